@@ -1,0 +1,429 @@
+"""Symbolic integers: one expression type shared by tensor shapes and loop indices.
+
+    e ::= int | Symbol | Atom | Sum | Product | FloorDiv | FloorMod | Min | Max
+
+These are mathematical integers: they do not wrap. Constants are plain Python ints. Construction normalises:
+sums of products are flat, with like terms collected, so `4*i + j - 4*i` is `j` however it was written, and equality
+is equality of polynomials over the non-linear parts. What needs ranges (`j % 4` where `0 <= j < 4`) is `simplify`'s.
+
+Nodes are immutable and compare structurally (these are small trees); a `Symbol` is equal only to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, Union
+
+
+class Node:
+    """Arithmetic on everything that is not a plain int."""
+
+    __slots__ = ()
+
+    def __add__(self, other: IntExpr) -> IntExpr:
+        return add(self, other)
+
+    def __radd__(self, other: IntExpr) -> IntExpr:
+        return add(other, self)
+
+    def __sub__(self, other: IntExpr) -> IntExpr:
+        return add(self, multiply(other, -1))
+
+    def __rsub__(self, other: IntExpr) -> IntExpr:
+        return add(other, multiply(self, -1))
+
+    def __neg__(self) -> IntExpr:
+        return multiply(self, -1)
+
+    def __mul__(self, other: IntExpr) -> IntExpr:
+        return multiply(self, other)
+
+    def __rmul__(self, other: IntExpr) -> IntExpr:
+        return multiply(other, self)
+
+    def __floordiv__(self, other: IntExpr) -> IntExpr:
+        return floor_divide(self, other)
+
+    def __rfloordiv__(self, other: IntExpr) -> IntExpr:
+        return floor_divide(other, self)
+
+    def __mod__(self, other: IntExpr) -> IntExpr:
+        return floor_modulo(self, other)
+
+    def __rmod__(self, other: IntExpr) -> IntExpr:
+        return floor_modulo(other, self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol(Node):
+    """A named unknown: a dimension (`n`) or a loop variable (`i`). Two symbols of one name are different."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Atom(Node):
+    """A leaf that this layer knows nothing about, defined by a layer above (an unknown `?`, a loaded index).
+
+    A subclass gives equality and, where symbols hide inside it, the two methods here.
+    """
+
+    __slots__ = ()
+
+    def free_symbols(self) -> frozenset[Symbol]:
+        return frozenset()
+
+    def substitute(self, replace: Callable[[Symbol], IntExpr]) -> IntExpr:  # noqa: ARG002
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum(Node):
+    """`constant + Σ coefficient · term`. At least one term; coefficients are not 0; terms are not sums or ints.
+
+    Terms keep the order in which they were written; equality ignores it.
+    """
+
+    constant: int
+    terms: tuple[tuple[Node, int], ...]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Sum)
+            and self.constant == other.constant
+            and len(self.terms) == len(other.terms)
+            and dict(self.terms) == dict(other.terms)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.constant, frozenset(self.terms)))
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        for term, coefficient in self.terms:
+            size = abs(coefficient)
+            text = _operand(term) if size == 1 else f"{size}*{_operand(term)}"
+            sign = "-" if coefficient < 0 else "+"
+            parts.append(f" {sign} {text}" if parts else (f"-{text}" if coefficient < 0 else text))
+        if self.constant:
+            parts.append(f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}")
+        return "".join(parts)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product(Node):
+    """A product of at least two non-constant factors, none a sum or product; equality ignores their order."""
+
+    factors: tuple[Node, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Product) and _counts(self.factors) == _counts(other.factors)
+
+    def __hash__(self) -> int:
+        return hash(("product", frozenset(_counts(self.factors).items())))
+
+    def __str__(self) -> str:
+        return "*".join(_operand(factor) for factor in self.factors)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv(Node):
+    """`left // right`, rounded towards minus infinity. `right` is not 0."""
+
+    left: IntExpr
+    right: IntExpr
+
+    def __str__(self) -> str:
+        return f"{_operand(self.left)} // {_operand(self.right)}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class FloorMod(Node):
+    """`left % right`, with the sign of `right`. `right` is not 0."""
+
+    left: IntExpr
+    right: IntExpr
+
+    def __str__(self) -> str:
+        return f"{_operand(self.left)} % {_operand(self.right)}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class Min(Node):
+    left: IntExpr
+    right: IntExpr
+
+    def __str__(self) -> str:
+        return f"min({self.left}, {self.right})"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class Max(Node):
+    left: IntExpr
+    right: IntExpr
+
+    def __str__(self) -> str:
+        return f"max({self.left}, {self.right})"
+
+    __repr__ = __str__
+
+
+IntExpr: TypeAlias = Union[int, Node]
+"""Any symbolic integer. `Node` is one of Symbol, Atom, Sum, Product, FloorDiv, FloorMod, Min, Max."""
+
+
+def _operand(expr: IntExpr) -> str:
+    bare = isinstance(expr, (int, Symbol, Min, Max, Atom))
+    return str(expr) if bare else f"({expr})"
+
+
+def _counts(factors: tuple[Node, ...]) -> dict[Node, int]:
+    counts: dict[Node, int] = {}
+    for factor in factors:
+        counts[factor] = counts.get(factor, 0) + 1
+    return counts
+
+
+def linear_parts(expr: IntExpr) -> tuple[int, tuple[tuple[Node, int], ...]]:
+    """`(constant, ((term, coefficient), …))` of any expression.
+
+    >>> i = Symbol("i")
+    >>> linear_parts(4 * i + 3)
+    (3, ((i, 4),))
+    """
+    if isinstance(expr, int):
+        return expr, ()
+    if isinstance(expr, Sum):
+        return expr.constant, expr.terms
+    return 0, ((expr, 1),)
+
+
+def linear_sum(constant: int, terms: Iterable[tuple[Node, int]]) -> IntExpr:
+    """The normal form of `constant + Σ coefficient · term`: like terms collected, zero terms gone."""
+    collected: dict[Node, int] = {}
+    for term, coefficient in terms:
+        collected[term] = collected.get(term, 0) + coefficient
+    kept = tuple((term, coefficient) for term, coefficient in collected.items() if coefficient)
+    if not kept:
+        return constant
+    if constant == 0 and len(kept) == 1 and kept[0][1] == 1:
+        return kept[0][0]
+    return Sum(constant, kept)
+
+
+def add(left: IntExpr, right: IntExpr) -> IntExpr:
+    if isinstance(left, int) and isinstance(right, int):
+        return left + right
+    left_constant, left_terms = linear_parts(left)
+    right_constant, right_terms = linear_parts(right)
+    if not right_terms and not right_constant:
+        return left
+    if not left_terms and not left_constant:
+        return right
+    return linear_sum(left_constant + right_constant, (*left_terms, *right_terms))
+
+
+def multiply(left: IntExpr, right: IntExpr) -> IntExpr:
+    """The product, multiplied out, so that sums stay flat."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left * right
+    left_constant, left_terms = linear_parts(left)
+    right_constant, right_terms = linear_parts(right)
+    terms = [(term, k * right_constant) for term, k in left_terms]
+    terms += [(term, k * left_constant) for term, k in right_terms]
+    terms += [(_product(a, b), j * k) for a, j in left_terms for b, k in right_terms]
+    return linear_sum(left_constant * right_constant, terms)
+
+
+def _product(left: Node, right: Node) -> Node:
+    factors: list[Node] = []
+    for node in (left, right):
+        factors.extend(node.factors if isinstance(node, Product) else (node,))
+    return Product(tuple(factors))
+
+
+def floor_divide(left: IntExpr, right: IntExpr) -> IntExpr:
+    """`left // right`. Multiples of a constant divisor leave the division: `(4*i + j) // 4` is `i + j//4`."""
+    if isinstance(right, int):
+        if right == 0:
+            raise ZeroDivisionError(f"{left} // 0")
+        if isinstance(left, int):
+            return left // right
+        if right == 1:
+            return left
+        whole, rest = _split_multiples(left, right)
+        if isinstance(rest, int):
+            return add(whole, rest // right)
+        if isinstance(rest, FloorDiv) and isinstance(rest.right, int) and rest.right > 0 and right > 0:
+            return add(whole, floor_divide(rest.left, rest.right * right))
+        return add(whole, FloorDiv(rest, right))
+    if left == right:
+        return 1
+    return 0 if left == 0 else FloorDiv(left, right)
+
+
+def floor_modulo(left: IntExpr, right: IntExpr) -> IntExpr:
+    """`left % right`. Multiples of a constant divisor vanish: `(4*i + j) % 4` is `j % 4`."""
+    if isinstance(right, int):
+        if right == 0:
+            raise ZeroDivisionError(f"{left} % 0")
+        if isinstance(left, int):
+            return left % right
+        if right == 1:
+            return 0
+        _, rest = _split_multiples(left, right)
+        return rest % right if isinstance(rest, int) else FloorMod(rest, right)
+    if left == right:
+        return 0
+    return 0 if left == 0 else FloorMod(left, right)
+
+
+def _split_multiples(expr: IntExpr, divisor: int) -> tuple[IntExpr, IntExpr]:
+    """`(q, r)` with `expr == q * divisor + r`, the multiples of `divisor` in q and `0 <= constant of r < |divisor|`."""
+    constant, terms = linear_parts(expr)
+    quotient = [(term, k // divisor) for term, k in terms if k % divisor == 0]
+    rest = [(term, k) for term, k in terms if k % divisor != 0]
+    whole = constant // divisor
+    return linear_sum(whole, quotient), linear_sum(constant - whole * divisor, rest)
+
+
+def minimum(left: IntExpr, right: IntExpr) -> IntExpr:
+    """The smaller; decided at once when the difference is constant."""
+    difference = add(left, multiply(right, -1))
+    if isinstance(difference, int):
+        return left if difference <= 0 else right
+    return Min(left, right)
+
+
+def maximum(left: IntExpr, right: IntExpr) -> IntExpr:
+    """The larger; decided at once when the difference is constant."""
+    difference = add(left, multiply(right, -1))
+    if isinstance(difference, int):
+        return left if difference >= 0 else right
+    return Max(left, right)
+
+
+def ceil_divide(left: IntExpr, right: IntExpr) -> IntExpr:
+    """`left / right` rounded up."""
+    return floor_divide(add(left, add(right, -1)), right)
+
+
+def children(expr: IntExpr) -> tuple[IntExpr, ...]:
+    """The direct parts of an expression (terms and factors; coefficients are not parts)."""
+    match expr:
+        case Sum(terms=terms):
+            return tuple(term for term, _ in terms)
+        case Product(factors=factors):
+            return factors
+        case FloorDiv(left, right) | FloorMod(left, right) | Min(left, right) | Max(left, right):
+            return (left, right)
+        case _:
+            return ()
+
+
+def free_symbols(expr: IntExpr) -> frozenset[Symbol]:
+    """The symbols an expression depends on."""
+    found: set[Symbol] = set()
+    stack: list[IntExpr] = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Symbol):
+            found.add(node)
+        elif isinstance(node, Atom):
+            found |= node.free_symbols()
+        else:
+            stack.extend(children(node))
+    return frozenset(found)
+
+
+def substitute(expr: IntExpr, replace: Mapping[Symbol, IntExpr] | Callable[[Symbol], IntExpr]) -> IntExpr:
+    """`expr` with symbols replaced and normalised again. A mapping leaves the symbols that it lacks.
+
+    >>> i, j = Symbol("i"), Symbol("j")
+    >>> substitute(4 * i + j, {i: 2, j: i + 1})
+    i + 9
+    """
+    lookup = replace if callable(replace) else (lambda symbol: replace.get(symbol, symbol))
+    return map_leaves(expr, lookup)
+
+
+def map_leaves(
+    expr: IntExpr,
+    symbol: Callable[[Symbol], IntExpr],
+    atom: Callable[[Atom], IntExpr] | None = None,
+) -> IntExpr:
+    """`expr` rebuilt with every symbol (and atom, if given; else atoms substitute inside themselves) replaced."""
+    match expr:
+        case int():
+            return expr
+        case Symbol():
+            return symbol(expr)
+        case Atom():
+            return atom(expr) if atom is not None else expr.substitute(symbol)
+        case Sum(constant, terms):
+            total: IntExpr = constant
+            for term, coefficient in terms:
+                total = add(total, multiply(map_leaves(term, symbol, atom), coefficient))
+            return total
+        case Product(factors):
+            product: IntExpr = 1
+            for factor in factors:
+                product = multiply(product, map_leaves(factor, symbol, atom))
+            return product
+        case FloorDiv(left, right):
+            return floor_divide(map_leaves(left, symbol, atom), map_leaves(right, symbol, atom))
+        case FloorMod(left, right):
+            return floor_modulo(map_leaves(left, symbol, atom), map_leaves(right, symbol, atom))
+        case Min(left, right):
+            return minimum(map_leaves(left, symbol, atom), map_leaves(right, symbol, atom))
+        case Max(left, right):
+            return maximum(map_leaves(left, symbol, atom), map_leaves(right, symbol, atom))
+        case _:
+            raise TypeError(f"not a symbolic integer: {type(expr).__name__}")
+
+
+def evaluate(expr: IntExpr, values: Mapping[Symbol, int]) -> int:
+    """The integer that `expr` is when symbols have these values. Raises KeyError for a symbol without one."""
+    result = substitute(expr, lambda symbol: values[symbol])
+    if isinstance(result, int):
+        return result
+    raise KeyError(f"no value for {result}")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A statement about integers: `left op right` with op one of `<`, `<=`, `==`, `!=`."""
+
+    left: IntExpr
+    op: str
+    right: IntExpr
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.op} {self.right}"
+
+    def substitute(self, replace: Mapping[Symbol, IntExpr] | Callable[[Symbol], IntExpr]) -> Comparison:
+        return Comparison(substitute(self.left, replace), self.op, substitute(self.right, replace))
+
+
+COMPARISON_OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
+    "<": int.__lt__,
+    "<=": int.__le__,
+    "==": int.__eq__,
+    "!=": int.__ne__,
+}

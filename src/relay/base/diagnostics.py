@@ -1,0 +1,102 @@
+"""The two kinds of error: `RelayError` is the user's to mend, `CompilerBug` is ours.
+
+A message has a fixed order: rule and sentence; place; each side with its origin; the remedy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from relay.base.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One side of a disagreement: what it is, what was found there, and where that came from.
+
+    >>> print(Origin("data", "Tensor[(32, 784), float32]", "parameter %x"))
+    data   Tensor[(32, 784), float32]   from parameter %x
+    """
+
+    name: str
+    found: str
+    came_from: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.name}   {self.found}"
+        return f"{text}   from {self.came_from}" if self.came_from else text
+
+
+class RelayError(Exception):
+    """What a user did wrong, in words a person understands.
+
+    `rule` is a stable identifier in kebab case; `message` one sentence; `span` the place; `expected` and `found`
+    what was asked for and what came; `origins` where both sides came from; `remedy` what to do.
+
+    >>> print(RelayError(rule="axes-differ", message="axes differ", expected="784", found="512", remedy="transpose"))
+    error[axes-differ]: axes differ
+      expected: 784
+      found:    512
+      help: transpose
+    """
+
+    def __init__(
+        self,
+        *,
+        rule: str,
+        message: str,
+        span: Span | None = None,
+        expected: str = "",
+        found: str = "",
+        origins: tuple[Origin, ...] = (),
+        remedy: str = "",
+    ) -> None:
+        self.rule = rule
+        self.message = message
+        self.span = span
+        self.expected = expected
+        self.found = found
+        self.origins = origins
+        self.remedy = remedy
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        """The whole message, in its fixed order."""
+        lines = [f"error[{self.rule}]: {self.message}"]
+        if self.span is not None:
+            lines.append(f"  at {self.span}")
+            excerpt = self.span.excerpt()
+            if excerpt:
+                lines.extend(f"  {line}" for line in excerpt.splitlines())
+        lines.extend(f"  {origin}" for origin in self.origins)
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.found:
+            lines.append(f"  found:    {self.found}")
+        if self.remedy:
+            lines.append(f"  help: {self.remedy}")
+        return "\n".join(lines)
+
+    def at(self, span: Span | None) -> RelayError:
+        """The same error with a place, unless it has one already."""
+        if self.span is not None or span is None:
+            return self
+        return RelayError(
+            rule=self.rule, message=self.message, span=span, expected=self.expected, found=self.found,
+            origins=self.origins, remedy=self.remedy,
+        )  # fmt: skip
+
+
+class CompilerBug(Exception):
+    """The compiler broke a promise it made to itself: never the user's fault.
+
+    `stage` names the pass or component at fault; `repro` the folder that holds what is needed to see it again.
+    """
+
+    def __init__(self, stage: str, message: str, repro: str = "") -> None:
+        self.stage = stage
+        self.repro = repro
+        tail = f"\n  repro: {repro}" if repro else ""
+        super().__init__(f"compiler bug in {stage}: {message}{tail}")

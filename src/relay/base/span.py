@@ -1,0 +1,63 @@
+"""Places in a user's source: Relay text, or the Python line that built a node."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A named text. `text` is None when it is a file that is read only when a message needs a line of it."""
+
+    name: str
+    text: str | None = field(default=None, repr=False, compare=False)
+
+    def line(self, number: int) -> str | None:
+        """The text of line `number` (from 1), or None if it cannot be had."""
+        if self.text is None:
+            return linecache.getline(self.name, number).rstrip("\n") or None
+        lines = self.text.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """`width` characters from `column` (from 1; 0 is the whole line) of `line` (from 1) of `source`."""
+
+    source: Source
+    line: int
+    column: int = 0
+    width: int = 1
+
+    def __str__(self) -> str:
+        place = f"{self.source.name}:{self.line}"
+        return f"{place}:{self.column}" if self.column else place
+
+    def excerpt(self) -> str:
+        """The line and, under it, a caret line; the empty string when the line cannot be had.
+
+        >>> print(Span(Source("m.relay", "add(%x, %y)"), 1, 5, 2).excerpt())
+          add(%x, %y)
+              ^^
+        """
+        line = self.source.line(self.line)
+        if line is None:
+            return ""
+        if not self.column:
+            return f"  {line.strip()}"
+        return f"  {line}\n  {' ' * (self.column - 1)}{'^' * max(1, self.width)}"
+
+
+def caller_span() -> Span | None:
+    """The line of the user's Python that is running: the innermost frame outside this package."""
+    frame = sys._getframe(1)  # noqa: SLF001 - the only way to a caller's line that costs under a microsecond
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE_ROOT):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    return Span(Source(frame.f_code.co_filename), frame.f_lineno)

@@ -1,0 +1,344 @@
+"""The values of the loop language: machine numbers, scalar or vector.
+
+    value ::= Imm | ValueVar | IndexValue | Holds | Load | Unary | Binary | Compare | Select | Cast | Call
+            | Broadcast | RampValue
+    index ::= arith.IntExpr | Ramp
+
+Two kinds of integers meet here and are never mixed: *indices* are the mathematical integers of `arith`; *values* are
+machine numbers that wrap and round as their dtype says. `IndexValue` and `Holds` lift an index or a comparison of
+indices to a value; `ValueIndex` lowers a value to an index (what `take` needs).
+
+Every value has `dtype` and `lanes` (1 for a scalar).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias, Union, cast
+
+from relay.arith.expr import Comparison, IntExpr
+from relay.base.dtypes import DType
+from relay.tir.buffer import Buffer
+
+
+class ValueBase:
+    """Operators of every value form, so that compute functions read as formulas."""
+
+    __slots__ = ()
+
+    def __add__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.ADD, cast(Value, self), other)
+
+    def __radd__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.ADD, other, cast(Value, self))
+
+    def __sub__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.SUBTRACT, cast(Value, self), other)
+
+    def __rsub__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.SUBTRACT, other, cast(Value, self))
+
+    def __mul__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.MULTIPLY, cast(Value, self), other)
+
+    def __rmul__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.MULTIPLY, other, cast(Value, self))
+
+    def __truediv__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.DIVIDE, cast(Value, self), other)
+
+    def __rtruediv__(self, other: ValueLike) -> Value:
+        return binary(BinaryOp.DIVIDE, other, cast(Value, self))
+
+    def __neg__(self) -> Value:
+        return Unary(UnaryOp.NEGATIVE, cast(Value, self))
+
+
+class UnaryOp(StrEnum):
+    """Functions of one number. The transcendental ones are emitted as polynomials by the targets."""
+
+    NEGATIVE = "negative"
+    ABS = "abs"
+    SIGN = "sign"
+    EXP = "exp"
+    LOG = "log"
+    LOG2 = "log2"
+    LOG10 = "log10"
+    SQRT = "sqrt"
+    RSQRT = "rsqrt"
+    TANH = "tanh"
+    SIGMOID = "sigmoid"
+    ERF = "erf"
+    SIN = "sin"
+    COS = "cos"
+    TAN = "tan"
+    ASIN = "asin"
+    ACOS = "acos"
+    ATAN = "atan"
+    SINH = "sinh"
+    COSH = "cosh"
+    ASINH = "asinh"
+    ACOSH = "acosh"
+    ATANH = "atanh"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    TRUNC = "trunc"
+    ROUND = "round"  # half away from zero
+    NOT = "not"  # logical for bool, bitwise for integers
+    IS_NAN = "is_nan"
+    IS_INF = "is_inf"
+    IS_FINITE = "is_finite"
+
+
+PREDICATES = frozenset({UnaryOp.IS_NAN, UnaryOp.IS_INF, UnaryOp.IS_FINITE})
+
+
+class BinaryOp(StrEnum):
+    """Functions of two numbers of one dtype. Integer division and shifts are total."""
+
+    ADD = "add"
+    SUBTRACT = "subtract"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"  # truncates for integers
+    MOD = "mod"  # sign of the dividend (C's fmod)
+    FLOOR_DIVIDE = "floor_divide"
+    FLOOR_MOD = "floor_mod"
+    POWER = "power"
+    MINIMUM = "minimum"  # NaN wins
+    MAXIMUM = "maximum"  # NaN wins
+    AND = "and"  # logical for bool, bitwise for integers
+    OR = "or"
+    XOR = "xor"
+    LEFT_SHIFT = "left_shift"
+    RIGHT_SHIFT = "right_shift"
+
+
+class CompareOp(StrEnum):
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+    EQUAL = "=="
+    NOT_EQUAL = "!="
+
+
+@dataclass(frozen=True, slots=True)
+class Imm(ValueBase):
+    """A constant."""
+
+    value: int | float | bool
+    dtype: DType
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueVar(ValueBase):
+    """A scalar or vector name bound by `LetValue`, or a scalar parameter of a PrimFunc."""
+
+    name: str
+    dtype: DType
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class IndexValue(ValueBase):
+    """An index as a machine number (`arange`, `one_hot`); wraps to `dtype`."""
+
+    index: IntExpr
+    dtype: DType
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Holds(ValueBase):
+    """A comparison of indices as a bool (padding, masks); what the partitioning of loops can see through."""
+
+    condition: Comparison
+    lanes: int = 1
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """The index vector `base, base + stride, …` of `lanes` entries; stands in an index of Load or Store."""
+
+    base: IntExpr
+    stride: int
+    lanes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load(ValueBase):
+    """`buffer[indices]`. At most one index is a Ramp, and `lanes` is its length; masked-off lanes are zero."""
+
+    buffer: Buffer
+    indices: tuple[Index, ...]
+    mask: Value | None = None
+
+    @property
+    def dtype(self) -> DType:
+        return self.buffer.dtype
+
+    @property
+    def lanes(self) -> int:
+        return index_lanes(self.indices)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(ValueBase):
+    op: UnaryOp
+    operand: Value
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL if self.op in PREDICATES else self.operand.dtype
+
+    @property
+    def lanes(self) -> int:
+        return self.operand.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(ValueBase):
+    """Both sides have one dtype and one number of lanes."""
+
+    op: BinaryOp
+    left: Value
+    right: Value
+
+    @property
+    def dtype(self) -> DType:
+        return self.left.dtype
+
+    @property
+    def lanes(self) -> int:
+        return self.left.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(ValueBase):
+    op: CompareOp
+    left: Value
+    right: Value
+
+    @property
+    def dtype(self) -> DType:
+        return DType.BOOL
+
+    @property
+    def lanes(self) -> int:
+        return self.left.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Select(ValueBase):
+    """`then` where `condition`, else `otherwise`. A load on the side not taken is never executed."""
+
+    condition: Value
+    then: Value
+    otherwise: Value
+
+    @property
+    def dtype(self) -> DType:
+        return self.then.dtype
+
+    @property
+    def lanes(self) -> int:
+        return self.then.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(ValueBase):
+    """Conversion by value; float to integer truncates and is total (NaN gives 0, out of range saturates)."""
+
+    operand: Value
+    dtype: DType
+
+    @property
+    def lanes(self) -> int:
+        return self.operand.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Call(ValueBase):
+    """A target intrinsic or an external function by name (`fma`, `dot4_u8s8`, `reinterpret`)."""
+
+    name: str
+    arguments: tuple[Value, ...]
+    dtype: DType
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast(ValueBase):
+    """A scalar copied to every lane."""
+
+    operand: Value
+    lanes: int
+
+    @property
+    def dtype(self) -> DType:
+        return self.operand.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class RampValue(ValueBase):
+    """The lanes `base + stride * lane` as machine numbers: what `IndexValue` of a vectorised loop becomes."""
+
+    base: IntExpr
+    stride: int
+    dtype: DType
+    lanes: int
+
+
+Index: TypeAlias = Union[IntExpr, Ramp]
+Value: TypeAlias = Union[
+    Imm, ValueVar, IndexValue, Holds, Load, Unary, Binary, Compare, Select, Cast, Call, Broadcast, RampValue
+]
+ValueLike: TypeAlias = Union[Value, int, float, bool]
+
+
+def index_lanes(indices: tuple[Index, ...]) -> int:
+    """How many elements these indices name: the length of the one Ramp among them, or 1."""
+    return next((index.lanes for index in indices if isinstance(index, Ramp)), 1)
+
+
+def imm(value: float | bool, dtype: DType | str, lanes: int = 1) -> Imm:
+    """A constant of `dtype`, stored as that dtype's kind of Python number."""
+    dtype = DType(dtype)
+    if dtype.is_float:
+        return Imm(float(value), dtype, lanes)
+    return Imm(bool(value) if dtype.is_bool else int(value), dtype, lanes)
+
+
+def same_lanes(value: Value, lanes: int) -> Value:
+    """`value` with `lanes` lanes: itself, or a scalar broadcast."""
+    return value if value.lanes == lanes else Broadcast(value, lanes)
+
+
+def binary(op: BinaryOp, left: ValueLike, right: ValueLike) -> Value:
+    """`op` on two values of one dtype; Python numbers take the dtype of the other side, scalars are broadcast."""
+    left, right = _matched(left, right)
+    return Binary(op, left, right)
+
+
+def compare(op: CompareOp, left: ValueLike, right: ValueLike) -> Value:
+    left, right = _matched(left, right)
+    return Compare(op, left, right)
+
+
+def _matched(left: ValueLike, right: ValueLike) -> tuple[Value, Value]:
+    if isinstance(left, (int, float)):
+        if isinstance(right, (int, float)):
+            raise TypeError("one side of an operation must be a value")
+        left = imm(left, right.dtype)
+    elif isinstance(right, (int, float)):
+        right = imm(right, left.dtype)
+    if left.dtype != right.dtype:
+        raise TypeError(f"operands have dtypes {left.dtype} and {right.dtype}: cast one of them")
+    lanes = max(left.lanes, right.lanes)
+    return same_lanes(left, lanes), same_lanes(right, lanes)

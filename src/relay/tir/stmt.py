@@ -1,0 +1,109 @@
+"""The statements of the loop language, and the function that holds them.
+
+    stmt ::= For | Store | LetValue | Sequence | If | Allocate | Evaluate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias, Union
+
+from relay.arith.expr import IntExpr, Symbol
+from relay.tir.buffer import Buffer
+from relay.tir.expr import Index, Value, ValueVar
+
+
+class LoopKind(StrEnum):
+    SERIAL = "serial"
+    PARALLEL = "parallel"  # iterations in any order, on several threads
+    VECTORIZED = "vectorized"  # iterations are the lanes of one vector; gone after `vectorize_loops`
+    UNROLLED = "unrolled"  # the body is repeated; extent is constant
+    THREAD = "thread"  # bound to the axis of an accelerator named by the annotation "thread"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class For:
+    """`for variable in range(extent): body`, always from 0 in steps of 1."""
+
+    variable: Symbol
+    extent: IntExpr
+    body: Stmt
+    kind: LoopKind = LoopKind.SERIAL
+    annotations: tuple[tuple[str, str | int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """`buffer[indices] = value`, for the lanes where `mask` holds (all, when None)."""
+
+    buffer: Buffer
+    indices: tuple[Index, ...]
+    value: Value
+    mask: Value | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetValue:
+    """`variable = value` for the extent of `body`."""
+
+    variable: ValueVar
+    value: Value
+    body: Stmt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """One statement after another; empty for nothing."""
+
+    statements: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If:
+    condition: Value
+    then: Stmt
+    otherwise: Stmt | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Allocate:
+    """A buffer that exists, with undefined contents, for the extent of `body`. Extents are constant for LOCAL and
+    REGISTER scopes."""
+
+    buffer: Buffer
+    body: Stmt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluate:
+    """A call for its effect: a prefetch, an extern kernel."""
+
+    value: Value
+
+
+Stmt: TypeAlias = Union[For, Store, LetValue, Sequence, If, Allocate, Evaluate]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrimFunc:
+    """One kernel. Buffers do not alias, unless `may_alias` pairs an output with an input it may be written onto
+    (element for element). Extents that are symbols come as int64 arguments after the buffers.
+
+    `parameters` are inputs then outputs; `output_count` says how many of the last are written.
+    """
+
+    name: str
+    parameters: tuple[Buffer, ...]
+    output_count: int
+    symbols: tuple[Symbol, ...]
+    body: Stmt
+    attributes: tuple[tuple[str, str | int], ...] = field(default=())
+
+    @property
+    def inputs(self) -> tuple[Buffer, ...]:
+        return self.parameters[: len(self.parameters) - self.output_count]
+
+    @property
+    def outputs(self) -> tuple[Buffer, ...]:
+        return self.parameters[len(self.parameters) - self.output_count :]

@@ -1,0 +1,232 @@
+"""Walking and rebuilding values and statements, written once.
+
+Values are small trees, so these recurse on them; statements nest as deep as loops do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, free_symbols, map_leaves
+from relay.tir.expr import (
+    Binary, Broadcast, Call, Cast, Compare, Holds, Imm, Index, IndexValue, Load, Ramp, RampValue, Select, Unary, Value,
+    ValueVar,
+)  # fmt: skip
+from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, Sequence, Stmt, Store
+
+
+@dataclass(frozen=True, slots=True)
+class ValueIndex(Atom):
+    """A machine integer as an index: `data[indices[i], j]`. Nothing is known of its range."""
+
+    value: Value
+
+    def __str__(self) -> str:
+        return f"index({self.value})"
+
+    def free_symbols(self) -> frozenset[Symbol]:
+        return symbols_of_value(self.value)
+
+    def substitute(self, replace: Callable[[Symbol], IntExpr]) -> IntExpr:
+        return ValueIndex(map_value(self.value, lambda value: value, lambda index: map_leaves(index, replace)))
+
+
+def value_children(value: Value) -> tuple[Value, ...]:
+    """The direct sub-values, masks included; indices are not values."""
+    match value:
+        case Imm() | ValueVar() | IndexValue() | Holds() | RampValue():
+            return ()
+        case Load(mask=mask):
+            return () if mask is None else (mask,)
+        case Unary(operand=operand) | Cast(operand=operand) | Broadcast(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right) | Compare(left=left, right=right):
+            return (left, right)
+        case Select(condition, then, otherwise):
+            return (condition, then, otherwise)
+        case Call(arguments=arguments):
+            return arguments
+        case _:
+            assert_never(value)
+
+
+def value_indices(value: Value) -> tuple[IntExpr, ...]:
+    """The index expressions that stand directly in this value."""
+    match value:
+        case IndexValue(index=index) | RampValue(base=index):
+            return (index,)
+        case Holds(condition=condition):
+            return (condition.left, condition.right)
+        case Load(indices=indices):
+            return tuple(index.base if isinstance(index, Ramp) else index for index in indices)
+        case _:
+            return ()
+
+
+def walk_value(value: Value) -> Iterator[Value]:
+    """Every sub-value, parents first, including those inside indices."""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(value_children(node))
+        for index in value_indices(node):
+            stack.extend(values_in_index(index))
+
+
+def values_in_index(index: IntExpr) -> list[Value]:
+    """The machine values that an index reads."""
+    found: list[Value] = []
+
+    def note(atom: Atom) -> IntExpr:
+        if isinstance(atom, ValueIndex):
+            found.append(atom.value)
+        return atom
+
+    if not isinstance(index, (int, Symbol)):
+        map_leaves(index, lambda symbol: symbol, note)
+    return found
+
+
+def symbols_of_value(value: Value) -> frozenset[Symbol]:
+    """The index symbols a value depends on."""
+    found: set[Symbol] = set()
+    for node in walk_value(value):
+        for index in value_indices(node):
+            found |= free_symbols(index)
+    return frozenset(found)
+
+
+def map_index(index: Index, rewrite: Callable[[IntExpr], IntExpr]) -> Index:
+    return Ramp(rewrite(index.base), index.stride, index.lanes) if isinstance(index, Ramp) else rewrite(index)
+
+
+def map_value(
+    value: Value,
+    on_value: Callable[[Value], Value],
+    on_index: Callable[[IntExpr], IntExpr] = lambda index: index,
+) -> Value:
+    """`value` rebuilt bottom-up: indices by `on_index`, then each node by `on_value`. Same object if unchanged."""
+
+    def go(node: Value) -> Value:
+        return map_value(node, on_value, on_index)
+
+    return on_value(map_children(value, go, on_index))
+
+
+def map_children(value: Value, go: Callable[[Value], Value], on_index: Callable[[IntExpr], IntExpr]) -> Value:
+    """`value` with its direct parts rewritten; the same object if none changed."""
+    match value:
+        case Imm() | ValueVar():
+            rebuilt = value
+        case IndexValue(index, dtype, lanes):
+            rebuilt = IndexValue(on_index(index), dtype, lanes)
+        case RampValue(base, stride, dtype, lanes):
+            rebuilt = RampValue(on_index(base), stride, dtype, lanes)
+        case Holds(Comparison(left, op, right), lanes):
+            rebuilt = Holds(Comparison(on_index(left), op, on_index(right)), lanes)
+        case Load(buffer, indices, mask):
+            new_mask = None if mask is None else go(mask)
+            rebuilt = Load(buffer, tuple(map_index(index, on_index) for index in indices), new_mask)
+        case Unary(op, operand):
+            rebuilt = Unary(op, go(operand))
+        case Cast(operand, dtype):
+            rebuilt = Cast(go(operand), dtype)
+        case Broadcast(operand, lanes):
+            rebuilt = Broadcast(go(operand), lanes)
+        case Binary(op, left, right):
+            rebuilt = Binary(op, go(left), go(right))
+        case Compare(op, left, right):
+            rebuilt = Compare(op, go(left), go(right))
+        case Select(condition, then, otherwise):
+            rebuilt = Select(go(condition), go(then), go(otherwise))
+        case Call(name, arguments, dtype, lanes):
+            rebuilt = Call(name, tuple(map(go, arguments)), dtype, lanes)
+        case _:
+            assert_never(value)
+    return value if rebuilt == value else rebuilt
+
+
+def statement_children(statement: Stmt) -> tuple[Stmt, ...]:
+    match statement:
+        case For(body=body) | LetValue(body=body) | Allocate(body=body):
+            return (body,)
+        case Sequence(statements):
+            return statements
+        case If(_, then, otherwise):
+            return (then,) if otherwise is None else (then, otherwise)
+        case Store() | Evaluate():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def statement_values(statement: Stmt) -> tuple[Value, ...]:
+    """The values that stand directly in a statement (not in the statements inside it)."""
+    match statement:
+        case Store(_, _, value, mask):
+            return (value,) if mask is None else (value, mask)
+        case LetValue(value=value) | Evaluate(value=value) | If(condition=value):
+            return (value,)
+        case For() | Sequence() | Allocate():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def walk_statement(statement: Stmt) -> Iterator[Stmt]:
+    """Every statement inside, parents first, in program order."""
+    stack = [statement]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(statement_children(node)))
+
+
+def map_statement(
+    statement: Stmt,
+    on_statement: Callable[[Stmt], Stmt],
+    on_value: Callable[[Value], Value] = lambda value: value,
+    on_index: Callable[[IntExpr], IntExpr] = lambda index: index,
+) -> Stmt:
+    """`statement` rebuilt bottom-up: whole values by `on_value`, indices of stores and extents of loops and
+    allocations by `on_index`, then each statement by `on_statement`. Same object if nothing changed."""
+
+    def go(node: Stmt) -> Stmt:
+        return map_statement(node, on_statement, on_value, on_index)
+
+    match statement:
+        case For(variable, extent, body, kind, annotations):
+            parts = (on_index(extent), go(body))
+            same = parts[0] == extent and parts[1] is body
+            rebuilt = statement if same else For(variable, *parts, kind, annotations)
+        case Store(buffer, indices, value, mask):
+            new = tuple(map_index(index, on_index) for index in indices)
+            new_mask = None if mask is None else on_value(mask)
+            new_value = on_value(value)
+            same = new == indices and new_value is value and new_mask is mask
+            rebuilt = statement if same else Store(buffer, new, new_value, new_mask)
+        case LetValue(variable, value, body):
+            new_value, new_body = on_value(value), go(body)
+            same = new_value is value and new_body is body
+            rebuilt = statement if same else LetValue(variable, new_value, new_body)
+        case Sequence(statements):
+            parts = tuple(map(go, statements))
+            same = all(new is old for new, old in zip(parts, statements, strict=True))
+            rebuilt = statement if same else Sequence(parts)
+        case If(condition, then, otherwise):
+            new_condition, new_then = on_value(condition), go(then)
+            new_otherwise = None if otherwise is None else go(otherwise)
+            same = new_condition is condition and new_then is then and new_otherwise is otherwise
+            rebuilt = statement if same else If(new_condition, new_then, new_otherwise)
+        case Allocate(buffer, body):
+            new_body = go(body)
+            rebuilt = statement if new_body is body else Allocate(buffer, new_body)
+        case Evaluate(value):
+            new_value = on_value(value)
+            rebuilt = statement if new_value is value else Evaluate(new_value)
+        case _:
+            assert_never(statement)
+    return on_statement(rebuilt)
