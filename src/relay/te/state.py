@@ -16,6 +16,7 @@ from relay.base.graph import post_order
 from relay.te.operation import (
     Compute,
     Extern,
+    Named,
     Operation,
     Placeholder,
     Scan,
@@ -96,8 +97,8 @@ class Intrinsic:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Stage(Named):
     """An operation, the buffers it fills, its loops from outermost to innermost, and where it stands."""
 
     name: str
