@@ -309,4 +309,21 @@ def _with_scans(state: State) -> State:
                 if isinstance(stage.place, AtRoot) and state.depends_on(scan, stage):
                     state = state.with_stage(replace(stage, place=At(scan.name, "time")))
                 rows.update(stage.outputs)
+        _check_updates(state, state.stage(scan.name), scan.operation)
     return state
+
+
+def _check_updates(state: State, scan: Stage, operation: Scan) -> None:
+    """Updates are written straight into the scan's result, so nothing outside may want them."""
+    inside = At(scan.name, "time")
+    for tensor in operation.update:
+        update = state.producer(tensor)
+        outside = [x.name for x in state.consumers(update) if x is not scan and x.place != inside] if update else []
+        if update is None or not isinstance(update.operation, Compute) or tensor in state.outputs or outside:
+            raise RelayError(
+                rule="scan-update",
+                message=f"`{tensor.name}` is not an update of scan `{scan.name}` alone",
+                expected="a compute that only the scan, and other parts of its update, read",
+                found=f"read by {outside[0]} too" if outside else "an input or a result of the program",
+                remedy="read the rows of the scan's result instead",
+            )
