@@ -208,10 +208,14 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def plain_stage(name: str, operation: Compute, outputs: tuple[Buffer, ...], scope: Scope = Scope.GLOBAL) -> Stage:
-    """A compute as written: one loop for each axis, then one for each reduced axis."""
+    """A compute as written: a loop for each axis, then one for each reduced axis.
+
+    Axes that only some of its components have come last.
+    """
     roots: list[Root] = []
     loops: list[Loop] = []
-    for axis in (*operation.axes, *operation.reduce_axes):
+    shared, own = operation.axes[: operation.shared_rank], operation.axes[operation.shared_rank :]
+    for axis in (*shared, *operation.reduce_axes, *own):
         label = unique_name(axis.name, (loop.name for loop in loops))
         symbol = Symbol(label)
         is_reduction = axis in operation.reduce_axes
@@ -274,7 +278,8 @@ def _components(operation: Operation) -> list[tuple[tuple[IntExpr, ...], DType]]
         case Placeholder():
             return []
         case Compute(axes=axes, dtypes=dtypes):
-            return [(tuple(axis.extent for axis in axes), dtype) for dtype in dtypes]
+            extents = tuple(axis.extent for axis in axes)
+            return [(extents[: operation.rank(component)], dtype) for component, dtype in enumerate(dtypes)]
         case Scan(state=state):
             return [(tensor.shape, tensor.dtype) for tensor in state]
         case Extern(shapes=shapes, dtypes=dtypes):

@@ -36,6 +36,8 @@ def compute_of(stage: Stage, action: str) -> Compute:
     """The stage's compute. Raises `RelayError` (`schedule-refused`) for a scan or extern."""
     if not isinstance(stage.operation, Compute):
         raise refused(f"cannot {action} `{stage.name}`: it is not a compute")
+    if stage.operation.ranks and action != "inline":
+        raise refused(f"cannot {action} `{stage.name}`: its results have different numbers of axes")
     return stage.operation
 
 
