@@ -148,6 +148,7 @@ class Nests:
         """
         loops = placed.stage.loops
         inner = inner_depth(placed)
+        self._check_inner(placed.stage, inner)
         first = next((depth for depth in range(inner) if loops[depth].is_reduction), inner)
         start = self._ranked_start(placed, reduction, first, inner)
         indices = self._indices(placed, placed.axis_values)
@@ -166,6 +167,16 @@ class Nests:
         if reduction.where is not None:
             body = If(self._translated(reduction.where, placed.axis_values), body)
         return self._loops(placed, body, {first: start}, range(inner)) if first < inner else in_order(start, body)
+
+    def _check_inner(self, stage: Stage, inner: int) -> None:
+        """What is updated outside the inner loops cannot read what is computed inside them."""
+        for loop in stage.loops[inner:]:
+            for other in self.state.attached(stage, loop):
+                raise refused(
+                    f"cannot compute `{other.name}` at loop `{loop.name}` of `{stage.name}`, "
+                    "which only some of its results have",
+                    remedy="compute it at a loop outside",
+                )
 
     def _ranked_start(self, placed: Placement, reduction: Reduction, first: int, inner: int) -> Stmt:
         loops = placed.stage.loops

@@ -42,7 +42,9 @@ def compute_of(stage: Stage, action: str) -> Compute:
 
 
 def with_producer_before(state: State, producer: Stage, stage: Stage) -> State:
-    """`state` with `stage` replaced, and `producer` added right before it."""
+    """`state` with `stage` replaced, and `producer` added right before it: at the root, or beside a part of a scan."""
+    if state.scan_around(state.stage(stage.name)) is not None:
+        producer = replace(producer, place=stage.place)
     stages: list[Stage] = []
     for old in state.stages:
         stages.extend((producer, stage) if old.name == stage.name else (old,))
