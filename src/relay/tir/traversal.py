@@ -11,7 +11,21 @@ from typing import assert_never
 
 from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, free_symbols, map_leaves
 from relay.tir.expr import (
-    Binary, Broadcast, Call, Cast, Compare, Holds, Imm, Index, IndexValue, Load, Ramp, RampValue, Select, Unary, Value,
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Compare,
+    Holds,
+    Imm,
+    Index,
+    IndexValue,
+    Load,
+    Ramp,
+    RampValue,
+    Select,
+    Unary,
+    Value,
     ValueVar,
 )  # fmt: skip
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, Sequence, Stmt, Store
