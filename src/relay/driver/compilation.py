@@ -10,12 +10,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from relay.infer.infer_type import infer_type
+from relay.transform.pipelines import optimization_pipeline
 
 from relay.base.diagnostics import RelayError
 from relay.base.version import VERSION
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
-from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend
@@ -25,7 +26,6 @@ from relay.runtime.artefact import Artefact
 from relay.runtime.executable import aligned_bytes
 from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec
 from relay.transform.context import PassContext
-from relay.transform.pipelines import optimization_pipeline
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how many units of it are done, and of how many."""

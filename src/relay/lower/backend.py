@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from relay.te.schedule.step import Step
+
 from relay.base.target import Target
 from relay.lower.group import Group
 from relay.lower.program import Program
-from relay.te.schedule.step import Step
 from relay.tir.stmt import PrimFunc
 from relay.transform.context import LayoutPreferences
 

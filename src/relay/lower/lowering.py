@@ -13,10 +13,10 @@ from typing import TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
+from relay.infer.checks import checks_of
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.infer.checks import checks_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.types import ANY, TensorType, Type, dimension_symbols
@@ -107,9 +107,7 @@ def lower_module(module: IRModule, kernel_of: KernelOf) -> Program:
     return Program(functions, tuple(constants.data), constants.size_bytes)
 
 
-def _lower_function(
-    name: GlobalVar, function: Function, kernel_of: KernelOf, constants: _Constants
-) -> ProgramFunction:
+def _lower_function(name: GlobalVar, function: Function, kernel_of: KernelOf, constants: _Constants) -> ProgramFunction:
     environment: dict[Var, _Value] = {}
     inputs: list[Parameter] = []
     for parameter in function.params:

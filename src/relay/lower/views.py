@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from relay.ir.expr import Call, Function, Op, Var
 from relay.ops.record import OperatorRecord
+
+from relay.ir.expr import Call, Function, Op, Var
 
 
 def is_view(function: Function) -> bool:

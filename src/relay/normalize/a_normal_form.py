@@ -76,5 +76,3 @@ def _with_names(node: Expr, named: dict[int, Expr]) -> Expr:
         return node
     rebuilt = rebuild(node, atoms)
     return rebuilt if node.checked_type is None else record_type(rebuilt, node.checked_type)
-
-

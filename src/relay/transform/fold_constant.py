@@ -10,13 +10,13 @@ much larger than all that it is made of (`zeros` of a large shape stays a call).
 from __future__ import annotations
 
 import numpy as np
+from relay.ops.record import OperatorRecord
 
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.traversal import rewrite
 from relay.ir.types import TensorType, TupleType, Type
-from relay.ops.record import OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
 

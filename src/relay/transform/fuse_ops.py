@@ -15,13 +15,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from relay.ops.record import FusionKind, OperatorRecord
+
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType, TupleType
-from relay.ops.record import FusionKind, OperatorRecord
 from relay.transform.context import FusionLimits, PassContext
 from relay.transform.framework import function_pass
+from relay.transform.rewriting import same_type, with_body
 
 _LARGEST_INLINED_CONSTANT_ELEMENTS = 1
 
@@ -211,23 +213,12 @@ def _rebuilt(function: Function, nodes: list[_Node]) -> Function:
             parts = children(expr)
             changed = [new.get(id(part), part) for part in parts]
             same = all(a is b for a, b in zip(parts, changed, strict=True))
-            new[id(expr)] = expr if same else _typed_like(rebuild(expr, changed), expr)
-    body = new[id(function.body)]
-    if body is function.body:
-        return function
-    rebuilt = Function(
-        function.params, body, function.ret_type, function.type_params, function.attrs, span=function.span
-    )
-    return _typed_like(rebuilt, function)
-
-
-def _typed_like(expr: Expr, model: Expr) -> Expr:
-    return expr if model.checked_type is None else record_type(expr, model.checked_type)
+            new[id(expr)] = expr if same else same_type(rebuild(expr, changed), expr)
+    return with_body(function, new[id(function.body)])
 
 
 def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
     """The call of a function that computes a group, on what the group reads."""
-    inside = {id(member.call) for member in group.members}
     parameters: dict[int, Var] = {}
     arguments: list[Expr] = []
     local: dict[int, Expr] = {}
@@ -248,13 +239,14 @@ def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
         args: list[Expr] = []
         for argument in call.args:
             if isinstance(argument, Tuple):
-                args.append(_typed_like(Tuple([parameter(part) for part in argument.fields]), argument))
+                args.append(same_type(Tuple([parameter(part) for part in argument.fields]), argument))
             else:
                 args.append(parameter(argument))
-        local[id(call)] = _typed_like(Call(call.op, args, call.attrs, call.type_args, span=call.span), call)
-        assert id(call) in inside
+        local[id(call)] = same_type(Call(call.op, args, call.attrs, call.type_args, span=call.span), call)
     result = group.result.call
-    names = "_".join(member.call.op.name.replace(".", "_") for member in group.members if isinstance(member.call.op, Op))
+    names = "_".join(
+        member.call.op.name.replace(".", "_") for member in group.members if isinstance(member.call.op, Op)
+    )
     function = Function(
         tuple(parameters.values()),
         local[id(result)],
@@ -262,4 +254,4 @@ def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
         attrs={"Primitive": 1, "name": f"fused_{names}"[:120]},
         span=result.span,
     )
-    return _typed_like(Call(function, arguments, span=result.span), result)
+    return same_type(Call(function, arguments, span=result.span), result)
