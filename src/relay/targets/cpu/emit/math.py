@@ -104,32 +104,27 @@ def sigmoid(f: Lanes, x: str) -> str:
     return f.div(numerator, f.add(one, e))
 
 
-def tanh_32(f: Lanes, x: str) -> str:
-    return _saturated_rational(f, x, 9.02, p.TANH_32_P, p.TANH_32_Q)
+def tanh(f: Lanes, x: str) -> str:
+    """An odd function of small arguments, else 1 - 2 / (e^2|x| + 1), which is then exact enough."""
+    size = f.call("fabs", x)
+    z = f.mul(x, x)
+    if f.element == "float":
+        tail, limit = f.polynomial(z, p.TANH_32), 0.9
+    else:
+        tail, limit = f.div(f.polynomial(z, p.TANH_64_P), f.polynomial(z, p.TANH_64_Q)), 0.625
+    near = f.fma(f.mul(x, z), tail, x)
+    one = f.const(1.0)
+    far = f.sub(one, f.div(f.const(2.0), f.add(exp(f, f.add(size, size)), one)))
+    return f.select(f.fcmp("olt", size, f.const(limit)), near, f.call("copysign", far, x))
 
 
 def erf_32(f: Lanes, x: str) -> str:
-    return _saturated_rational(f, x, 3.92, p.ERF_32_P, p.ERF_32_Q)
-
-
-def _saturated_rational(f: Lanes, x: str, limit: float, above: tuple[float, ...], below: tuple[float, ...]) -> str:
-    """x·above(x²)/below(x²), and ±1 beyond the limit."""
-    inside = f.clamp_below(f.clamp_above(x, limit), -limit)
-    z = f.mul(inside, inside)
-    value = f.div(f.mul(inside, f.polynomial(z, above)), f.polynomial(z, below))
-    one = f.const(1.0)
-    return f.select(f.fcmp("oge", f.call("fabs", x), f.const(limit)), f.call("copysign", one, x), value)
-
-
-def tanh_64(f: Lanes, x: str) -> str:
-    """A rational function near 0, else 1 - 2 / (e^2|x| + 1)."""
+    """An odd polynomial up to 1, else 1 minus a polynomial for what is missing to 1, which needs fewer digits."""
     size = f.call("fabs", x)
-    z = f.mul(x, x)
-    ratio = f.div(f.polynomial(z, p.TANH_64_P), f.polynomial(z, p.TANH_64_Q))
-    near = f.fma(f.mul(x, z), ratio, x)
-    one, two = f.const(1.0), f.const(2.0)
-    far = f.sub(one, f.div(two, f.add(exp(f, f.mul(size, two)), one)))
-    return f.select(f.fcmp("olt", size, f.const(0.625)), near, f.call("copysign", far, x))
+    near = f.fma(x, f.polynomial(f.mul(x, x), p.ERF_32_NEAR), x)
+    t = f.sub(f.clamp_above(size, 3.92), f.const(2.46))
+    far = f.sub(f.const(1.0), f.polynomial(t, p.ERF_32_FAR))
+    return f.select(f.fcmp("olt", size, f.const(1.0)), near, f.call("copysign", far, x))
 
 
 def sin(f: Lanes, x: str) -> str:
@@ -258,7 +253,8 @@ def _asinh_64(d: Lanes, x: str) -> str:
 
 
 def _acosh_64(d: Lanes, x: str) -> str:
-    return log(d, d.add(x, d.call("sqrt", d.sub(d.mul(x, x), d.const(1.0)))))
+    one = d.const(1.0)
+    return log(d, d.add(x, d.mul(d.call("sqrt", d.sub(x, one)), d.call("sqrt", d.add(x, one)))))
 
 
 def _atanh_64(d: Lanes, x: str) -> str:
@@ -306,14 +302,14 @@ def _through_64(formula: Formula) -> Formula:
 
 
 _FLOAT32: dict[UnaryOp, Formula] = {
-    UnaryOp.EXP: exp, UnaryOp.LOG: log, UnaryOp.SIGMOID: sigmoid, UnaryOp.TANH: tanh_32, UnaryOp.ERF: erf_32,
+    UnaryOp.EXP: exp, UnaryOp.LOG: log, UnaryOp.SIGMOID: sigmoid, UnaryOp.TANH: tanh, UnaryOp.ERF: erf_32,
     UnaryOp.SIN: sin, UnaryOp.COS: cos, UnaryOp.TAN: tan, UnaryOp.ASIN: asin, UnaryOp.ACOS: acos, UnaryOp.ATAN: atan,
     UnaryOp.LOG2: _through_64(_log2_64), UnaryOp.LOG10: _through_64(_log10_64),
     UnaryOp.SINH: _through_64(_sinh_64), UnaryOp.COSH: _through_64(_cosh_64),
     UnaryOp.ASINH: _through_64(_asinh_64), UnaryOp.ACOSH: _through_64(_acosh_64),
     UnaryOp.ATANH: _through_64(_atanh_64),
 }  # fmt: skip
-_FLOAT64: dict[UnaryOp, Formula] = {UnaryOp.EXP: exp, UnaryOp.LOG: log, UnaryOp.SIGMOID: sigmoid, UnaryOp.TANH: tanh_64}
+_FLOAT64: dict[UnaryOp, Formula] = {UnaryOp.EXP: exp, UnaryOp.LOG: log, UnaryOp.SIGMOID: sigmoid, UnaryOp.TANH: tanh}
 _LIBM = {
     UnaryOp.LOG2: "log2", UnaryOp.LOG10: "log10", UnaryOp.ERF: "erf", UnaryOp.SIN: "sin", UnaryOp.COS: "cos",
     UnaryOp.TAN: "tan", UnaryOp.ASIN: "asin", UnaryOp.ACOS: "acos", UnaryOp.ATAN: "atan", UnaryOp.SINH: "sinh",
