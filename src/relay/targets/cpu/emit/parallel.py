@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relay.arith.expr import Symbol, free_symbols
+from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.targets.cpu.emit.context import Emitter, Place
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText
 from relay.targets.cpu.emit.typenames import register_type
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Load, ValueVar
+from relay.tir.expr import Load, Ramp, ValueVar
 from relay.tir.stmt import Allocate, For, Stmt, Store
-from relay.tir.traversal import statement_values, symbols_of_value, walk_statement, walk_value
+from relay.tir.traversal import statement_values, symbols_of_value, values_in_index, walk_statement, walk_value
 
 EmitBody = Callable[[Emitter, For, str, str], None]
 
@@ -52,8 +52,11 @@ def _captured(e: Emitter, loop: For) -> tuple[list[Buffer], list[Symbol], list[V
     buffers: set[Buffer] = set()
     inside: set[Buffer] = set()
     for statement in walk_statement(loop.body):
-        symbols |= _symbols_of(statement)
-        for value in statement_values(statement):
+        values = list(statement_values(statement))
+        for index in _indices_of(statement):
+            symbols |= free_symbols(index)
+            values.extend(values_in_index(index))
+        for value in values:
             symbols |= symbols_of_value(value)
             for node in walk_value(value):
                 if isinstance(node, Load):
@@ -74,16 +77,17 @@ def _captured(e: Emitter, loop: For) -> tuple[list[Buffer], list[Symbol], list[V
     )
 
 
-def _symbols_of(statement: Stmt) -> frozenset[Symbol]:
+def _indices_of(statement: Stmt) -> tuple[IntExpr, ...]:
+    """The index expressions that stand directly in a statement."""
     match statement:
         case For(extent=extent):
-            return free_symbols(extent)
+            return (extent,)
         case Allocate(buffer, _):
-            return frozenset().union(*(free_symbols(extent) for extent in buffer.shape))
+            return buffer.shape
         case Store(indices=indices):
-            return frozenset().union(*(free_symbols(getattr(index, "base", index)) for index in indices))
+            return tuple(index.base if isinstance(index, Ramp) else index for index in indices)
         case _:
-            return frozenset()
+            return ()
 
 
 def _write_entry(e: Emitter, part: str, struct: str, kinds: list[str]) -> None:

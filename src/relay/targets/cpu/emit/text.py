@@ -24,6 +24,7 @@ class ModuleText:
     name: str
     declarations: dict[str, str] = field(default_factory=dict)
     functions: list[str] = field(default_factory=list)
+    helpers: dict[str, str] = field(default_factory=dict)
     outlined: int = 0
 
     def declare(self, name: str, signature: str) -> None:
@@ -33,6 +34,7 @@ class ModuleText:
     def render(self) -> str:
         lines = [f'source_filename = "{self.name}"', ""]
         lines.extend(self.functions)
+        lines.extend(self.helpers.values())
         lines.extend(f"declare {self.declarations[name]}" for name in sorted(self.declarations))
         lines.append("")
         lines.append("!0 = !{}")
