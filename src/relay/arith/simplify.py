@@ -91,7 +91,6 @@ class Assumptions:
         result.ranges[variable] = Interval(0, None if high is None else high - 1)
         uppers = () if isinstance(extent, int) else _minimum_operands(extent)
         result._forms = self._forms + tuple(upper - variable - 1 for upper in uppers)
-        result._memory = self._memory.copy()  # still true: nothing mentions a symbol before its loop
         return result
 
     def with_range(self, symbol: Symbol, interval: Interval = NON_NEGATIVE) -> Assumptions:

@@ -54,7 +54,7 @@ from relay.tir.semantics import (
     binary_function,
     cast_function,
     compare_function,
-    integer_limits,
+    index_as_number,
     unary_function,
 )
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Stmt, Store
@@ -215,10 +215,9 @@ class _Machine:
                 return lambda: values[value]
             case IndexValue(index, dtype, lanes):
                 get_index = self.index(index)
-                return lambda: _wrapped(get_index(), dtype, lanes)
+                return lambda: _machine_number(index_as_number(get_index(), dtype), dtype, lanes)
             case RampValue(base, stride, dtype, lanes):
-                start = self.index(base)
-                return lambda: np.stack([_wrapped(start() + stride * lane, dtype, 1) for lane in range(lanes)])
+                return self._ramp_value(self.index(base), stride, dtype, lanes)
             case Holds(comparison, lanes):
                 left, right = self.index(comparison.left), self.index(comparison.right)
                 compare = COMPARISON_OPERATORS[comparison.op]
@@ -246,6 +245,14 @@ class _Machine:
                 return _applied(self.intrinsics[name], tuple(map(self.value, arguments)))
             case _:
                 assert_never(value)
+
+    def _ramp_value(self, start: GetIndex, stride: int, dtype: DType, lanes: int) -> GetValue:
+        def ramp() -> Numbers:
+            first = start()
+            numbers = [index_as_number(first + stride * lane, dtype) for lane in range(lanes)]
+            return np.array(numbers).astype(dtype.numpy)
+
+        return ramp
 
     def _select(self, lanes: int, condition: GetValue, then: GetValue, otherwise: GetValue) -> GetValue:
         if lanes == 1:
@@ -407,16 +414,6 @@ def _in_order(parts: tuple[Run, ...]) -> Run:
 def _machine_number(number: float | bool, dtype: DType, lanes: int) -> Numbers:
     scalar = np.array(number).astype(dtype.numpy)[()]
     return scalar if lanes == 1 else np.full(lanes, scalar, dtype.numpy)
-
-
-def _wrapped(index: int, dtype: DType, lanes: int) -> Numbers:
-    """A mathematical integer as a machine number: wrapped to an integer dtype, rounded to a float, or `!= 0`."""
-    if dtype.is_integer:
-        low, _ = integer_limits(dtype)
-        number = np.array((index - low) % (1 << dtype.bits) + low).astype(dtype.numpy)[()]
-    else:
-        number = np.array(bool(index) if dtype.is_bool else float(index)).astype(dtype.numpy)[()]
-    return number if lanes == 1 else np.full(lanes, number, dtype.numpy)
 
 
 def _active_positions(positions: tuple[Any, ...], active: Array) -> tuple[Any, ...]:

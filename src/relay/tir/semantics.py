@@ -146,6 +146,18 @@ def integer_limits(dtype: DType) -> tuple[int, int]:
     return 0, (1 << dtype.bits) - 1
 
 
+def index_as_number(index: int, dtype: DType) -> int | float | bool:
+    """A mathematical integer as a machine number: wrapped to an integer dtype, `!= 0` for bool, else a float.
+
+    >>> index_as_number(300, DType.INT8)
+    44
+    """
+    if dtype.is_integer:
+        low, _ = integer_limits(dtype)
+        return (index - low) % (1 << dtype.bits) + low
+    return index != 0 if dtype.is_bool else float(index)
+
+
 # --- integers -----------------------------------------------------------------------------------------------------
 
 
