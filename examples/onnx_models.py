@@ -348,7 +348,7 @@ def build(
     opset: int = 17,
     classes: int = 1000,
     fold_batch_norm: bool = False,
-    encoder: EncoderSize = EncoderSize(),  # noqa: B008 - a frozen value
+    encoder: EncoderSize = EncoderSize(),
 ) -> onnx.ModelProto:
     """The model called `name` (a key of `MODELS`), checked. Its input is `x`, its output `y`.
 
