@@ -109,6 +109,20 @@ class Function(ExprBase):
         object.__setattr__(self, "type_params", tuple(self.type_params or ()))
         object.__setattr__(self, "attrs", MappingProxyType(dict(self.attrs or {})))
 
+    def with_attr(self, name: str, value: AttributeValue) -> Function:
+        """The function with one more attribute (`Primitive`, `Compiler`, ...), its type kept."""
+        return self._with_attrs({**self.attrs, name: value})
+
+    def without_attr(self, name: str) -> Function:
+        """The function without an attribute; the function itself if it has none of that name."""
+        if name not in self.attrs:
+            return self
+        return self._with_attrs({key: value for key, value in self.attrs.items() if key != name})
+
+    def _with_attrs(self, attrs: Mapping[str, AttributeValue]) -> Function:
+        new = Function(self.params, self.body, self.ret_type, self.type_params, attrs, span=self.span)
+        return new if self.checked_type is None else record_type(new, self.checked_type)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(ExprBase):

@@ -64,6 +64,18 @@ class IRModule:
     def with_type(self, definition: TypeData) -> IRModule:
         return IRModule(self.functions, {**self.type_definitions, definition.header: definition})
 
+    def update(self, other: IRModule | Mapping[GlobalVar, Function]) -> IRModule:
+        """A module with the functions (and types) of `other` too, which win over those of the same name."""
+        if isinstance(other, IRModule):
+            types = {**self.type_definitions, **other.type_definitions}
+            return IRModule({**self.functions, **other.functions}, types)
+        return self.with_functions({**self.functions, **other})
+
+    def get_global_var(self, name: str) -> GlobalVar:
+        """The global variable called `name`. Raises `RelayError` (rule `unknown-global`) when there is none."""
+        self[name]
+        return GlobalVar(name)
+
     def constructors(self) -> tuple[Constructor, ...]:
         return tuple(c for data in self.type_definitions.values() for c in data.constructors)
 
