@@ -7,12 +7,13 @@ floats follow IEEE 754; narrow floats are computed in float32 and rounded once p
 
 from __future__ import annotations
 
+from relay.targets.cpu.emit.math import emit_power, emit_transcendental
+
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.convert import round_float, wrap_int4
 from relay.targets.cpu.emit.lanes import Lanes
-from relay.targets.cpu.emit.math import emit_power, emit_transcendental
 from relay.targets.cpu.emit.typenames import register_element
 from relay.tir.expr import PREDICATES, BinaryOp, CompareOp, UnaryOp
 
@@ -279,5 +280,3 @@ def _integer_unary(i: Lanes, op: UnaryOp, dtype: DType, operand: str) -> str:
             return i.op("xor", operand, i.const(-1))
         case _:
             raise CompilerBug("emit", f"`{op}` is not defined on {dtype}: cast to a floating-point type first")
-
-

@@ -9,7 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from relay.arith.expr import (
-    Atom, Comparison, FloorDiv, FloorMod, IntExpr, Max, Min, Node, Product, Sum, Symbol, linear_parts, multiply,
+    Atom,
+    Comparison,
+    FloorDiv,
+    FloorMod,
+    IntExpr,
+    Max,
+    Min,
+    Node,
+    Product,
+    Sum,
+    Symbol,
+    linear_parts,
+    multiply,
 )  # fmt: skip
 from relay.base.diagnostics import CompilerBug
 from relay.targets.cpu.emit.context import Emitter
@@ -58,7 +70,9 @@ def _index(e: Emitter, expr: IntExpr) -> tuple[str, int]:
         case Max(left, right):
             return _extremum(e, "smax", left, right)
         case ValueIndex(value):
-            return _widen(e, value.dtype.is_unsigned_integer, e.emit_value(e, value), register_element(value.dtype)), HERE
+            return _widen(
+                e, value.dtype.is_unsigned_integer, e.emit_value(e, value), register_element(value.dtype)
+            ), HERE
         case _:
             raise CompilerBug("emit", f"{e.kernel_name}: no number for the index `{expr}` ({type(expr).__name__})")
 

@@ -1,9 +1,9 @@
 """Calls by name: what the target knows (`fma`, `prefetch`, `reinterpret`), else a C function of scalars.
 
-    fma(a, b, c)                       a·b + c with one rounding, whatever the target has
-    reinterpret(a)                     the same bits as another type of the same width
-    prefetch(load [, write, level])    ask for the cache line of the load's address; write 1 if it will be stored to,
-                                       level 3 for L1 (the default), 2 for L2, 1 for L3
+fma(a, b, c)                       a·b + c with one rounding, whatever the target has
+reinterpret(a)                     the same bits as another type of the same width
+prefetch(load [, write, level])    ask for the cache line of the load's address; write 1 if it will be stored to,
+                                   level 3 for L1 (the default), 2 for L2, 1 for L3
 """
 
 from __future__ import annotations

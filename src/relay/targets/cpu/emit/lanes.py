@@ -80,7 +80,9 @@ class Lanes:
 
     def select(self, mask: str, then: str, otherwise: str) -> str:
         """Lane by lane: `then` where `mask` holds."""
-        return self.function.op(f"select {vector_of('i1', self.lanes)} {mask}, {self.type} {then}, {self.type} {otherwise}")
+        return self.function.op(
+            f"select {vector_of('i1', self.lanes)} {mask}, {self.type} {then}, {self.type} {otherwise}"
+        )
 
     def convert(self, instruction: str, operand: str, to: Lanes) -> str:
         """`bitcast`, `sext`, `fptrunc`, … of a value of this type to another."""

@@ -129,7 +129,9 @@ def _load_vector(e: Emitter, place: Place, dtype: DType, element: Element, mask:
     memory, lanes = memory_element(dtype), element.lanes
     vector = vector_of(memory, lanes)
     if element.stride == -1:
-        return _reverse(e, dtype, lanes, _load_vector(e, place, dtype, _from_last(e, dtype, element), _flipped(e, mask, lanes)))
+        return _reverse(
+            e, dtype, lanes, _load_vector(e, place, dtype, _from_last(e, dtype, element), _flipped(e, mask, lanes))
+        )
     if element.stride == 1 and mask is None:
         instruction = f"load {vector}, ptr {element.pointer}, align {dtype.item_bytes}{_suffix(place)}"
         return e.function.load(place.load_key, instruction)

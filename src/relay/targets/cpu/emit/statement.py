@@ -47,7 +47,9 @@ def _for(e: Emitter, loop: For) -> None:
     elif loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL):
         emit_serial(e, loop, "0", emit_index(e, loop.extent), loop.extent)
     else:
-        raise CompilerBug("emit", f"{e.kernel_name}: a loop of kind {loop.kind} (over {loop.variable}) must be lowered first")
+        raise CompilerBug(
+            "emit", f"{e.kernel_name}: a loop of kind {loop.kind} (over {loop.variable}) must be lowered first"
+        )
 
 
 def emit_loop_body(e: Emitter, loop: For, begin: str, end: str) -> None:

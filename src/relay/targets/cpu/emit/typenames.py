@@ -1,11 +1,11 @@
 """How element types are written in LLVM text: in registers, in memory, and as constants.
 
-    dtype            in a register     in memory
-    bool             i1                i8, 0 or 1
-    int4             i8, sign-extended i8, sign-extended
-    int8 … uint64    i8 … i64          the same
-    float8, 16, bf16 float (widened)   i8, i16 (the bits)
-    float32, 64      float, double     the same
+dtype            in a register     in memory
+bool             i1                i8, 0 or 1
+int4             i8, sign-extended i8, sign-extended
+int8 … uint64    i8 … i64          the same
+float8, 16, bf16 float (widened)   i8, i16 (the bits)
+float32, 64      float, double     the same
 """
 
 from __future__ import annotations

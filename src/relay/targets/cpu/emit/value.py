@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from relay.arith.expr import IntExpr
+from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.arithmetic import emit_binary, emit_compare, emit_unary
 from relay.targets.cpu.emit.context import Emitter, Guard
@@ -14,11 +15,24 @@ from relay.targets.cpu.emit.intrinsics import emit_call
 from relay.targets.cpu.emit.memory import emit_load, is_within
 from relay.targets.cpu.emit.typenames import constant, register_element, register_type, sequence, vector_of
 from relay.tir.expr import (
-    Binary, BinaryOp, Broadcast, Call, Cast, Compare, CompareOp, Holds, Imm, IndexValue, Load, RampValue, Select, Unary,
-    Value, ValueVar,
+    Binary,
+    BinaryOp,
+    Broadcast,
+    Call,
+    Cast,
+    Compare,
+    CompareOp,
+    Holds,
+    Imm,
+    IndexValue,
+    Load,
+    RampValue,
+    Select,
+    Unary,
+    Value,
+    ValueVar,
 )  # fmt: skip
 from relay.tir.traversal import walk_value
-from relay.base.diagnostics import CompilerBug
 
 
 def emit_value(e: Emitter, value: Value) -> str:
@@ -223,4 +237,3 @@ def _branching(e: Emitter, select: Select, mask: str, kind: str) -> str:
         f.jump(after)
     f.start_block(after)
     return f.impure(f"phi {kind} {', '.join(results)}")
-
