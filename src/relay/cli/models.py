@@ -10,7 +10,7 @@ from typing import Any
 from relay.frontend.onnx import from_onnx
 from relay.ops.table import OPERATORS
 from relay.text.json import from_json
-from relay.text.parser import parse
+from relay.text import parse
 
 from relay.base.diagnostics import RelayError
 from relay.driver.parameters import load_params
