@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
@@ -16,8 +17,14 @@ from relay.base.target import Target
 LINK_TIMEOUT_SECONDS = 300
 
 
-def link_shared(objects: Sequence[bytes], path: str | os.PathLike[str], target: Target) -> None:
-    """Write the shared library of `objects` to `path`, whole or not at all.
+def link_shared(
+    objects: Sequence[bytes],
+    path: str | os.PathLike[str],
+    target: Target,
+    data: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Write the shared library of `objects` to `path`, whole or not at all. `data` are bytes by the symbol under which
+    they are exported, read-only, at a multiple of 64 bytes.
 
     It needs nothing but the C library, and stays loaded once it is (its threads live as long as the process).
     Raises `RelayError`: `no-linker`, `link-failed`, `cannot-write`.
@@ -35,9 +42,24 @@ def link_shared(objects: Sequence[bytes], path: str | os.PathLike[str], target: 
             name = Path(folder, f"{number:04}.o")
             name.write_bytes(image)
             names.append(str(name))
+        if data:
+            names.append(str(_data_source(Path(folder), data)))
         library = Path(folder, "library.so")
         _run([*_linker_command(target), "-o", str(library), *names])
         _place(library, goal)
+
+
+def _data_source(folder: Path, data: Mapping[str, bytes]) -> Path:
+    """Assembly that takes the bytes in from files: weights are too large to be written as text."""
+    lines = [".section .rodata"]
+    for number, (symbol, content) in enumerate(data.items()):
+        file = folder / f"data{number}.bin"
+        file.write_bytes(content)
+        lines += [".balign 64", f".globl {symbol}", f"{symbol}:", f'.incbin "{file}"']
+    lines.append('.section .note.GNU-stack,"",%progbits')
+    source = folder / "data.s"
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return source
 
 
 def _linker_command(target: Target) -> list[str]:
