@@ -9,9 +9,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-from relay.text.printer import astext
-from relay.tir.pipeline import lower as lower_loops
-
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Function
@@ -21,6 +18,8 @@ from relay.lower.group import Group, make_group
 from relay.lower.lowering import KernelInfo
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.step import Step
+from relay.text.printer import astext
+from relay.tir.pipeline import lower as lower_loops
 from relay.tir.stmt import PrimFunc
 
 

@@ -13,10 +13,10 @@ from typing import TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
-from relay.infer.checks import checks_of
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.infer.checks import checks_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.types import ANY, TensorType, Type, dimension_symbols

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from relay.ops.record import OperatorRecord
-
 from relay.ir.expr import Call, Function, Op, Var
+from relay.ops.record import OperatorRecord
 
 
 def is_view(function: Function) -> bool:
