@@ -20,6 +20,16 @@ from relay.tir.traversal import ValueIndex, map_value, walk_value
 Components: TypeAlias = tuple[Value, ...]
 
 
+class Named:
+    """Shown by name: a whole graph of producers hangs on an operation."""
+
+    __slots__ = ()
+    name: str
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self.name}>"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reducer:
     """An associative and commutative combination of `arity` components, with its identity.
@@ -35,7 +45,7 @@ class Reducer:
     selects: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reduction:
     """`sources` combined over all points of `axes` where `where` holds, starting from `initial` (default: identity).
 
@@ -68,7 +78,7 @@ class Reduction:
         return tuple(parts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reduced:
     """One component of a reduction, as the body of a compute. `dtype` is what the result is rounded to."""
 
@@ -77,15 +87,15 @@ class Reduced:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Placeholder:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Placeholder(Named):
     """A tensor that comes from outside."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compute:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Compute(Named):
     """Each element by a formula: `body` gives one value for each component, in terms of `axes`."""
 
     name: str
@@ -104,8 +114,8 @@ class Compute:
         return self.body.axes if isinstance(self.body, Reduction) else ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scan:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scan(Named):
     """A recurrence along axis 0: `init` gives the first rows, and `update`, which reads earlier rows through the
     placeholders `state`, all later ones, one at a time."""
 
@@ -119,8 +129,8 @@ class Scan:
         return tuple(tensor.dtype for tensor in self.update)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Extern:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Extern(Named):
     """Loops written by hand: `emit(input buffers, output buffers)` gives the statement that fills the outputs."""
 
     name: str
