@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,7 +34,7 @@ def build(
     array([2., 2., 2.], dtype=float32)
     """
     compilation = compile_stages(program, target, params, opt_level, progress)
-    return instantiate(compilation.artefact, exporter_of(compilation))
+    return instantiate(compilation.artefact, compilation.backend.link)
 
 
 def compile_stages(
@@ -51,12 +50,3 @@ def compile_stages(
     if progress is not None:
         compilation.progress = progress
     return compilation
-
-
-def exporter_of(compilation: Compilation) -> Any:
-    """How the executable of a compilation makes itself a shared library."""
-
-    def export(artefact: Any, path: os.PathLike[str]) -> None:
-        compilation.backend.link(artefact, path)
-
-    return export

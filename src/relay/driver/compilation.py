@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from relay.infer.infer_type import infer_type
-from relay.transform.pipelines import optimization_pipeline
 
 from relay.base.diagnostics import RelayError
 from relay.base.version import VERSION
@@ -26,6 +25,7 @@ from relay.runtime.artefact import Artefact
 from relay.runtime.executable import aligned_bytes
 from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec
 from relay.transform.context import PassContext
+from relay.transform.pipelines import optimization_pipeline
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how many units of it are done, and of how many."""
@@ -101,7 +101,7 @@ class Compilation:
             entry = self.backend.compile([self.backend.program_text(self.program)])
         with self._timed("pack constants"):
             constants = _constant_bytes(self.program)
-        return Artefact(self.manifest, (*objects, *entry), constants)
+        return Artefact(self.manifest, self.backend.support_object(), (*objects, *entry), constants)
 
     @property
     def manifest(self) -> Manifest:

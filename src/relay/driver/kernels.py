@@ -9,17 +9,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-from relay.te.lower import lower as lower_to_loops
-from relay.te.schedule.step import Step
 from relay.text.printer import astext
 from relay.tir.pipeline import lower as lower_loops
 
 from relay.arith.expr import Symbol, free_symbols
+from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Function
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
 from relay.lower.group import Group, make_group
 from relay.lower.lowering import KernelInfo
+from relay.te.lower import lower as lower_to_loops
+from relay.te.schedule.step import Step
 from relay.tir.stmt import PrimFunc
 
 
@@ -40,9 +41,10 @@ class Kernel:
     def loops(self, backend: Backend) -> PrimFunc:
         """The scheduled kernel as loops, before they are made ready for emission."""
         group = self.group()
-        return lower_to_loops(
-            group.outputs, group.inputs, backend.schedule(group), name=self.info.name, symbols=self.info.symbols
-        )
+        function = lower_to_loops(group.outputs, group.inputs, backend.schedule(group), name=self.info.name)
+        if function.symbols != self.info.symbols:
+            raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
+        return function
 
     def source(self, backend: Backend) -> str:
         """The kernel in the target's language."""
@@ -79,12 +81,11 @@ def _kernel(function: Function, text: str) -> Kernel:
 
 
 def kernel_symbols(function: Function) -> tuple[Symbol, ...]:
-    """The dimension symbols that a kernel takes, in order of first appearance in its parameters."""
+    """The dimension symbols that a kernel takes: in order of first appearance in its parameters, by name in an extent."""
     found: dict[Symbol, None] = {}
     for parameter in function.params:
         type_ = parameter.checked_type
         for extent in type_.shape if isinstance(type_, TensorType) else ():
-            if isinstance(extent, Symbol):
-                found.setdefault(extent)
-            found.update(dict.fromkeys(sorted(free_symbols(extent), key=lambda symbol: symbol.name)))
+            for symbol in sorted(free_symbols(extent), key=lambda symbol: symbol.name):
+                found.setdefault(symbol)
     return tuple(found)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
+from relay.runtime.artefact import Artefact
 from relay.te.schedule.step import Step
 
 from relay.base.target import Target
@@ -35,10 +37,25 @@ class Backend(Protocol):
         """The target's source of a program's entries; kernels are external."""
         ...
 
+    def build_kernels(
+        self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
+    ) -> list[bytes]:
+        """An object for each key. `source(i)` is asked for the text of kernel i only when no object of that key is
+        kept; `report(done, total)` is told of progress."""
+        ...
+
     def compile(self, texts: Sequence[str]) -> list[bytes]:
         """Objects of these sources, in order; cached, and in parallel where that pays."""
         ...
 
+    def support_object(self) -> bytes:
+        """The object of the library that kernels call: allocator and thread pool."""
+        ...
+
     def assembly(self, text: str) -> str:
         """The assembly of one source, for people."""
+        ...
+
+    def link(self, artefact: Artefact, path: Path) -> None:
+        """Write a self-contained shared library."""
         ...

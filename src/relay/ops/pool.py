@@ -310,7 +310,7 @@ def max_pool2d(
 
     >>> from relay.ops.build import var
     >>> print(max_pool2d(var("x", shape=(1, 64, "h", 112)), (3, 3), (2, 2), padding=(1, 1)).checked_type)
-    Tensor[(1, 64, (h - 1) // 2 + 1, 56), float32]
+    Tensor[(1, 64, (h + 1) // 2, 56), float32]
     """
     attributes = MaxPool2DAttributes(per_axis(pool_size, 2), per_axis(strides, 2), per_axis(dilation, 2),
                                      full_padding(padding, 2), layout, out_layout, ceil_mode)  # fmt: skip

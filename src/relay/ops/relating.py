@@ -14,7 +14,8 @@ from relay.arith.expr import Comparison
 from relay.base.dtypes import DType
 from relay.ir.operator import Check, Conflict, Relation, RelationOutcome, Solved, Waiting
 from relay.ir.types import ANY, Dimension, IncompleteType, TensorType, TupleType, Type
-from relay.ops.dimensions import Decision, decide, decide_equal
+from relay.arith.prove import Proof
+from relay.ops.dimensions import decide, decide_equal
 
 
 class Refused(Exception):
@@ -110,11 +111,11 @@ class RelationRun:
         Returns the one that says more.
         """
         match decide_equal(wanted, found):
-            case Decision.YES:
+            case Proof.YES:
                 return wanted
-            case Decision.NO:
+            case Proof.NO:
                 self.conflict(rule, f"{what} must be {wanted}", str(wanted), str(found), inputs, remedy)
-            case Decision.UNKNOWN:
+            case Proof.UNKNOWN:
                 self._checks.append(Check(Comparison(wanted, "==", found), f"{what} must be {wanted}, as {found}"))
                 return found if wanted is ANY or (isinstance(found, int) and not isinstance(wanted, int)) else wanted
 
@@ -123,11 +124,11 @@ class RelationRun:
     ) -> None:
         """`condition` holds: a conflict if it cannot, a check if that is not known."""
         match decide(condition):
-            case Decision.YES:
+            case Proof.YES:
                 return
-            case Decision.NO:
+            case Proof.NO:
                 self.conflict(rule, message, str(condition), "", inputs, remedy)
-            case Decision.UNKNOWN:
+            case Proof.UNKNOWN:
                 self._checks.append(Check(condition, message))
 
     def same_dtype(self, dtype: DType, position: int) -> None:

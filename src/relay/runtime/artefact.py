@@ -31,15 +31,18 @@ _MAX_HEADER_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Artefact:
-    """What a build makes. `constants` is one array of bytes in which native code finds each constant by its offset."""
+    """What a build makes. `support` is the object of the support library (allocator, thread pool) that `objects` call;
+    `constants` is one array of bytes in which native code finds each constant by its offset."""
 
     manifest: Manifest
+    support: bytes
     objects: tuple[bytes, ...]
     constants: NDArray[np.uint8]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file whole or not at all."""
         sections: list[tuple[str, bytes | memoryview]] = [("manifest", self.manifest.to_json().encode())]
+        sections.append(("support", self.support))
         sections += [(f"object{i}", data) for i, data in enumerate(self.objects)]
         sections.append(("constants", np.ascontiguousarray(self.constants).data))
         write_atomically(Path(path), _encode(sections))
@@ -61,9 +64,11 @@ class Artefact:
             ) from error
         sections = _decode(path, np.frombuffer(mapped, dtype=np.uint8))
         objects = [sections[name].tobytes() for name in sections if name.startswith("object")]
-        if "manifest" not in sections or "constants" not in sections:
-            raise _damaged(path, "a section is missing")
-        return Artefact(Manifest.from_json(sections["manifest"].tobytes()), tuple(objects), sections["constants"])
+        missing = [name for name in ("manifest", "support", "constants") if name not in sections]
+        if missing:
+            raise _damaged(path, f"section `{missing[0]}` is missing")
+        manifest = Manifest.from_json(sections["manifest"].tobytes())
+        return Artefact(manifest, sections["support"].tobytes(), tuple(objects), sections["constants"])
 
 
 def write_atomically(path: Path, chunks: list[bytes | memoryview]) -> None:

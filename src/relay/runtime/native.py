@@ -4,7 +4,8 @@ Every entry has the signature
 
     int32 entry(void **buffers, const int64 *symbols, void *workspace, const void *constants)
 
-where buffers are inputs then outputs. It gives a status: 0 is success, k > 0 the k-th failure of the manifest, -1 out of memory.
+where buffers are inputs then outputs. It gives a status: 0 is success, k > 0 the k-th failure of the manifest, -1 out of
+memory.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from relay.runtime.objects import load_objects
 
 from relay.base.diagnostics import RelayError
 from relay.runtime.artefact import Artefact
 from relay.runtime.manifest import Manifest
+from relay.runtime.objects import load_objects, load_support
 
 NativeEntry: TypeAlias = Callable[[Any, Any, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -50,7 +51,8 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
     """Load the objects of an artefact into this process."""
     constants: NDArray[np.uint8] = artefact.constants
     symbols = tuple(entry.native_symbol for entry in artefact.manifest.entries)
-    objects = load_objects(artefact.objects, symbols)
+    support = load_support(artefact.support)
+    objects = load_objects(artefact.objects, symbols, support.addresses)
     return NativeCode(objects.address, constants.ctypes.data, (objects, constants))
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from relay.arith.bounds import Interval
 from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, multiply, substitute
+from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.te.operation import Components, Compute, Extern, Reduction, Scan, rewrite_value, scalar_indices
+from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewrite_value, scalar_indices
 from relay.te.placement import OUTSIDE, Placement, Placements, Storage, is_single, place_stages
 from relay.te.schedule.step import Step, apply
 from relay.te.state import AtRoot, Loop, Stage, State
@@ -93,6 +95,25 @@ class _Nests:
         self.state = state
         self.placements = placements
         self.storages = storages
+        # A reduction's start has copies of its loops, so that each symbol is bound once.
+        self.copies = {
+            loop.symbol: Symbol(f"{loop.name}.init")
+            for stage in state.stages
+            for loop in stage.loops
+            if is_copied(stage, loop)
+        }
+        self.known = Assumptions(self._ranges())
+
+    def _ranges(self) -> dict[Symbol, Interval]:
+        """What is known of every loop."""
+        ranges: dict[Symbol, Interval] = {}
+        for placed in self.placements.values():
+            for symbol, extent in placed.extents.items():
+                interval = Interval(0, max(extent - 1, 0) if isinstance(extent, int) else None)
+                ranges[symbol] = interval
+                if symbol in self.copies:
+                    ranges[self.copies[symbol]] = interval
+        return ranges
 
     def program(self, results: set[Buffer]) -> Stmt:
         body: Stmt = Statements(())
@@ -165,16 +186,31 @@ class _Nests:
     def _reduction(self, placed: Placement, reduction: Reduction) -> Stmt:
         loops = placed.stage.loops
         first = next((depth for depth, loop in enumerate(loops) if loop.is_reduction), len(loops))
+        self._check_initial(placed.stage, reduction, first)
         start = self._start(placed, reduction, first)
         update = self._update(placed, reduction)
         if first == len(loops):
             return self._loops(placed, 0, in_order(start, update))
         return self._loops(placed, 0, update, {first: start})
 
+    def _check_initial(self, stage: Stage, reduction: Reduction, first: int) -> None:
+        """What a reduction starts from must be there before its reducing loops."""
+        inside = [other for loop in stage.loops[first:] for other in self.state.attached(stage, loop)]
+        read = {load.buffer for load in loads_of(reduction.initial or ())}
+        late = next((other for other in inside if read & set(other.outputs)), None)
+        if late is not None:
+            raise RelayError(
+                rule="schedule-out-of-reach",
+                message=f"`{stage.name}` starts from `{late.name}`, which is computed inside its reducing loops",
+                expected=f"`{late.name}` computed outside loop `{stage.loops[first].name}`",
+                found=f"`{late.name}` computed at {late.place}",
+                remedy="compute it at a loop outside the reduction",
+            )
+
     def _start(self, placed: Placement, reduction: Reduction, first: int) -> Stmt:
         """The result set to its start, in copies of the spatial loops from depth `first` inwards."""
         loops = placed.stage.loops
-        copies = {loop.symbol: Symbol(f"{loop.name}.init") for loop in loops[first:] if not loop.is_reduction}
+        copies = {loop.symbol: self.copies[loop.symbol] for loop in loops[first:] if not loop.is_reduction}
         values = {axis: substitute(value, copies) for axis, value in placed.axis_values.items()}
         body = self._stores(placed, reduction.initial or reduction.identity(), values)
         for depth in reversed(range(first, len(loops))):
@@ -185,7 +221,6 @@ class _Nests:
                 g.condition.substitute(copies) for g in placed.guards if g.depth == depth and not g.is_reduction
             ]
             body = looped(loop, copies[loop.symbol], placed.extents[loop.symbol], guarded(body, conditions))
-        # A spatial guard may stand at a reducing loop only when it depends on that loop, and then it is a reduction's.
         return body
 
     def _update(self, placed: Placement, reduction: Reduction) -> Stmt:
@@ -210,16 +245,21 @@ class _Nests:
         operation = placed.stage.operation
         axes = operation.axes if isinstance(operation, Compute) else ()
         at = tuple(axis_values[axis] for axis in axes)
-        return [_rebased(at, storage) for storage in placed.storage]
+        return [self._rebased(at, storage) for storage in placed.storage]
+
+    def _rebased(self, indices: tuple[IntExpr, ...], storage: Storage) -> tuple[IntExpr, ...]:
+        return tuple(
+            self.known.simplify(add(index, multiply(low, -1))) for index, low in zip(indices, storage.low, strict=True)
+        )
 
     def _translated(self, value: Value, axis_values: Mapping[Symbol, IntExpr]) -> Value:
         """A value of the operation's axes as one of loops, reading tensors where they are kept."""
 
         def on_load(load: Load) -> Value:
             storage = self._stored(load.buffer)
-            return Load(storage.buffer, _rebased(scalar_indices(load), storage))
+            return Load(storage.buffer, self._rebased(scalar_indices(load), storage))
 
-        return rewrite_value(value, lambda index: substitute(index, axis_values), on_load)
+        return rewrite_value(value, lambda index: self.known.simplify(substitute(index, axis_values)), on_load)
 
     def _copy_rows(self, rows: Tensor, target: Storage) -> Stmt:
         source = self._stored(rows)
@@ -230,8 +270,10 @@ class _Nests:
         return body
 
 
-def _rebased(indices: tuple[IntExpr, ...], storage: Storage) -> tuple[IntExpr, ...]:
-    return tuple(add(index, multiply(low, -1)) for index, low in zip(indices, storage.low, strict=True))
+def is_copied(stage: Stage, loop: Loop) -> bool:
+    """May the start of a reduction need this loop too?"""
+    operation = stage.operation
+    return isinstance(operation, Compute) and isinstance(operation.body, Reduction) and not loop.is_reduction
 
 
 def _stored_together(targets: tuple[Load, ...], values: Components) -> Stmt:

@@ -24,13 +24,15 @@ Components: TypeAlias = tuple[Value, ...]
 class Reducer:
     """An associative and commutative combination of `arity` components, with its identity.
 
-    `combine(left, right)` and `identity(dtypes)` work on tuples with one entry for each component.
+    `combine(left, right)` and `identity(dtypes)` work on tuples with one entry for each component. One that `selects`
+    gives one of its sources back, so nothing is rounded.
     """
 
     name: str
     arity: int
     combine: Callable[[Components, Components], Components]
     identity: Callable[[tuple[DType, ...]], Components]
+    selects: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

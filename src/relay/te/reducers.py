@@ -11,7 +11,7 @@ from typing import TypeAlias, Union
 
 from relay.base.dtypes import DType
 from relay.te.operation import Components, Reduced, Reducer, Reduction
-from relay.te.precision import is_narrow_float, widen
+from relay.te.precision import is_narrow_float, rounded_once, widen
 from relay.te.tensor import Axis
 from relay.te.values import cast_to
 from relay.tir.expr import BinaryOp, Value, ValueLike, binary, imm
@@ -37,21 +37,22 @@ def highest(dtype: DType) -> float | int:
     return (1 << dtype.bits) - 1 if dtype.is_unsigned_integer else (1 << (dtype.bits - 1)) - 1
 
 
-def _simple(name: str, op: BinaryOp, identity: Callable[[DType], float | bool]) -> Reducer:
+def _simple(name: str, op: BinaryOp, identity: Callable[[DType], float | bool], *, selects: bool) -> Reducer:
     return Reducer(
         name,
         1,
         lambda left, right: (binary(op, left[0], right[0]),),
         lambda dtypes: (imm(identity(dtypes[0]), dtypes[0]),),
+        selects,
     )
 
 
-SUM = _simple("sum", BinaryOp.ADD, lambda _: 0)
-PROD = _simple("prod", BinaryOp.MULTIPLY, lambda _: 1)
-MAX = _simple("max", BinaryOp.MAXIMUM, lowest)
-MIN = _simple("min", BinaryOp.MINIMUM, highest)
-ANY = _simple("any", BinaryOp.OR, lambda _: False)
-ALL = _simple("all", BinaryOp.AND, lambda _: True)
+SUM = _simple("sum", BinaryOp.ADD, lambda _: 0, selects=False)
+PROD = _simple("prod", BinaryOp.MULTIPLY, lambda _: 1, selects=False)
+MAX = _simple("max", BinaryOp.MAXIMUM, lowest, selects=True)
+MIN = _simple("min", BinaryOp.MINIMUM, highest, selects=True)
+ANY = _simple("any", BinaryOp.OR, lambda _: False, selects=True)
+ALL = _simple("all", BinaryOp.AND, lambda _: True, selects=True)
 
 
 def reduce(
@@ -64,16 +65,18 @@ def reduce(
 ) -> tuple[Reduced, ...]:
     """All components of `reducer` over `axis`, for the points where `where` holds, starting from `initial`."""
     axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
-    wide = tuple(_accumulated(source, accumulate) for source in sources)
+    wide = tuple(_accumulated(reducer, source, accumulate) for source in sources)
     start = None if initial is None else tuple(map(_as_value, initial, wide))
     reduction = Reduction((reducer,), wide, axes, where, start)
     return tuple(Reduced(reduction, position, source.dtype) for position, source in enumerate(sources))
 
 
-def _accumulated(source: Value, accumulate: DType | str | None) -> Value:
+def _accumulated(reducer: Reducer, source: Value, accumulate: DType | str | None) -> Value:
     if accumulate is not None:
         wide = DType(accumulate)
         return cast_to(widen(source) if wide.is_float and wide.bits >= 32 else source, wide)
+    if reducer.selects:
+        return rounded_once(source)
     return widen(source) if is_narrow_float(source.dtype) else source
 
 
@@ -110,13 +113,16 @@ def reducer(
     identity: Callable[[tuple[DType, ...]], Components],
     arity: int = 1,
     name: str = "reduce",
+    *,
+    selects: bool = False,
 ) -> Callable[..., tuple[Reduced, ...]]:
     """A reduction of your own. It must be associative and commutative: schedules change the order.
 
-    `combine(left, right)` and `identity(dtypes)` take and give tuples of `arity` components. The result is called like
-    `te.sum`, with a tuple of sources, and gives the tuple of reduced components.
+    `combine(left, right)` and `identity(dtypes)` take and give tuples of `arity` components; `selects` says that
+    the result is one of the sources, as argmax's is, so that narrow floats need no wider accumulator. The result is
+    called like `te.sum`, with a tuple of sources, and gives the tuple of reduced components.
     """
-    made = Reducer(name, arity, combine, identity)
+    made = Reducer(name, arity, combine, identity, selects)
 
     def function(
         sources: Components,

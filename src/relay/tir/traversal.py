@@ -114,7 +114,10 @@ def symbols_of_value(value: Value) -> frozenset[Symbol]:
 
 
 def map_index(index: Index, rewrite: Callable[[IntExpr], IntExpr]) -> Index:
-    return Ramp(rewrite(index.base), index.stride, index.lanes) if isinstance(index, Ramp) else rewrite(index)
+    if not isinstance(index, Ramp):
+        return rewrite(index)
+    base = rewrite(index.base)
+    return index if base is index.base else Ramp(base, index.stride, index.lanes)
 
 
 def map_value(

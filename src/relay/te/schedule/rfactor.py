@@ -28,7 +28,7 @@ from relay.tir.expr import Holds, Load, Value
 
 @dataclass(frozen=True, slots=True)
 class RFactor:
-    """A new stage `stage.rf` reduces over all but `loop`, which is its first axis; `stage` then reduces over that.
+    """A new stage `stage.rf` reduces over all but `loop`, which is its last axis; `stage` then reduces over that.
 
     The partial results may be computed in parallel or as lanes, as a plain reduction cannot. Class: ROUNDING.
     """
@@ -52,7 +52,7 @@ class RFactor:
         name = state.fresh_name(f"{stage.name}.rf")
         lane = Axis(loop.name, extents[loop.symbol])
         partial = _partial(name, operation, reduction, stage, lane, extents, values, conditions)
-        buffers = tuple(Buffer(f"{x.name}.rf", (lane.extent, *x.shape), x.dtype) for x in stage.outputs)
+        buffers = tuple(Buffer(f"{x.name}.rf", (*x.shape, lane.extent), x.dtype) for x in stage.outputs)
         total = _total(operation, reduction, buffers, lane)
         return with_producer_before(state, plain_stage(name, partial, buffers), _rescheduled(stage, total, loop))
 
@@ -131,13 +131,13 @@ def _partial(
         tuple(rest.values()),
         all_of(wheres) if wheres else None,
     )
-    return Compute(name, (lane, *fresh), body, operation.attributes)
+    return Compute(name, (*fresh, lane), body, operation.attributes)
 
 
 def _total(operation: Compute, reduction: Reduction, buffers: tuple[Buffer, ...], lane: Axis) -> Compute:
     """What is left: the partial results combined."""
     over = Axis(lane.name, lane.extent)
-    sources = tuple(Load(buffer, (over, *operation.axes)) for buffer in buffers)
+    sources = tuple(Load(buffer, (*operation.axes, over)) for buffer in buffers)
     body = Reduction(reduction.reducers, sources, (over,), None, reduction.initial)
     return replace(operation, body=body)
 

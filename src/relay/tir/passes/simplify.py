@@ -4,7 +4,8 @@
     after:  for i in 8 { b[i] = a[i] }
 
 Loops of no iteration and statements that do nothing go; loops of one iteration are unwrapped (not those bound to
-threads of an accelerator). Constants are folded where the result is exact; floating-point rules beyond `allowed` stay unused.
+threads of an accelerator). Constants are folded where the result is exact; floating-point rules beyond `allowed` stay
+unused.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from relay.tir.expr import (
     Imm,
     IndexValue,
     Load,
+    Select,
     Unary,
     UnaryOp,
     Value,
@@ -44,7 +46,7 @@ from relay.tir.semantics import (
 )
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex, map_children, map_index
-from relay.tir.value_rules import RuleTable, apply_rule, head, rules_by_head
+from relay.tir.value_rules import RuleTable
 
 NOTHING = Sequence(())
 _EXACT_UNARY = frozenset({UnaryOp.NEGATIVE, UnaryOp.ABS, UnaryOp.NOT, UnaryOp.FLOOR, UnaryOp.CEIL, UnaryOp.TRUNC})
@@ -61,7 +63,7 @@ def simplify_statement(
     statement: Stmt, known: Assumptions, allowed: FloatingPointClass = FloatingPointClass.EXACT
 ) -> Stmt:
     """`simplify` for a statement at a place where `known` holds."""
-    return _Simplifier(known, {}, rules_by_head(allowed=allowed)).statement(statement)
+    return _Simplifier(known, {}, RuleTable(allowed=allowed)).statement(statement)
 
 
 class _Simplifier:
@@ -209,12 +211,14 @@ class _Simplifier:
                 return imm(index_as_number(index, dtype), dtype, lanes)
             case Cast(operand, dtype) if operand.dtype is dtype:
                 return operand
-            case Broadcast(operand, 1):
-                return operand
-            case Broadcast(Imm(number, dtype, 1), lanes):
-                return Imm(number, dtype, lanes)
+            case Broadcast(operand, lanes):
+                if lanes == 1:
+                    return operand
+                return Imm(operand.value, operand.dtype, lanes) if isinstance(operand, Imm) else value
+            case Binary() | Unary() | Compare() | Cast() | Select():
+                return self._rules.rewrite(value) or _folded(value)
             case _:
-                return self._by_rules(_folded(value))
+                return value
 
     def _holds(self, value: Value, comparison: Comparison, lanes: int) -> Value:
         match prove_under(comparison, self.known):
@@ -224,13 +228,6 @@ class _Simplifier:
                 return imm(False, value.dtype, lanes)
             case Proof.UNKNOWN:
                 return value
-
-    def _by_rules(self, value: Value) -> Value:
-        for rule in self._rules.get(head(value), ()):
-            rewritten = apply_rule(rule, value)
-            if rewritten is not None:
-                return rewritten
-        return value
 
 
 def _is(left: object, right: object) -> bool:

@@ -62,7 +62,7 @@ def _float_binary(f: Lanes, op: BinaryOp, left: str, right: str) -> str:
         case BinaryOp.FLOOR_MOD:
             return _float_floor_mod(f, left, right)
         case BinaryOp.FLOOR_DIVIDE:
-            return _float_floor_divide(f, left, right)
+            return f.call("floor", f.div(left, right))
         case BinaryOp.POWER:
             return emit_power(f, left, right)
         case _:
@@ -85,22 +85,6 @@ def _float_floor_mod(f: Lanes, left: str, right: str) -> str:
     wrong_sign = _differ(f, f.fcmp("olt", rest, zero), f.fcmp("olt", right, zero))
     adjusted = f.select(wrong_sign, f.add(rest, right), rest)
     return f.select(f.fcmp("oeq", rest, zero), f.call("copysign", zero, right), adjusted)
-
-
-def _float_floor_divide(f: Lanes, left: str, right: str) -> str:
-    """⌊left / right⌋ of the exact quotient: from the remainder, since the rounded quotient may be the next integer."""
-    zero, half = f.const(0.0), f.const(0.5)
-    rest = f.op("frem", left, right)
-    quotient = f.div(f.sub(left, rest), right)
-    wrong_sign = _differ(f, f.fcmp("olt", rest, zero), f.fcmp("olt", right, zero))
-    inexact = f.fcmp("one", rest, zero)
-    both = f.like("i1").op("and", wrong_sign, inexact)
-    quotient = f.select(both, f.sub(quotient, f.const(1.0)), quotient)
-    whole = f.call("floor", quotient)
-    whole = f.select(f.fcmp("ogt", f.sub(quotient, whole), half), f.add(whole, f.const(1.0)), whole)
-    plain = f.div(left, right)
-    whole = f.select(f.fcmp("oeq", whole, zero), f.call("copysign", zero, plain), whole)
-    return f.select(f.fcmp("oeq", right, zero), plain, whole)
 
 
 def _differ(f: Lanes, left: str, right: str) -> str:
@@ -216,8 +200,6 @@ def emit_unary(e: Emitter, op: UnaryOp, dtype: DType, lanes: int, operand: str) 
     if dtype.is_bool:
         if op is UnaryOp.NOT:
             return t.op("xor", operand, t.const(True))
-        if op in _ROUNDINGS or op in (UnaryOp.ABS, UnaryOp.SIGN):
-            return operand
         raise CompilerBug("emit", f"`{op}` is not defined on bool")
     result = _integer_unary(t, op, dtype, operand)
     return wrap_int4(t, result) if dtype is DType.INT4 else result

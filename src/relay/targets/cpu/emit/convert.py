@@ -83,22 +83,7 @@ def _float_to_float(e: Emitter, have: Lanes, want: Lanes, source: DType, target:
         if want.element == "double":
             return have.convert("fpext", text, want)
         return text if target is DType.FLOAT32 else round_float(e, target, have.lanes, text)
-    if target in FORMATS:
-        return round_float(e, target, have.lanes, _round_to_odd(have, want, text))
-    return have.convert("fptrunc", text, want)
-
-
-def _round_to_odd(have: Lanes, want: Lanes, text: str) -> str:
-    """A float64 as a float32 whose last bit is set where bits were lost, so that rounding again rounds right
-    (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008)."""
-    i = want.integer
-    near = have.convert("fptrunc", text, want)
-    back = want.convert("fpext", near, have)
-    bits = want.to_bits(near)
-    beyond = have.fcmp("ogt", have.call("fabs", back), have.call("fabs", text))
-    towards_zero = i.select(beyond, i.op("sub", bits, i.const(1)), bits)
-    inexact = have.fcmp("one", back, text)
-    return want.from_bits(i.select(inexact, i.op("or", towards_zero, i.const(1)), bits))
+    return round_float(e, target, have.lanes, have.convert("fptrunc", text, want))  # narrow ones go through float32
 
 
 def _saturate(have: Lanes, want: Lanes, target: DType, text: str) -> str:
