@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relay.base.target import Target
-from relay.base.version import VERSION
+from relay.base.version import compiler_fingerprint
 from relay.lower.group import Group
 from relay.lower.program import Program
 from relay.runtime.artefact import Artefact
@@ -57,7 +57,7 @@ class CpuBackend:
         self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
     ) -> list[bytes]:
         cache = KernelCache.from_environment()
-        names = [cache_key(f"relay {VERSION}\n{self.target}\n{key}", self.target, OPT_LEVEL) for key in keys]
+        names = [cache_key(f"{compiler_fingerprint()}\n{self.target}\n{key}", self.target, OPT_LEVEL) for key in keys]
         found = [None if cache is None else cache.get(name) for name in names]
         missing = [position for position, image in enumerate(found) if image is None]
         with KernelCompiler(self.target, cache) as compiler:
