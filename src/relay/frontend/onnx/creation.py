@@ -77,7 +77,9 @@ def _trilu(node: OnnxNode) -> Result:
     if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > _LARGEST_MASK:
         node.unsupported(f"of {value.type}")
     shift = max(-rows, min(columns, shift))
-    keep = np.tri(rows, columns, shift - 1, dtype=bool) if node.int("upper") else np.tri(rows, columns, shift, dtype=bool)
+    keep = (
+        np.tri(rows, columns, shift - 1, dtype=bool) if node.int("upper") else np.tri(rows, columns, shift, dtype=bool)
+    )
     return where(const(~keep if node.int("upper") else keep), value.expr, number(0, value.dtype))
 
 
