@@ -76,10 +76,9 @@ def _data_object(folder: Path, data: Mapping[str, bytes], target: Target) -> Pat
         file = folder / f"data{number}.bin"
         file.write_bytes(content)
         lines += [".balign 64", f".globl {symbol}", f"{symbol}:", f'.incbin "{file}"']
-    escaped = (line.replace('"', "\\22") for line in lines)
-    image = emit_object("\n".join(f'module asm "{line}"' for line in escaped), target)
-    result = folder / "data.o"
-    result.write_bytes(image)
+    source, result = folder / "data.s", folder / "data.o"
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _run([*_ZIG, "cc", "-target", zig_triple(target.triple), "-c", "-o", str(result), str(source)])
     return result
 
 

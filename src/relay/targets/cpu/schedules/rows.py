@@ -166,7 +166,7 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
 
 def _shared_out(plan: Plan, outer: list[str], loops: list[str], extents: list[IntExpr]) -> list[str]:
     """The outermost loops that give every thread something to do; the innermost of them alone, if the others are short."""
-    whole = [loop for loop in outer if loop in loops]
+    whole = [loop for loop in outer[:-1] if loop in loops]  # the last is where others are attached
     count = product(tuple(extents[loops.index(loop)] for loop in whole))
     short = isinstance(count, int) and count < 2 * max(2, plan.target.num_threads)
     return outer[-1:] if short else whole
