@@ -114,7 +114,10 @@ def symbols_of_value(value: Value) -> frozenset[Symbol]:
 
 
 def map_index(index: Index, rewrite: Callable[[IntExpr], IntExpr]) -> Index:
-    return Ramp(rewrite(index.base), index.stride, index.lanes) if isinstance(index, Ramp) else rewrite(index)
+    if not isinstance(index, Ramp):
+        return rewrite(index)
+    base = rewrite(index.base)
+    return index if base is index.base else Ramp(base, index.stride, index.lanes)
 
 
 def map_value(
@@ -131,36 +134,52 @@ def map_value(
 
 
 def map_children(value: Value, go: Callable[[Value], Value], on_index: Callable[[IntExpr], IntExpr]) -> Value:
-    """`value` with its direct parts rewritten; the same object if none changed."""
+    """`value` with its direct parts rewritten; the same object if none changed.
+
+    Sub-values are compared by identity, so a rewrite costs one visit a node; indices are small and compared by value.
+    """
     match value:
         case Imm() | ValueVar():
-            rebuilt = value
+            return value
         case IndexValue(index, dtype, lanes):
-            rebuilt = IndexValue(on_index(index), dtype, lanes)
+            new = on_index(index)
+            return value if new == index else IndexValue(new, dtype, lanes)
         case RampValue(base, stride, dtype, lanes):
-            rebuilt = RampValue(on_index(base), stride, dtype, lanes)
+            new = on_index(base)
+            return value if new == base else RampValue(new, stride, dtype, lanes)
         case Holds(Comparison(left, op, right), lanes):
-            rebuilt = Holds(Comparison(on_index(left), op, on_index(right)), lanes)
+            comparison = Comparison(on_index(left), op, on_index(right))
+            return value if comparison == value.condition else Holds(comparison, lanes)
         case Load(buffer, indices, mask):
             new_mask = None if mask is None else go(mask)
-            rebuilt = Load(buffer, tuple(map_index(index, on_index) for index in indices), new_mask)
+            new_indices = tuple(map_index(index, on_index) for index in indices)
+            same = new_mask is mask and new_indices == indices
+            return value if same else Load(buffer, new_indices, new_mask)
         case Unary(op, operand):
-            rebuilt = Unary(op, go(operand))
+            new = go(operand)
+            return value if new is operand else Unary(op, new)
         case Cast(operand, dtype):
-            rebuilt = Cast(go(operand), dtype)
+            new = go(operand)
+            return value if new is operand else Cast(new, dtype)
         case Broadcast(operand, lanes):
-            rebuilt = Broadcast(go(operand), lanes)
+            new = go(operand)
+            return value if new is operand else Broadcast(new, lanes)
         case Binary(op, left, right):
-            rebuilt = Binary(op, go(left), go(right))
+            new_left, new_right = go(left), go(right)
+            return value if new_left is left and new_right is right else Binary(op, new_left, new_right)
         case Compare(op, left, right):
-            rebuilt = Compare(op, go(left), go(right))
+            new_left, new_right = go(left), go(right)
+            return value if new_left is left and new_right is right else Compare(op, new_left, new_right)
         case Select(condition, then, otherwise):
-            rebuilt = Select(go(condition), go(then), go(otherwise))
+            parts = (go(condition), go(then), go(otherwise))
+            same = parts[0] is condition and parts[1] is then and parts[2] is otherwise
+            return value if same else Select(*parts)
         case Call(name, arguments, dtype, lanes):
-            rebuilt = Call(name, tuple(map(go, arguments)), dtype, lanes)
+            new_arguments = tuple(map(go, arguments))
+            same = all(new is old for new, old in zip(new_arguments, arguments, strict=True))
+            return value if same else Call(name, new_arguments, dtype, lanes)
         case _:
             assert_never(value)
-    return value if rebuilt == value else rebuilt
 
 
 def statement_children(statement: Stmt) -> tuple[Stmt, ...]:

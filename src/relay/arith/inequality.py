@@ -1,0 +1,101 @@
+"""Is an expression never negative? Intervals first, then elimination against known facts.
+
+The elimination is the step of Fourier and Motzkin with the facts at hand: to show `e >= 0` when `f >= 0` is known and
+both contain the term `t` with the same sign, it is enough that `|f_t|*e - |e_t|*f >= 0`, which is free of `t`.
+Quotients bring their own facts (`c*(x//c) <= x <= c*(x//c) + c-1`), and `min` and `max` are cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import gcd
+
+from relay.arith.bounds import Ranges, bounds_of
+from relay.arith.expr import (
+    Comparison,
+    FloorDiv,
+    IntExpr,
+    Max,
+    Min,
+    Node,
+    add,
+    linear_parts,
+    linear_sum,
+    multiply,
+)
+
+_DEPTH = 4
+
+
+def non_negative_forms(comparison: Comparison) -> tuple[IntExpr, ...]:
+    """Expressions that are all `>= 0` exactly when `comparison` holds; empty for `!=`, which has no such form.
+
+    >>> from relay.arith.expr import Symbol
+    >>> non_negative_forms(Comparison(Symbol("i"), "<", 4))
+    (-i + 3,)
+    """
+    difference = add(comparison.right, multiply(comparison.left, -1))
+    match comparison.op:
+        case "<":
+            return (add(difference, -1),)
+        case "<=":
+            return (difference,)
+        case "==":
+            return (difference, multiply(difference, -1))
+        case "!=":
+            return ()
+        case op:
+            raise ValueError(f"`{op}` is not a comparison")
+
+
+def is_non_negative(expr: IntExpr, ranges: Ranges, facts: Sequence[IntExpr] = (), depth: int = _DEPTH) -> bool:
+    """Whether `expr >= 0` is certain, given that every expression of `facts` is `>= 0`. False means not proven."""
+    low = bounds_of(expr, ranges).low
+    if low is not None and low >= 0:
+        return True
+    if depth == 0 or isinstance(expr, int):
+        return False
+    return any(
+        all(is_non_negative(case, ranges, facts, depth - 1) for case in cases) for cases in _sufficient(expr, facts)
+    )
+
+
+def _sufficient(expr: Node, facts: Sequence[IntExpr]) -> Iterator[tuple[IntExpr, ...]]:
+    """Tuples of expressions; all of a tuple `>= 0` implies `expr >= 0`."""
+    constant, terms = linear_parts(expr)
+    for position, (term, coefficient) in enumerate(terms):
+        rest = (*terms[:position], *terms[position + 1 :])
+        match term:
+            case Min(left, right) | Max(left, right):
+                yield from _cases(linear_sum(constant, rest), coefficient, left, right, isinstance(term, Min))
+            case FloorDiv(left, int(divisor)) if divisor > 0:
+                nearest = left if coefficient < 0 else add(left, 1 - divisor)
+                common = gcd(coefficient, divisor)
+                scaled = _scaled(linear_sum(constant, rest), divisor // common)
+                yield (add(scaled, multiply(nearest, coefficient // common)),)
+            case _:
+                pass
+    present = dict(terms)
+    for fact in facts:
+        for term, weight in linear_parts(fact)[1]:
+            coefficient = present.get(term, 0)
+            if coefficient * weight > 0:
+                common = gcd(coefficient, weight)
+                yield (add(_scaled(expr, abs(weight) // common), multiply(fact, -abs(coefficient) // common)),)
+
+
+def _scaled(expr: IntExpr, factor: int) -> IntExpr:
+    """Something that is `>= 0` exactly when the integer `expr` is: `factor*expr > -factor`."""
+    return add(multiply(expr, factor), factor - 1)
+
+
+def _cases(
+    rest: IntExpr, coefficient: int, left: IntExpr, right: IntExpr, is_minimum: bool
+) -> Iterator[tuple[IntExpr, ...]]:
+    with_left = add(rest, multiply(left, coefficient))
+    with_right = add(rest, multiply(right, coefficient))
+    if (coefficient > 0) == is_minimum:
+        yield (with_left, with_right)  # either may be the one: both must do
+    else:
+        yield (with_left,)  # the term is at least as good as either side
+        yield (with_right,)

@@ -1,0 +1,18 @@
+"""How far a rewrite or an algorithm may change floating-point results."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class FloatingPointClass(IntEnum):
+    """From bit-identical to anything goes; a setting allows all classes up to one.
+
+    >>> FloatingPointClass.EXACT <= FloatingPointClass.ROUNDING
+    True
+    """
+
+    EXACT = 0  # bit for bit the same
+    ROUNDING = 1  # reassociation, fused multiply-add, split sums, folded scales
+    NONFINITE_MAY_SPREAD = 2  # an infinity or NaN may reach more elements (Winograd)
+    FAST_MATH = 3  # assumes that there are no NaN, infinities or signed zeros
