@@ -6,16 +6,16 @@ operation ::= Placeholder | Compute | Scan | Extern
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, Union, assert_never
 
-from relay.arith.expr import Atom, IntExpr, map_leaves
+from relay.arith.expr import Atom, IntExpr, Symbol, children, map_leaves
 from relay.base.dtypes import DType
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Ramp, Value
 from relay.tir.stmt import Stmt
-from relay.tir.traversal import ValueIndex, map_value, walk_value
+from relay.tir.traversal import ValueIndex, map_value, value_children, value_indices
 
 Components: TypeAlias = tuple[Value, ...]
 
@@ -102,6 +102,10 @@ class Compute(Named):
     axes: tuple[Axis, ...]
     body: Components | Reduction
     attributes: tuple[tuple[str, str | int], ...] = ()
+    reads: tuple[Load, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reads", loads_of(body_values(self.body)))
 
     @property
     def dtypes(self) -> tuple[DType, ...]:
@@ -160,9 +164,30 @@ def map_body(body: Components | Reduction, rewrite: Callable[[Value], Value]) ->
     return Reduction(body.reducers, tuple(map(rewrite, body.sources)), body.axes, where, initial)
 
 
-def loads_of(values: Iterable[Value]) -> list[Load]:
-    """Every load in these values, those inside gathering indices included, in a stable order."""
-    return [node for value in values for node in walk_value(value) if isinstance(node, Load)]
+def loads_of(values: Iterable[Value]) -> tuple[Load, ...]:
+    """Every load in these values, those inside gathering indices included, from left to right."""
+    found: list[Load] = []
+    stack = list(values)[::-1]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Load):
+            found.append(node)
+        inside = [value for index in value_indices(node) for value in gathered(index)]
+        stack.extend((*value_children(node), *inside)[::-1])
+    return tuple(found)
+
+
+def gathered(index: IntExpr) -> list[Value]:
+    """The machine values that an index reads, from left to right."""
+    found: list[Value] = []
+    stack = [index]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ValueIndex):
+            found.append(part.value)
+        elif not isinstance(part, (int, Symbol)):
+            stack.extend(children(part)[::-1])
+    return found
 
 
 def scalar_indices(load: Load) -> tuple[IntExpr, ...]:
@@ -179,7 +204,7 @@ def rewrite_value(value: Value, on_index: Callable[[IntExpr], IntExpr], on_load:
         return atom
 
     def index(expr: IntExpr) -> IntExpr:
-        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom))
+        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom) if gathered(expr) else expr)
 
     return map_value(value, lambda node: on_load(node) if isinstance(node, Load) else node, index)
 
@@ -189,8 +214,8 @@ def input_tensors(operation: Operation) -> tuple[Tensor, ...]:
     match operation:
         case Placeholder():
             return ()
-        case Compute(body=body):
-            buffers = dict.fromkeys(load.buffer for load in loads_of(body_values(body)))
+        case Compute(reads=reads):
+            buffers = dict.fromkeys(load.buffer for load in reads)
             return tuple(buffer for buffer in buffers if isinstance(buffer, Tensor))
         case Scan(init=init, update=update):
             return (*init, *update)

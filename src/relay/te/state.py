@@ -20,9 +20,7 @@ from relay.te.operation import (
     Operation,
     Placeholder,
     Scan,
-    body_values,
     input_tensors,
-    loads_of,
 )  # fmt: skip
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer, Scope
@@ -127,9 +125,9 @@ class Stage(Named):
             remedy="loops that were split or fused are known by their new names",
         )
 
-    def reads(self) -> list[Load]:
+    def reads(self) -> tuple[Load, ...]:
         """The loads of a compute; scans and externs read whole tensors (see `State.sources`)."""
-        return loads_of(body_values(self.operation.body)) if isinstance(self.operation, Compute) else []
+        return self.operation.reads if isinstance(self.operation, Compute) else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
