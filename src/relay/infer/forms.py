@@ -117,7 +117,11 @@ def _type_call(inference: Inference, node: Call) -> None:
         case IncompleteType():
             arguments = tuple(inference.type_of(argument) for argument in node.args)
             result = IncompleteType(reason=f"the result of {callee_name(node.op)}", span=node.span)
-            inference.unifier.relate(callee, FuncType(arguments, result), Mode.EXACT)
+            mismatch = inference.unifier.relate(callee, FuncType(arguments, result), Mode.EXACT)
+            if mismatch is not None:
+                message = f"{callee_name(node.op)} cannot be called with these arguments"
+                sides = (Origin("callee", callee_name(node.op), describe(node.op)),)
+                raise mismatch_error("argument-type", message, node.span, mismatch, sides)
             inference.set_type(node, result)
         case _:
             raise RelayError(
