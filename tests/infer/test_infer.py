@@ -141,7 +141,8 @@ def test_what_the_prover_cannot_decide_becomes_a_check():
 
 def test_an_extent_declared_in_a_body_is_found_or_checked():
     module = typed(
-        "def @main(%x: Tensor[(n,), int8]) { let %y: Tensor[(k,), int8] = %x; let %z: Tensor[(5,), int8] = %x; (%y, %z) }"
+        "def @main(%x: Tensor[(n,), int8]) {"
+        " let %y: Tensor[(k,), int8] = %x; let %z: Tensor[(5,), int8] = %x; (%y, %z) }"
     )
     assert [str(found.check.condition) for found in checks_of(module)] == ["n == 5"]
 
