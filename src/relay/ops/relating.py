@@ -164,8 +164,11 @@ class RelationRun:
             return left
         if left == 1:
             return right
-        return self.equal(left, right, f"axis {axis} of both sides",
-                          remedy="extents broadcast when they are equal or one of them is 1")  # fmt: skip
+        if decide_equal(left, right) is Proof.NO:
+            self.conflict("extents-differ", f"the inputs do not broadcast: axis {axis} is {left} in one and {right} in another",
+                          "equal extents, or 1", f"{left} and {right}",
+                          remedy="give one of them an extent of 1 there, with expand_dims or reshape")  # fmt: skip
+        return self.equal(left, right, f"axis {axis} of one input")
 
     def axis(self, axis: int, rank: int, what: str = "axis") -> int:
         """`axis` counted from the front; a negative one counts from the back."""
