@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from relay import text as text_format
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.ops.table import OPERATORS
-from relay import text as text_format
 
 
 def parse(text: str, source_name: str = "from_string") -> IRModule:

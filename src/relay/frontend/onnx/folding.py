@@ -7,6 +7,7 @@ cannot be decided for all extents is left to the run.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -152,15 +153,15 @@ def _float_function(function: Callable[[NDArray[Any]], NDArray[Any]]) -> Fold:
 
 
 def _smaller(left: Any, right: Any) -> Any:
-    return min(left, right) if isinstance(left, (int, float)) and isinstance(right, (int, float)) else minimum(left, right)
+    return minimum(left, right) if _is_symbolic(left, right) else min(left, right)
 
 
 def _larger(left: Any, right: Any) -> Any:
-    return max(left, right) if isinstance(left, (int, float)) and isinstance(right, (int, float)) else maximum(left, right)
+    return maximum(left, right) if _is_symbolic(left, right) else max(left, right)
 
 
-def _remainder(left: Any, right: Any) -> Any:
-    return left % right
+def _is_symbolic(*elements: Any) -> bool:
+    return not all(isinstance(element, (int, float)) for element in elements)
 
 
 # Whole arrays
@@ -310,12 +311,12 @@ _FOLDS: Mapping[str, Fold] = {
     "Tile": _tile,
     "Range": _range,
     "Where": _where,
-    "Add": _elementwise(lambda a, b: a + b),
-    "Sub": _elementwise(lambda a, b: a - b),
-    "Mul": _elementwise(lambda a, b: a * b),
+    "Add": _elementwise(operator.add),
+    "Sub": _elementwise(operator.sub),
+    "Mul": _elementwise(operator.mul),
     "Div": _elementwise(_quotient),
-    "Mod": _elementwise(_remainder),
-    "Neg": _elementwise(lambda a: -a),
+    "Mod": _elementwise(operator.mod),
+    "Neg": _elementwise(operator.neg),
     "Min": lambda node, arrays: _folded_pairs(_smaller, node, arrays),
     "Max": lambda node, arrays: _folded_pairs(_larger, node, arrays),
     "Floor": _float_function(np.floor),
@@ -329,8 +330,8 @@ _FOLDS: Mapping[str, Fold] = {
     "Not": _float_function(np.logical_not),
     "And": lambda _, arrays: np.logical_and(*arrays),
     "Or": lambda _, arrays: np.logical_or(*arrays),
-    "ReduceProd": _reduction(lambda a, b: a * b, 1),
-    "ReduceSum": _reduction(lambda a, b: a + b, 0),
+    "ReduceProd": _reduction(operator.mul, 1),
+    "ReduceSum": _reduction(operator.add, 0),
 }
 
 

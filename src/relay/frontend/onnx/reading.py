@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from relay.base.diagnostics import RelayError
+from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.package import onnx_package
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ def read_model(source: ModelSource) -> tuple[ModelProto, str, Path | None]:
 
     Raises `RelayError`: `not-an-onnx-model`, `no-such-file`, `missing-package`.
     """
-    onnx = onnx_package()
-    if isinstance(source, onnx.ModelProto):
-        return source, f"{source.graph.name or 'model'}.onnx", None
+    model: Any = source
+    if isinstance(source, onnx_package().ModelProto):
+        return model, printable(f"{model.graph.name or 'model'}.onnx"), None
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _decode(bytes(source), "<bytes>"), "<bytes>", None
     if not isinstance(source, (str, os.PathLike)):

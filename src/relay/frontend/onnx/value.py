@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr

@@ -7,13 +7,12 @@ floats follow IEEE 754; narrow floats are computed in float32 and rounded once p
 
 from __future__ import annotations
 
-from relay.targets.cpu.emit.math import emit_power, emit_transcendental
-
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.convert import round_float, wrap_int4
 from relay.targets.cpu.emit.lanes import Lanes
+from relay.targets.cpu.emit.math import emit_power, emit_transcendental
 from relay.targets.cpu.emit.typenames import register_element
 from relay.tir.expr import PREDICATES, BinaryOp, CompareOp, UnaryOp
 

@@ -46,6 +46,7 @@ class Place:
     depth: int
     strides: tuple[IntExpr, ...]
     load_key: object
+    item_bytes: int
     invariant: bool = False
 
 

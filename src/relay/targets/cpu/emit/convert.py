@@ -8,9 +8,13 @@ from relay.targets.cpu.emit.lanes import Lanes
 from relay.targets.cpu.emit.narrow import FORMATS, decode, encode, round_to
 from relay.targets.cpu.emit.typenames import mangled, memory_element, register_element
 
+_SAME_IN_MEMORY = frozenset(dtype for dtype in DType if register_element(dtype) == memory_element(dtype)) - {DType.INT4}
+
 
 def from_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
     """The register form of what was loaded."""
+    if dtype in _SAME_IN_MEMORY:
+        return text
     memory = e.lanes(memory_element(dtype), lanes)
     match dtype:
         case DType.BOOL:
@@ -28,6 +32,8 @@ def from_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
 
 def to_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
     """What is stored for a register's value."""
+    if dtype in _SAME_IN_MEMORY:
+        return text
     register = e.lanes(register_element(dtype), lanes)
     memory = e.lanes(memory_element(dtype), lanes)
     match dtype:

@@ -19,22 +19,20 @@ from relay.tir.stmt import Store
 
 def emit_load(e: Emitter, load: Load) -> str:
     """The register that holds `load`; lanes where its mask, or the guard it stands under, is false hold 0."""
-    lanes = load.lanes
     mask = None if load.mask is None else e.emit_value(e, load.mask)
     guard = e.guard
     if guard is not None and not is_within(e, load.buffer, load.indices):
-        mask = _with_guard(e, mask, guard, lanes)
+        mask = _with_guard(e, mask, guard, load.lanes)
     element = emit_address(e, load.buffer, load.indices)
-    dtype = load.dtype
+    dtype = load.buffer.dtype
     place = e.places[load.buffer]
-    if lanes > 1 and element.stride == 0:
-        one = Element(element.pointer, 0, 1)
-        any_lane = None if mask is None else _any(e, mask, lanes)
-        scalar = from_memory(e, dtype, 1, _load_one(e, place, dtype, one, any_lane))
-        return e.function.splat(register_element(dtype), lanes, scalar)
-    if lanes == 1:
-        return from_memory(e, dtype, 1, _load_one(e, place, dtype, element, mask))
-    return from_memory(e, dtype, lanes, _load_vector(e, place, dtype, element, mask))
+    lanes = element.lanes
+    if lanes > 1 and element.stride != 0:
+        return from_memory(e, dtype, lanes, _load_vector(e, place, dtype, element, mask))
+    if lanes > 1 and mask is not None:
+        mask = _any(e, mask, lanes)
+    scalar = from_memory(e, dtype, 1, _load_one(e, place, dtype, element, mask))
+    return e.function.splat(register_element(dtype), lanes, scalar)
 
 
 def emit_store(e: Emitter, store: Store, value: str) -> None:
@@ -110,7 +108,7 @@ def _suffix(place: Place) -> str:
 
 def _load_one(e: Emitter, place: Place, dtype: DType, element: Element, mask: str | None) -> str:
     memory = memory_element(dtype)
-    instruction = f"load {memory}, ptr {element.pointer}, align {dtype.item_bytes}{_suffix(place)}"
+    instruction = f"load {memory}, ptr {element.pointer}, align {place.item_bytes}{_suffix(place)}"
     if mask is None:
         return e.function.load(place.load_key, instruction)
     f = e.function
@@ -133,7 +131,7 @@ def _load_vector(e: Emitter, place: Place, dtype: DType, element: Element, mask:
             e, dtype, lanes, _load_vector(e, place, dtype, _from_last(e, dtype, element), _flipped(e, mask, lanes))
         )
     if element.stride == 1 and mask is None:
-        instruction = f"load {vector}, ptr {element.pointer}, align {dtype.item_bytes}{_suffix(place)}"
+        instruction = f"load {vector}, ptr {element.pointer}, align {place.item_bytes}{_suffix(place)}"
         return e.function.load(place.load_key, instruction)
     bits = vector_of("i1", lanes)
     mask = mask if mask is not None else constant(True, "i1", lanes)

@@ -113,7 +113,7 @@ def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
     if buffer.scope in (Scope.LOCAL, Scope.REGISTER):
         if not isinstance(elements, int):
             raise CompilerBug("emit", f"{e.kernel_name}: {buffer} in scope {buffer.scope} needs constant extents")
-        e.places[buffer] = Place(e.function.alloca(max(1, elements * item)), 0, strides, buffer)
+        e.places[buffer] = Place(e.function.alloca(max(1, elements * item)), 0, strides, buffer, item)
         emit_statement(e, body)
         return
     f = e.function
@@ -128,7 +128,7 @@ def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
     f.effect("ret void")
     f.start_block(go_on)
     f.open_region()
-    e.places[buffer] = Place(pointer, f.depth, strides, buffer)
+    e.places[buffer] = Place(pointer, f.depth, strides, buffer, item)
     e.held.append(pointer)
     emit_statement(e, body)
     e.held.pop()
