@@ -22,7 +22,11 @@ from relay.ops.reduce import ReduceAttributes, VarianceAttributes
 from relay.ops.reduce_index import ArgReduceAttributes
 from relay.ops.resize import Resize2DAttributes, UpSamplingAttributes
 from relay.ops.shape import (
-    ExpandDimsAttributes, ReshapeAttributes, ReverseAttributes, SqueezeAttributes, TransposeAttributes,
+    ExpandDimsAttributes,
+    ReshapeAttributes,
+    ReverseAttributes,
+    SqueezeAttributes,
+    TransposeAttributes,
 )  # fmt: skip
 from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
 from relay.ops.softmax import SoftmaxAttributes
@@ -82,15 +86,24 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(strides=(0, 1))),
         BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(padding=(1, 1, 1))),
         BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(data_layout="NCDHW")),
-        BadCase("nn.conv2d", (t(1, 8, 8, 3), t(1, 3, 3, 3, 16)),
-                Conv2DAttributes(data_layout="NHWC", kernel_layout="OHWI16o")),
-        BadCase("nn.conv2d", (t(1, 8, 8, 3), t(1, 3, 3, 3, 8)),
-                Conv2DAttributes(data_layout="NHWC", kernel_layout="OHWI16o", channels=16)),
+        BadCase(
+            "nn.conv2d",
+            (t(1, 8, 8, 3), t(1, 3, 3, 3, 16)),
+            Conv2DAttributes(data_layout="NHWC", kernel_layout="OHWI16o"),
+        ),
+        BadCase(
+            "nn.conv2d",
+            (t(1, 8, 8, 3), t(1, 3, 3, 3, 8)),
+            Conv2DAttributes(data_layout="NHWC", kernel_layout="OHWI16o", channels=16),
+        ),
         BadCase("nn.conv2d", (t(1, 3, 8, 8), i(16, 3, 3, 3)), Conv2DAttributes()),
         BadCase("nn.conv2d_transpose", (t(1, 3, 8, 8), t(4, 16, 3, 3)), Conv2DTransposeAttributes()),
-        BadCase("nn.conv2d_transpose", (t(1, 3, 8, 8), t(3, 16, 3, 3)), Conv2DTransposeAttributes(output_padding=(1, 0))),
-        BadCase("nn.conv2d_transpose", (t(1, 3, 1, 1), t(3, 16, 1, 1)),
-                Conv2DTransposeAttributes(padding=(1, 1, 1, 1))),
+        BadCase(
+            "nn.conv2d_transpose", (t(1, 3, 8, 8), t(3, 16, 3, 3)), Conv2DTransposeAttributes(output_padding=(1, 0))
+        ),
+        BadCase(
+            "nn.conv2d_transpose", (t(1, 3, 1, 1), t(3, 16, 1, 1)), Conv2DTransposeAttributes(padding=(1, 1, 1, 1))
+        ),
         BadCase("layout_transform", (t(1, 3, 8, 8),), LayoutTransformAttributes("NCHW", "NHW")),
         BadCase("layout_transform", (t(1, 3, 8),), LayoutTransformAttributes("NCHW", "NHWC")),
         BadCase("layout_transform", (t(2, 3, 1, 1, 8),), LayoutTransformAttributes("OIHW16o", "OIHW")),

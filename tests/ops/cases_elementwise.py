@@ -7,7 +7,11 @@ import torch
 
 from relay.base.dtypes import DType
 from relay.ops.activation import (
-    BiasAddAttributes, ClipAttributes, DropoutAttributes, LeakyReluAttributes, PReluAttributes,
+    BiasAddAttributes,
+    ClipAttributes,
+    DropoutAttributes,
+    LeakyReluAttributes,
+    PReluAttributes,
 )  # fmt: skip
 from relay.ops.convert import CastAttributes
 from tests.ops.case import EXACT, NARROW, ROUNDED, Case, bools, floats, integers, scalar
@@ -80,7 +84,9 @@ def _binary() -> list[Case]:
         cases += [
             Case(name, (floats(3, 1), floats(1, 4, seed=1)), oracle=oracle),
             Case(name, (SPECIAL, SPECIAL[::-1].copy()), oracle=oracle, label="special"),
-            Case(name, (integers(9, low=-2, high=2), integers(9, low=-2, high=2, seed=1)), oracle=oracle, label="int32"),
+            Case(
+                name, (integers(9, low=-2, high=2), integers(9, low=-2, high=2, seed=1)), oracle=oracle, label="int32"
+            ),
         ]
     for name, oracle in {"and": "and", "or": "or", "xor": "xor"}.items():
         bitwise, logical = getattr(torch, f"bitwise_{oracle}"), getattr(torch, f"logical_{oracle}")

@@ -36,7 +36,13 @@ def _reductions() -> list[Case]:
         cases += [
             Case(name, (floats(2, 0, 3),), ReduceAttributes((0,)), label="empty result"),
             Case(name, (integers(3, 4, dtype="int8", low=-128, high=127),), ReduceAttributes((1,)), label="int8"),
-            Case(name, (floats(3, 300, dtype="bfloat16", low=0),), ReduceAttributes((1,)), tolerance=NARROW, label="bfloat16"),
+            Case(
+                name,
+                (floats(3, 300, dtype="bfloat16", low=0),),
+                ReduceAttributes((1,)),
+                tolerance=NARROW,
+                label="bfloat16",
+            ),
             Case(name, (floats(2, 3, 4),), ReduceAttributes((1,), True, True), tolerance=SUMMED, label="exclude"),
             Case(name, (scalar(3.0),), ReduceAttributes()),
         ]

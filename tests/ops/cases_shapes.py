@@ -13,7 +13,11 @@ from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttribut
 from relay.ops.layout_transform import LayoutTransformAttributes
 from relay.ops.pad import MirrorPadAttributes, PadAttributes
 from relay.ops.shape import (
-    ExpandDimsAttributes, ReshapeAttributes, ReverseAttributes, SqueezeAttributes, TransposeAttributes,
+    ExpandDimsAttributes,
+    ReshapeAttributes,
+    ReverseAttributes,
+    SqueezeAttributes,
+    TransposeAttributes,
 )  # fmt: skip
 from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
 from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
@@ -72,10 +76,18 @@ def _slices() -> list[Case]:
     return [
         Case("strided_slice", (x,), StridedSliceAttributes((1, 0), (4, 6), (1, 2)), lambda x: x[1:4, ::2]),
         Case("strided_slice", (x,), StridedSliceAttributes((-3,), (INFINITE,)), lambda x: x[-3:], label="negative"),
-        Case("strided_slice", (x,), StridedSliceAttributes((1,), (-1,), axes=(-1,)), lambda x: x[:, 1:-1], label="axes"),
+        Case(
+            "strided_slice", (x,), StridedSliceAttributes((1,), (-1,), axes=(-1,)), lambda x: x[:, 1:-1], label="axes"
+        ),
         Case("strided_slice", (x,), StridedSliceAttributes((4, -1), (-INFINITE, 0), (-2, -1)), label="backwards"),
         Case("strided_slice", (x,), StridedSliceAttributes((3, 9), (1, 12)), label="empty"),
-        Case("strided_slice", (x,), StridedSliceAttributes((1, 2), (2, -1), (), "size"), lambda x: x[1:3, 2:], label="size"),
+        Case(
+            "strided_slice",
+            (x,),
+            StridedSliceAttributes((1, 2), (2, -1), (), "size"),
+            lambda x: x[1:3, 2:],
+            label="size",
+        ),
         Case("slice_like", (x, floats(2, 3)), SliceLikeAttributes(), lambda x, y: x[:2, :3]),
         Case("slice_like", (x, floats(2, 3)), SliceLikeAttributes((-1,)), lambda x, y: x[:, :3], label="axes"),
         Case("tile", (floats(2, 3),), TileAttributes((2, 1)), lambda x: x.tile(2, 1)),

@@ -127,5 +127,3 @@ def test_every_record_is_complete(name: str) -> None:
     for fact in (record.compute, record.gradient, record.layout):
         assert callable(fact) or getattr(fact, "reason", "fact")
     assert any(case.operator == name for case in CASES), f"{name} has no test case"
-
-

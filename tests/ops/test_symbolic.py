@@ -73,7 +73,9 @@ def compute_symbolically(case: Case, types: tuple[Type, ...], result: Type, valu
     given = dict(zip(flat(placeholders), flat(case.inputs), strict=True))
     computed = [output for output in outputs if output not in given]
     func = te.lower(computed, list(given))
-    arrays = [np.empty([evaluate(extent, values) for extent in output.shape], output.dtype.numpy) for output in computed]
+    arrays = [
+        np.empty([evaluate(extent, values) for extent in output.shape], output.dtype.numpy) for output in computed
+    ]
     interpret(func, [*given.values(), *arrays], values)
     wanted = [value for output, value in zip(outputs, flat(meaning_of(case)), strict=True) if output not in given]
     tolerance = case.tolerance

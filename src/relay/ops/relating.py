@@ -165,9 +165,8 @@ class RelationRun:
         if left == 1:
             return right
         if decide_equal(left, right) is Proof.NO:
-            self.conflict("extents-differ", f"the inputs do not broadcast: axis {axis} is {left} in one and {right} in another",
-                          "equal extents, or 1", f"{left} and {right}",
-                          remedy="give one of them an extent of 1 there, with expand_dims or reshape")  # fmt: skip
+            self.conflict("extents-differ", f"the inputs do not broadcast at axis {axis}", "equal extents, or 1",
+                          f"{left} and {right}", remedy="bring axes in line with expand_dims, reshape or transpose")  # fmt: skip
         return self.equal(left, right, f"axis {axis} of one input")
 
     def axis(self, axis: int, rank: int, what: str = "axis") -> int:
