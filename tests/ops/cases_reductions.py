@@ -64,6 +64,20 @@ def _reductions() -> list[Case]:
     ]  # fmt: skip
 
 
+def _images() -> list[Case]:
+    """Four axes, as layouts are about."""
+    x = floats(2, 3, 4, 5)
+    return [
+        Case("mean", (x,), ReduceAttributes((2, 3)), lambda x: x.mean((2, 3)), SUMMED),
+        Case("sum", (x,), ReduceAttributes((1,), True), lambda x: x.sum(1, True), SUMMED),
+        Case("max", (x,), ReduceAttributes((0,)), lambda x: x.amax(0)),
+        Case("sum", (x,), ReduceAttributes((0, 1), False, True), tolerance=SUMMED, label="exclude image"),
+        Case("argmax", (x,), ArgReduceAttributes((1,)), lambda x: x.argmax(1).int()),
+        Case("variance", (x, x.mean((2, 3), keepdims=True)), VarianceAttributes((2, 3), True), tolerance=SUMMED),
+        Case("nn.softmax", (x,), SoftmaxAttributes(1), lambda x: x.softmax(1), SUMMED),
+    ]
+
+
 def _index_reductions() -> list[Case]:
     ties = np.array([[3, 1, 3, 0], [2, 2, 2, 2]], np.int32)
     nan = np.array([[1, np.nan, 3, np.nan], [-np.inf, -np.inf, -np.inf, -np.inf]], np.float32)
@@ -127,4 +141,4 @@ def _softmaxes() -> list[Case]:
     return cases
 
 
-CASES: tuple[Case, ...] = (*_reductions(), *_index_reductions(), *_norms(), *_softmaxes())
+CASES: tuple[Case, ...] = (*_reductions(), *_index_reductions(), *_norms(), *_softmaxes(), *_images())

@@ -142,6 +142,19 @@ def _paddings() -> list[Case]:
     ]  # fmt: skip
 
 
+def _images() -> list[Case]:
+    """Four axes, as layouts are about."""
+    x = floats(2, 3, 4, 5)
+    return [
+        Case("concatenate", ((x, floats(2, 1, 4, 5)),), ConcatenateAttributes(1), lambda xs: torch.cat(xs, 1)),
+        Case("split", (x,), SplitAttributes((1,), 1), lambda x: x.split((1, 2), 1)),
+        Case("nn.pad", (x, scalar(0.0)), PadAttributes(((0, 0), (0, 1), (1, 2), (3, 0)))),
+        Case("nn.mirror_pad", (x,), MirrorPadAttributes("REFLECT", ((0, 0), (0, 0), (1, 2), (3, 0)))),
+        Case("repeat", (x,), RepeatAttributes(2, 3), lambda x: x.repeat_interleave(2, 3)),
+        Case("reverse", (x,), ReverseAttributes(1), lambda x: x.flip(1)),
+    ]
+
+
 def _creations() -> list[Case]:
     return [
         Case("full", (scalar(2.5),), InitAttributes((2, 3)), lambda v: torch.full((2, 3), 2.5)),
@@ -165,5 +178,5 @@ def _creations() -> list[Case]:
 
 
 CASES: tuple[Case, ...] = (
-    *_shapes(), *_combinations(), *_slices(), *_indexing(), *_paddings(), *_creations(),
+    *_shapes(), *_combinations(), *_slices(), *_indexing(), *_paddings(), *_images(), *_creations(),
 )  # fmt: skip

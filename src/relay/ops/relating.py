@@ -166,7 +166,8 @@ class RelationRun:
             return right
         if decide_equal(left, right) is Proof.NO:
             self.conflict("extents-differ", f"the inputs do not broadcast at axis {axis}", "equal extents, or 1",
-                          f"{left} and {right}", remedy="bring axes in line with expand_dims, reshape or transpose")  # fmt: skip
+                          f"{left} and {right}",
+                          remedy="bring axes in line with expand_dims, reshape or transpose")  # fmt: skip
         return self.equal(left, right, f"axis {axis} of one input")
 
     def axis(self, axis: int, rank: int, what: str = "axis") -> int:
