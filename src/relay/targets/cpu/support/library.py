@@ -46,4 +46,4 @@ def support_object(target: Target, pinning: bool = False) -> bytes:
 
 
 def _read(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return resources.files("relay.targets.cpu.support").joinpath(name).read_text(encoding="utf-8")
