@@ -52,8 +52,8 @@ class Place:
 
 @dataclass(slots=True)
 class Emitter:
-    """State of the emission of one function. `emit_value` and `emit_statement` are the walks over the loop language, held
-    here because indices hold values and values hold indices."""
+    """State of the emission of one function. `emit_value` is the walk over values, held here because indices hold
+    values and values hold indices."""
 
     function: FunctionText
     machine: Machine
