@@ -9,11 +9,12 @@ from types import MappingProxyType
 from relay.base.diagnostics import RelayError
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Constructor, Expr, Function, GlobalVar
+from relay.ir.sugar import Printable
 from relay.ir.types import GlobalTypeVar
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class IRModule:
+class IRModule(Printable):
     """Functions by global variable and data types by global type variable, in the order they were defined.
 
     >>> IRModule().get_global_vars()

@@ -277,8 +277,8 @@ class _Canonical:
                     pass
 
     def _attributes(self, attrs: Attributes | None) -> Iterator[object]:
-        if attrs is None or not fields(attrs):
-            yield "no attributes"
+        if attrs is None or not attrs.shown():
+            yield "default attributes"  # whether given or left out
             return
         yield type(attrs).__name__
         for field in fields(attrs):

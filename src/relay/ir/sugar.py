@@ -1,4 +1,5 @@
-"""`x + y` on expressions. The operators themselves live above this folder, which hands them in once, when loaded."""
+"""What users call on programs though it lives above this folder: `x + y`, `module.astext()`. The folders above hand
+in the operators and the printer once, when they are loaded."""
 
 from __future__ import annotations
 
@@ -8,6 +9,28 @@ if TYPE_CHECKING:
     from relay.ir.expr import Call, Expr
 
 
+class Printer(Protocol):
+    """Programs as text."""
+
+    def __call__(self, program: Any, show_meta_data: bool = True, show_types: bool = True) -> str: ...
+
+
+class Printable:
+    """Of modules and expressions: both have a text."""
+
+    __slots__ = ()
+    printer: ClassVar[Printer | None] = None
+
+    def astext(self, show_meta_data: bool = True, show_types: bool = True) -> str:
+        """The program as Relay text; see `relay.text.printer.astext`."""
+        if Printable.printer is None:
+            raise TypeError("the text of a program needs the printer: import relay.text.printer first")
+        return Printable.printer(self, show_meta_data, show_types)
+
+    def __str__(self) -> str:
+        return object.__repr__(self) if Printable.printer is None else self.astext(show_meta_data=False)
+
+
 class Arithmetic(Protocol):
     """Builds the call of a binary or unary operator of Relay by its name; Python numbers become constants."""
 
@@ -15,7 +38,7 @@ class Arithmetic(Protocol):
     def unary(self, name: str, operand: Expr) -> Call: ...
 
 
-class ExprSugar:
+class ExprSugar(Printable):
     """Python's operators, as Relay's."""
 
     __slots__ = ()

@@ -80,7 +80,9 @@ def _scoping(expr: Expr, closed: bool) -> Iterator[IllFormed]:
     found = scopes(expr, text_blocks=True)
     nodes = post_order(expr)
     binders = _binders(nodes, found)
-    places = {id(node): index for scope in _all_scopes(found, nodes) for index, node in enumerate(scope.order)}
+    places = {
+        (id(scope), id(node)): index for scope in _all_scopes(found, nodes) for index, node in enumerate(scope.order)
+    }
     reported: set[Var] = set()
     for node in nodes:
         for part, scope in _parts(node, found):
@@ -143,7 +145,7 @@ def _parts(node: Expr, found: Scopes) -> Iterator[tuple[Expr, Scope]]:
             yield from ((part, scope) for part in parts)
 
 
-def _reaches(user: Expr, scope: Scope, binder: _Binder, places: dict[int, int]) -> bool:
+def _reaches(user: Expr, scope: Scope, binder: _Binder, places: dict[tuple[int, int], int]) -> bool:
     """Whether the binding holds where `user`, evaluating in `scope`, names the variable."""
     at: Expr = user
     while scope is not binder.scope:
@@ -157,4 +159,4 @@ def _reaches(user: Expr, scope: Scope, binder: _Binder, places: dict[int, int]) 
         return let.value is not let.var
     if at is let.value and isinstance(at, Function):
         return True
-    return places[id(at)] > places[id(let)]
+    return places[id(scope), id(at)] > places[id(scope), id(let)]

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import Enum
 from functools import reduce
 
-from relay.arith.expr import Comparison, Node, Product, ceil_divide, floor_divide, linear_parts, minimum, multiply
+from relay.arith.bounds import Interval
+from relay.arith.expr import (
+    Comparison,
+    Node,
+    Product,
+    ceil_divide,
+    floor_divide,
+    free_symbols,
+    linear_parts,
+    minimum,
+    multiply,
+)  # fmt: skip
+from relay.arith.prove import Proof, prove
 from relay.ir.types import ANY, Dimension
 
 
-class Decision(Enum):
-    """What is known about a statement on extents."""
-
-    YES = "holds"
-    NO = "cannot hold"
-    UNKNOWN = "only the run can tell"
-
-
-def decide(condition: Comparison) -> Decision:
-    """Whether a comparison holds for all extents; ANY makes everything unknown."""
+def decide(condition: Comparison) -> Proof:
+    """Whether a comparison holds for all extents, which are not negative; ANY makes everything unknown."""
     if condition.left is ANY or condition.right is ANY:
-        return Decision.UNKNOWN
-    difference = condition.left - condition.right
-    if not isinstance(difference, int):
-        return Decision.UNKNOWN
-    holds = {
-        "<": difference < 0, "<=": difference <= 0, "==": difference == 0, "!=": difference != 0,
-    }[condition.op]  # fmt: skip
-    return Decision.YES if holds else Decision.NO
+        return Proof.UNKNOWN
+    symbols = free_symbols(condition.left) | free_symbols(condition.right)
+    return prove(condition, {symbol: Interval(0, None) for symbol in symbols})
 
 
-def decide_equal(left: Dimension, right: Dimension) -> Decision:
+def decide_equal(left: Dimension, right: Dimension) -> Proof:
     """Whether two extents are equal for all values of their symbols."""
     if isinstance(left, int) and isinstance(right, int):
-        return Decision.YES if left == right else Decision.NO
+        return Proof.YES if left == right else Proof.NO
+    if left is not ANY and left == right:
+        return Proof.YES
     return decide(Comparison(left, "==", right))
 
 

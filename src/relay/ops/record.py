@@ -91,7 +91,8 @@ WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differe
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class OperatorRecord(Operator):
-    """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's."""
+    """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's. `is_view`: the
+    result is input 0's memory under another shape."""
 
     argument_docs: tuple[str, ...]
     meaning: Meaning
@@ -102,6 +103,7 @@ class OperatorRecord(Operator):
     extents: Extents
     float_class: FloatClass
     support_level: int
+    is_view: bool
 
 
 def define(
@@ -118,8 +120,9 @@ def define(
     attributes: type[Attributes] = NoAttributes,
     float_class: FloatClass = FloatClass.EXACT,
     gradient: Gradient = WAITS_FOR_AUTODIFF,
-    extents: Extents = FromTypes(),  # noqa: B008 - a frozen value
+    extents: Extents = FromTypes(),
     effect: Effect = Effect.PURE,
+    is_view: bool = False,
 ) -> OperatorRecord:
     """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation."""
     names = tuple(inputs)
@@ -139,4 +142,5 @@ def define(
         extents=extents,
         float_class=float_class,
         support_level=support_level,
+        is_view=is_view,
     )

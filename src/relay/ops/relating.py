@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from relay.arith.expr import Comparison
+from relay.arith.prove import Proof
 from relay.base.dtypes import DType
 from relay.ir.operator import Check, Conflict, Relation, RelationOutcome, Solved, Waiting
 from relay.ir.types import ANY, Dimension, IncompleteType, TensorType, TupleType, Type
-from relay.ops.dimensions import Decision, decide, decide_equal
+from relay.ops.dimensions import decide, decide_equal
 
 
 class Refused(Exception):
@@ -70,7 +71,9 @@ class RelationRun:
             raise Refused(Waiting((position,), f"the types in {name}"))
         tensors = tuple(field for field in type_.fields if isinstance(field, TensorType))
         if len(tensors) != len(type_.fields):
-            self.conflict("not-a-tuple", f"`{name}` must be a tuple of tensors", "tensors only", str(type_), (position,))
+            self.conflict(
+                "not-a-tuple", f"`{name}` must be a tuple of tensors", "tensors only", str(type_), (position,)
+            )
         return tensors
 
     def is_open(self, position: int) -> bool:
@@ -110,11 +113,11 @@ class RelationRun:
         Returns the one that says more.
         """
         match decide_equal(wanted, found):
-            case Decision.YES:
+            case Proof.YES:
                 return wanted
-            case Decision.NO:
-                self.conflict(rule, f"{what} must be {wanted}", str(wanted), str(found), inputs, remedy)
-            case Decision.UNKNOWN:
+            case Proof.NO:
+                return self.conflict(rule, f"{what} must be {wanted}", str(wanted), str(found), inputs, remedy)
+            case Proof.UNKNOWN:
                 self._checks.append(Check(Comparison(wanted, "==", found), f"{what} must be {wanted}, as {found}"))
                 return found if wanted is ANY or (isinstance(found, int) and not isinstance(wanted, int)) else wanted
 
@@ -123,11 +126,11 @@ class RelationRun:
     ) -> None:
         """`condition` holds: a conflict if it cannot, a check if that is not known."""
         match decide(condition):
-            case Decision.YES:
+            case Proof.YES:
                 return
-            case Decision.NO:
+            case Proof.NO:
                 self.conflict(rule, message, str(condition), "", inputs, remedy)
-            case Decision.UNKNOWN:
+            case Proof.UNKNOWN:
                 self._checks.append(Check(condition, message))
 
     def same_dtype(self, dtype: DType, position: int) -> None:

@@ -6,6 +6,7 @@ in `imports`, then among the symbols of the process (the C library).
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,6 +60,7 @@ class _Linker:
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._support: LoadedObjects | None = None
+        self._threads = 0  # asked for; 0 leaves it to the support library
 
     def link(self, objects: Sequence[bytes], exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObjects:
         names = sorted(exports)
@@ -88,7 +90,13 @@ class _Linker:
             loaded = self.link([image], SUPPORT_SYMBOLS, NO_IMPORTS)
             with self._lock:
                 self._support = self._support or loaded
+            self.set_threads(self._threads)
         return self._support
+
+    def set_threads(self, count: int) -> None:
+        self._threads = count
+        if self._support is not None and count:
+            ctypes.CFUNCTYPE(None, ctypes.c_int32)(self._support.address("relay_set_num_threads"))(count)
 
 
 @cache
@@ -109,3 +117,8 @@ def load_objects(
 def load_support(image: bytes) -> LoadedObjects:
     """The process's one support library (allocator, thread pool): `image` if it is the first, else the one there is."""
     return _linker().support(image)
+
+
+def set_pool_threads(count: int) -> None:
+    """Let the process's thread pool use `count` threads, now and when it is loaded."""
+    _linker().set_threads(count)

@@ -169,7 +169,8 @@ def scan(
     `state[time, ..]` is a placeholder that stands for the result; `init[rows, ..]` gives its first rows; `update[time,
     ..]` gives each later row from rows of `state` before it. The result has the shape of `state`.
 
-    Raises `RelayError` (`scan-shape`) when the three disagree.
+    Parts of an update may read each other in the same row. Raises `RelayError` (`scan-shape`) when the three disagree;
+    lowering raises `scan-update` when something outside reads an update.
     """
     single = isinstance(init, Tensor)
     inits, updates, states = ((part,) if isinstance(part, Tensor) else tuple(part) for part in (init, update, state))

@@ -17,6 +17,7 @@ from relay.te.placement import OUTSIDE, Placement, Placements, Storage, is_singl
 from relay.te.schedule.step import Step, apply
 from relay.te.state import AtRoot, Loop, Stage, State
 from relay.te.tensor import Tensor
+from relay.te.tensorize import Block, TensorIntrinsic, tensorized
 from relay.te.values import all_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Holds, Load, Value, ValueVar
@@ -26,11 +27,16 @@ from relay.tir.traversal import statement_values, symbols_of_value, walk_stateme
 
 
 def lower(
-    outputs: Tensor | Sequence[Tensor], inputs: Sequence[Tensor], steps: Iterable[Step] = (), name: str = "kernel"
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    steps: Iterable[Step] = (),
+    name: str = "kernel",
+    intrinsics: Sequence[TensorIntrinsic] = (),
 ) -> PrimFunc:
     """The function of `inputs` that fills `outputs`, scheduled by `steps`.
 
-    Parameters are the inputs, then the outputs; symbols of shapes come last. Raises `RelayError` for a step that is
+    Parameters are the inputs, then the outputs; symbols of shapes come last. `intrinsics` are those that `Tensorize`
+    steps name. Raises `RelayError` for a step that is
     refused (`schedule-…`) or a tensor that is neither computed nor given (`te-missing-input`).
 
     >>> from relay import te
@@ -39,15 +45,17 @@ def lower(
     (a[4], b[4])
     """
     results = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    return lower_state(apply(results, steps), inputs, name)
+    return lower_state(apply(results, steps), inputs, name, intrinsics)
 
 
-def lower_state(state: State, inputs: Sequence[Tensor], name: str = "kernel") -> PrimFunc:
+def lower_state(
+    state: State, inputs: Sequence[Tensor], name: str = "kernel", intrinsics: Sequence[TensorIntrinsic] = ()
+) -> PrimFunc:
     """The function of `inputs` that a scheduled state stands for."""
     given: dict[Buffer, Buffer] = {tensor: _plain(tensor) for tensor in inputs}
     results: dict[Buffer, Buffer] = {buffer: _plain(buffer) for buffer in state.outputs}
     placements = place_stages(state, results)
-    body = _Nests(state, placements, _storages(state, placements, given)).program(set(results))
+    body = _Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
     parameters = (*given.values(), *results.values())
     return PrimFunc(name, parameters, len(results), _symbols(parameters, body), body)
 
@@ -91,8 +99,15 @@ def _symbols(parameters: Sequence[Buffer], body: Stmt) -> tuple[Symbol, ...]:
 class _Nests:
     """Writes the loops of placed stages."""
 
-    def __init__(self, state: State, placements: Placements, storages: Mapping[Buffer, Storage]) -> None:
+    def __init__(
+        self,
+        state: State,
+        placements: Placements,
+        storages: Mapping[Buffer, Storage],
+        intrinsics: Sequence[TensorIntrinsic],
+    ) -> None:
         self.state = state
+        self.intrinsics = intrinsics
         self.placements = placements
         self.storages = storages
         # A reduction's start has copies of its loops, so that each symbol is bound once.
@@ -133,17 +148,15 @@ class _Nests:
 
     def _nest(self, stage: Stage) -> Stmt:
         placed = self.placements[stage.name]
-        if stage.intrinsic is not None:
-            raise CompilerBug("te.lower", f"tensorize of `{stage.name}` is not lowered yet")
         match stage.operation:
             case Compute(body=Reduction() as reduction):
                 return self._reduction(placed, reduction)
             case Compute(body=tuple() as values):
-                stores = self._stores(placed, values, placed.axis_values)
-                return self._loops(placed, 0, stores)
+                inner = self._inner(placed, values, None) or self._stores(placed, values, placed.axis_values)
+                return self._loops(placed, inner)
             case Scan() as scan:
                 rows = in_order(*map(self._copy_rows, scan.init, placed.storage))
-                return in_order(rows, self._loops(placed, 0, Statements(())))
+                return in_order(rows, self._loops(placed, Statements(())))
             case Extern(inputs=inputs, emit=emit):
                 outputs = tuple(storage.buffer for storage in placed.storage)
                 return emit(tuple(self._stored(tensor).buffer for tensor in inputs), outputs)
@@ -164,12 +177,12 @@ class _Nests:
 
     # Loops
 
-    def _loops(self, placed: Placement, first: int, body: Stmt, before: Mapping[int, Stmt] | None = None) -> Stmt:
-        """`body` in the loops of the stage from depth `first` inwards, with guards, and attached stages at their loops.
+    def _loops(self, placed: Placement, body: Stmt, before: Mapping[int, Stmt] | None = None) -> Stmt:
+        """`body` in the loops of the stage that are written, with guards, and attached stages at their loops.
 
         `before` gives statements that stand in front of the loop at a depth.
         """
-        for depth in reversed(range(first, len(placed.stage.loops))):
+        for depth in reversed(range(written_depth(placed.stage))):
             loop = placed.stage.loops[depth]
             body = self._with_attached(placed.stage, loop, body)
             body = guarded(body, [guard.condition for guard in placed.guards if guard.depth == depth])
@@ -185,13 +198,36 @@ class _Nests:
 
     def _reduction(self, placed: Placement, reduction: Reduction) -> Stmt:
         loops = placed.stage.loops
-        first = next((depth for depth, loop in enumerate(loops) if loop.is_reduction), len(loops))
+        depth = written_depth(placed.stage)
+        first = next((position for position in range(depth) if loops[position].is_reduction), depth)
         self._check_initial(placed.stage, reduction, first)
         start = self._start(placed, reduction, first)
-        update = self._update(placed, reduction)
-        if first == len(loops):
-            return self._loops(placed, 0, in_order(start, update))
-        return self._loops(placed, 0, update, {first: start})
+        update = self._inner(placed, reduction.sources, reduction) or self._update(placed, reduction)
+        if first == depth:
+            return self._loops(placed, in_order(start, update))
+        return self._loops(placed, update, {first: start})
+
+    def _inner(self, placed: Placement, values: Components, reduction: Reduction | None) -> Stmt | None:
+        """What the intrinsic of a tensorized stage does instead of its inner loops; None without one."""
+        chosen = placed.stage.intrinsic
+        if chosen is None:
+            return None
+        intrinsic = next((known for known in self.intrinsics if known.name == chosen.name), None)
+        if intrinsic is None:
+            raise RelayError(
+                rule="schedule-tensorize",
+                message=f"there is no intrinsic `{chosen.name}`",
+                expected="one of " + (", ".join(known.name for known in self.intrinsics) or "none: none was given"),
+                found=chosen.name,
+                remedy="pass it to lower in `intrinsics`",
+            )
+        depth = written_depth(placed.stage)
+        loops = tuple((x.symbol, placed.extents[x.symbol], x.is_reduction) for x in placed.stage.loops[depth:])
+        uneven = next((str(guard.condition) for guard in placed.guards if guard.depth >= depth), None)
+        indices = self._indices(placed, placed.axis_values)
+        targets = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
+        sources = tuple(self._translated(value, placed.axis_values) for value in values)
+        return tensorized(intrinsic, Block(placed.stage.name, loops, targets, sources, reduction, uneven))
 
     def _check_initial(self, stage: Stage, reduction: Reduction, first: int) -> None:
         """What a reduction starts from must be there before its reducing loops."""
@@ -268,6 +304,11 @@ class _Nests:
         for symbol, extent in reversed(list(zip(symbols, rows.shape, strict=True))):
             body = For(symbol, extent, body)
         return body
+
+
+def written_depth(stage: Stage) -> int:
+    """How many of the stage's loops are written: all, or those outside its intrinsic."""
+    return len(stage.loops) if stage.intrinsic is None else stage.position(stage.intrinsic.loop)
 
 
 def is_copied(stage: Stage, loop: Loop) -> bool:

@@ -68,7 +68,7 @@ def range_of(expr: IntExpr, extents: Mapping[Symbol, IntExpr]) -> Range | None:
         case Product(factors):
             return _range_of_product(factors, extents)
         case _:
-            return None if free_symbols(expr) & extents.keys() else Range(expr, 0)
+            return None  # a machine integer: nothing is known of it
 
 
 def _range_of_sum(
@@ -99,9 +99,11 @@ def _range_of_product(factors: tuple[Node, ...], extents: Mapping[Symbol, IntExp
 def _range_of_quotient(
     expr: FloorDiv, dividend: Range | None, divisor: IntExpr, extents: Mapping[Symbol, IntExpr]
 ) -> Range | None:
+    if dividend is None:
+        return None
     if not free_symbols(expr) & extents.keys():
         return Range(expr, 0)
-    if dividend is None or free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 1):
+    if free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 1):
         return None
     low = dividend.low // divisor
     exact = add(dividend.high // divisor, low * -1)
@@ -111,7 +113,7 @@ def _range_of_quotient(
 def _range_of_remainder(
     expr: FloorMod, dividend: Range | None, divisor: IntExpr, extents: Mapping[Symbol, IntExpr]
 ) -> Range | None:
-    if not free_symbols(expr) & extents.keys():
+    if dividend is not None and not free_symbols(expr) & extents.keys():
         return Range(expr, 0)
     if free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 1):
         return None

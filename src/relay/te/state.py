@@ -16,12 +16,11 @@ from relay.base.graph import post_order
 from relay.te.operation import (
     Compute,
     Extern,
+    Named,
     Operation,
     Placeholder,
     Scan,
-    body_values,
     input_tensors,
-    loads_of,
 )  # fmt: skip
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer, Scope
@@ -96,8 +95,8 @@ class Intrinsic:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Stage(Named):
     """An operation, the buffers it fills, its loops from outermost to innermost, and where it stands."""
 
     name: str
@@ -126,9 +125,9 @@ class Stage:
             remedy="loops that were split or fused are known by their new names",
         )
 
-    def reads(self) -> list[Load]:
+    def reads(self) -> tuple[Load, ...]:
         """The loads of a compute; scans and externs read whole tensors (see `State.sources`)."""
-        return loads_of(body_values(self.operation.body)) if isinstance(self.operation, Compute) else []
+        return self.operation.reads if isinstance(self.operation, Compute) else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -308,4 +307,21 @@ def _with_scans(state: State) -> State:
                 if isinstance(stage.place, AtRoot) and state.depends_on(scan, stage):
                     state = state.with_stage(replace(stage, place=At(scan.name, "time")))
                 rows.update(stage.outputs)
+        _check_updates(state, state.stage(scan.name), scan.operation)
     return state
+
+
+def _check_updates(state: State, scan: Stage, operation: Scan) -> None:
+    """Updates are written straight into the scan's result, so nothing outside may want them."""
+    inside = At(scan.name, "time")
+    for tensor in operation.update:
+        update = state.producer(tensor)
+        outside = [x.name for x in state.consumers(update) if x is not scan and x.place != inside] if update else []
+        if update is None or not isinstance(update.operation, Compute) or tensor in state.outputs or outside:
+            raise RelayError(
+                rule="scan-update",
+                message=f"`{tensor.name}` is not an update of scan `{scan.name}` alone",
+                expected="a compute that only the scan, and other parts of its update, read",
+                found=f"read by {outside[0]} too" if outside else "an input or a result of the program",
+                remedy="read the rows of the scan's result instead",
+            )

@@ -10,15 +10,15 @@ much larger than all that it is made of (`zeros` of a large shape stays a call).
 from __future__ import annotations
 
 import numpy as np
-from relay.ops.record import OperatorRecord
 
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
-from relay.ir.traversal import rewrite
 from relay.ir.types import TensorType, TupleType, Type
+from relay.ops.record import OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
+from relay.transform.rewriting import rewrite_typed
 
 _LARGEST_GROWN_CONSTANT_BYTES = 1 << 16
 
@@ -26,9 +26,7 @@ _LARGEST_GROWN_CONSTANT_BYTES = 1 << 16
 @function_pass("FoldConstant", level=2)
 def fold_constant(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Evaluate what is constant."""
-    result = rewrite(function, fold_expr)
-    assert isinstance(result, Function)
-    return result
+    return rewrite_typed(function, lambda expr, _: fold_expr(expr))
 
 
 def fold_expr(expr: Expr) -> Expr:

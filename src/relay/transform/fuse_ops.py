@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from relay.ops.record import FusionKind, OperatorRecord
-
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType, TupleType
+from relay.ops.record import FusionKind, OperatorRecord
 from relay.transform.context import FusionLimits, PassContext
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body

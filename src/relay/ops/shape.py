@@ -1,4 +1,4 @@
-"""The same elements, counted in another shape: reshape, reshape_like, batch_flatten, squeeze, expand_dims."""
+"""The same elements in another shape or order of axes: reshape, squeeze, expand_dims, transpose, …."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
-from relay.ir.attributes import Attributes
+from relay.base.dtypes import dtype_of
+from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, Dimension, TensorType, Type
 from relay.ops.build import Argument, call, dimension
 from relay.ops.dimensions import product, quotient
-from relay.ops.layout_rule import OwnLayout
+from relay.ops.layout_rule import AxisAttribute, OwnLayout
 from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 
@@ -52,7 +55,7 @@ def _code_axes(run: RelationRun, attributes: ReshapeAttributes, old: tuple[Dimen
         nonlocal at
         if at >= len(old):
             run.conflict("bad-shape-code", f"code {code} of `newshape` has no axis of `data` left to take",
-                         "an axis for each code", f"newshape {attributes.newshape}, data {run.tensor(0)}", (0,))  # fmt: skip
+                         "an axis for each code", str(attributes.newshape), (0,))  # fmt: skip
         at += 1
         return old[at - 1]
 
@@ -181,60 +184,10 @@ def _meaning_by(rule: Any) -> Any:
 
     def meaning(attributes: Any, data: Array, *others: Array) -> Array:
         names = ("data", *(f"input {position}" for position in range(len(others))))
-        run = RelationRun(names, tuple(TensorType(array.shape, array.dtype.name) for array in (data, *others)))
+        run = RelationRun(names, tuple(TensorType(array.shape, dtype_of(array.dtype)) for array in (data, *others)))
         return data.reshape(rule(run, attributes).shape)
 
     return meaning
-
-
-def reindexed(old: Sequence[IntExpr], new: Sequence[IntExpr], indices: Sequence[IntExpr]) -> tuple[IntExpr, ...]:
-    """The place in shape `old` of the element at `indices` of shape `new`, both row-major.
-
-    Runs of axes with equal products are treated apart, so that axes which stay the same keep their plain index.
-    """
-    places: list[IntExpr] = []
-    for old_run, new_run in _matching_runs(old, new):
-        flat: IntExpr = 0
-        for axis in new_run:
-            flat = flat * new[axis] + indices[axis]
-        unravelled: list[IntExpr] = []
-        for axis in reversed(old_run[1:]):
-            unravelled.append(flat % old[axis])
-            flat = flat // old[axis]
-        if old_run:
-            unravelled.append(flat)
-        places += reversed(unravelled)
-    return tuple(places)
-
-
-def _matching_runs(old: Sequence[IntExpr], new: Sequence[IntExpr]) -> list[tuple[range, range]]:
-    """Both shapes cut into the shortest runs of axes with equal products; the rest in one piece where unknown."""
-    runs: list[tuple[range, range]] = []
-    i = j = 0
-    while i < len(old) and j < len(new):
-        end_i, end_j = i + 1, j + 1
-        left, right = old[i], new[j]
-        while left != right:
-            if (_divides(left, right) or end_j == len(new)) and end_i < len(old):
-                left = left * old[end_i]
-                end_i += 1
-            elif end_j < len(new):
-                right = right * new[end_j]
-                end_j += 1
-            else:
-                end_i, end_j = len(old), len(new)
-                break
-        runs.append((range(i, end_i), range(j, end_j)))
-        i, j = end_i, end_j
-    if i < len(old) or j < len(new):
-        runs.append((range(i, len(old)), range(j, len(new))))
-    return runs
-
-
-def _divides(part: IntExpr, whole: IntExpr) -> bool:
-    if isinstance(part, int) and isinstance(whole, int):
-        return part < whole
-    return quotient(whole, part) is not None
 
 
 def _reshape_compute(name: str) -> Any:
@@ -245,9 +198,8 @@ def _reshape_compute(name: str) -> Any:
     return compute
 
 
-def _record(name: str, description: str, rule: Any, level: int, attributes: type[Attributes] | None = None,
+def _record(name: str, description: str, rule: Any, level: int, attributes: type[Attributes] = NoAttributes,
             like: bool = False) -> OperatorRecord:  # fmt: skip
-    given = {} if attributes is None else {"attributes": attributes}
     return define(
         name,
         description,
@@ -258,12 +210,15 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
         fusion=FusionKind.INJECTIVE,
         layout=OwnLayout("the row-major order of its elements is its meaning"),
         support_level=level,
-        **given,
+        is_view=True,
+        attributes=attributes,
     )
 
 
 RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes)
-RESHAPE_LIKE = _record("reshape_like", "The same elements in the shape of another tensor.", _reshape_like_rule, 3, like=True)
+RESHAPE_LIKE = _record(
+    "reshape_like", "The same elements in the shape of another tensor.", _reshape_like_rule, 3, like=True
+)
 BATCH_FLATTEN = _record("nn.batch_flatten", "All axes but the first merged.", _batch_flatten_rule, 2)
 SQUEEZE = _record("squeeze", "Axes of extent 1 dropped.", _squeeze_rule, 3, SqueezeAttributes)
 EXPAND_DIMS = _record("expand_dims", "Axes of extent 1 added.", _expand_dims_rule, 1, ExpandDimsAttributes)
@@ -315,3 +270,105 @@ def expand_dims(data: Argument, axis: int, num_newaxis: int = 1) -> Call:
     Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`.
     """
     return call(EXPAND_DIMS, (data,), ExpandDimsAttributes(axis, num_newaxis))
+
+
+@dataclass(frozen=True, slots=True)
+class TransposeAttributes(Attributes):
+    """`axes`: for each axis of the result, the axis of the data that it is; None reverses them all."""
+
+    axes: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReverseAttributes(Attributes):
+    axis: int
+
+
+def permutation(attributes: TransposeAttributes, rank: int) -> tuple[int, ...]:
+    if attributes.axes is None:
+        return tuple(reversed(range(rank)))
+    return tuple(axis % rank for axis in attributes.axes)
+
+
+def _transpose_rule(run: RelationRun, attributes: TransposeAttributes) -> Type:
+    """data[..] → [.. in the order of axes]"""
+    data = run.tensor(0)
+    rank = len(data.shape)
+    if attributes.axes is not None:
+        named = [run.axis(axis, rank, "axes") for axis in attributes.axes]
+        if sorted(named) != list(range(rank)):
+            run.conflict("not-a-permutation", "`axes` must name every axis of `data` once",
+                         f"an order of {tuple(range(rank))}", str(attributes.axes), (0,))  # fmt: skip
+    return TensorType(tuple(data.shape[axis] for axis in permutation(attributes, rank)), data.dtype)
+
+
+def _transpose_compute(attributes: TransposeAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+    (data,) = inputs
+    axes = permutation(attributes, len(data.shape))
+    back = [axes.index(axis) for axis in range(len(axes))]
+    return te.compute(result.shape, lambda *i: data[tuple(i[axis] for axis in back)], name="transpose")
+
+
+def _reverse_rule(run: RelationRun, attributes: ReverseAttributes) -> Type:
+    data = run.tensor(0)
+    run.axis(attributes.axis, len(data.shape))
+    return data
+
+
+def _reverse_compute(attributes: ReverseAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+    (data,) = inputs
+    axis = attributes.axis % len(data.shape)
+
+    def element(*i: Any) -> Any:
+        return data[(*i[:axis], data.shape[axis] - 1 - i[axis], *i[axis + 1 :])]
+
+    return te.compute(result.shape, element, name="reverse")
+
+
+def _transpose_meaning(attributes: TransposeAttributes, data: Array) -> Array:
+    return data.transpose(permutation(attributes, data.ndim))
+
+
+TRANSPOSE = define(
+    "transpose",
+    "The axes in another order.",
+    inputs={"data": "[..]"},
+    attributes=TransposeAttributes,
+    type_rule=_transpose_rule,
+    meaning=_transpose_meaning,
+    compute=_transpose_compute,
+    fusion=FusionKind.INJECTIVE,
+    layout=OwnLayout("it puts its axes in an order of its own"),
+    support_level=3,
+)
+REVERSE = define(
+    "reverse",
+    "The elements in opposite order along an axis.",
+    inputs={"data": "[..]"},
+    attributes=ReverseAttributes,
+    type_rule=_reverse_rule,
+    meaning=lambda attributes, data: np.flip(data, attributes.axis),
+    compute=_reverse_compute,
+    fusion=FusionKind.INJECTIVE,
+    layout=AxisAttribute("axis"),
+    support_level=3,
+)
+
+TRANSPOSES: tuple[OperatorRecord, ...] = (TRANSPOSE, REVERSE)
+
+
+def transpose(data: Argument, axes: Sequence[int] | None = None) -> Call:
+    """data[..] with its axes in the order `axes`; None reverses them.
+
+    Raises `RelayError`: `not-a-permutation`, `axis-out-of-range`.
+
+    >>> from relay.ops.build import var
+    >>> print(transpose(var("x", shape=("n", 3, 8)), (0, 2, 1)).checked_type)
+    Tensor[(n, 8, 3), float32]
+    """
+    return call(TRANSPOSE, (data,), TransposeAttributes(None if axes is None else tuple(axes)))
+
+
+def reverse(data: Argument, axis: int) -> Call:
+    """data[..] with the elements in opposite order along `axis`. Raises `axis-out-of-range`."""
+    return call(REVERSE, (data,), ReverseAttributes(axis))
