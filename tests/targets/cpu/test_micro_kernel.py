@@ -1,4 +1,4 @@
-"""The register tile of a matrix product compiles to what one would write by hand: nothing spilled, nothing loaded twice."""
+"""The register tile of a matrix product compiles to what one writes by hand: nothing spilled, nothing loaded twice."""
 
 from __future__ import annotations
 
