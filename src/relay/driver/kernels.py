@@ -44,7 +44,12 @@ class Kernel:
         function = lower_to_loops(group.outputs, group.inputs, backend.schedule(group), name=self.info.name)
         if function.symbols != self.info.symbols:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
-        return function
+        return replace(function, attributes=self._aliases(function))
+
+    def _aliases(self, function: PrimFunc) -> tuple[tuple[str, str], ...]:
+        """Tells emission which parameters may be the same memory."""
+        shared = [function.parameters[position].name for position in self.info.in_place]
+        return (("may_alias", ",".join((*shared, function.outputs[0].name))),) if shared else ()
 
     def source(self, backend: Backend) -> str:
         """The kernel in the target's language."""

@@ -56,7 +56,8 @@ class _Linker:
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine(reloc="pic", codemodel="small")
         self._jit = llvm.create_lljit_compiler(machine)
-        self._jit._owned = True  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - so that llvmlite never disposes of it
+        # so that llvmlite never disposes of it
+        self._jit._owned = True  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._support: LoadedObjects | None = None
