@@ -10,7 +10,7 @@ from typing import TypeAlias, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relay.arith.expr import IntExpr, Symbol
+from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.span import caller_span
@@ -36,24 +36,33 @@ def symbol(name: str) -> Symbol:
     return Symbol(name)
 
 
-def dimension(value: str | int | IntExpr) -> IntExpr:
-    """An extent as users write it: a number, an expression, or the name of a symbol. `"?"` is unknown."""
-    if isinstance(value, str):
-        return ANY if value == "?" else symbol(value)
-    if isinstance(value, (bool, float)):
-        raise RelayError(rule="bad-extent", message="an extent is a whole number", expected="an integer or a symbol",
-                         found=repr(value))  # fmt: skip
-    if isinstance(value, np.integer):
-        value = int(value)
-    if isinstance(value, int) and value < 0:
-        raise RelayError(rule="bad-extent", message="an extent is not negative", expected="0 or more", found=str(value))
-    return value
+def dimension(value: object) -> IntExpr:
+    """An extent as users write it: a number, an expression, or the name of a symbol. `"?"` is unknown.
+
+    Raises `RelayError` (rule `bad-extent`).
+    """
+    match value:
+        case str():
+            return ANY if value == "?" else symbol(value)
+        case Node():
+            return value
+        case int() | np.integer() if not isinstance(value, bool) and value >= 0:
+            return int(value)
+        case _:
+            raise RelayError(
+                rule="bad-extent", message="an extent of a shape is a whole number or a symbol", found=repr(value),
+                expected="0 or more, a symbolic integer, or the name of a symbol", span=caller_span(),
+            )  # fmt: skip
+
+
+def dimensions(shape: Sequence[str | int | IntExpr] | str | int | IntExpr) -> tuple[IntExpr, ...]:
+    """The extents of a shape as users write it; a lone extent is a shape of one axis."""
+    return tuple(dimension(extent) for extent in shape) if isinstance(shape, (tuple, list)) else (dimension(shape),)
 
 
 def tensor_type(shape: Sequence[str | int | IntExpr] | str | int, dtype: str | DType = "float32") -> TensorType:
     """A tensor type whose shape may name symbols by strings: `relay.TensorType` is the strict form."""
-    extents = (shape,) if isinstance(shape, (str, int)) else shape
-    return TensorType(tuple(dimension(extent) for extent in extents), dtype_of(dtype))
+    return TensorType(dimensions(shape), dtype_of(dtype))
 
 
 def var(

@@ -94,14 +94,15 @@ def _compute(largest: bool, attributes: ArgReduceAttributes, inputs: tuple[te.Te
 
     choose = te.reducer(combine, identity, arity=2, name=name)
 
-    def element(*indices: IntExpr) -> Any:
+    def element(*indices: IntExpr) -> tuple[te.Reduced, ...]:
         flat: IntExpr = 0
         for axis, tap in zip(reading.axes, reading.taps, strict=True):
             flat = flat * data.shape[axis] + tap
         value = te.cast(data[reading.at(indices, reading.taps)], dtype)
         return choose((te.index_value(flat, DType.INT32), value), axis=reading.taps)
 
-    return te.compute(result.shape, element, name=name)[0]
+    chosen, _ = te.compute(result.shape, element, name=name)
+    return chosen
 
 
 def _record(name: str, largest: bool) -> OperatorRecord:

@@ -11,7 +11,7 @@ from relay.ir.module import IRModule
 from relay.ir.traversal import rewrite
 from relay.ir.types import TensorType
 from relay.ops.elementwise_binary import add
-from relay.ops.reshape import expand_dims
+from relay.ops.shape import expand_dims
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
 

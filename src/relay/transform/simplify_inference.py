@@ -18,7 +18,7 @@ from relay.ir.types import TensorType
 from relay.ops.elementwise_binary import add, multiply, subtract
 from relay.ops.elementwise_unary import rsqrt
 from relay.ops.norm import BatchNormAttributes
-from relay.ops.reshape import expand_dims
+from relay.ops.shape import expand_dims
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
 
