@@ -60,7 +60,7 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
         return te.Bind(name, data.draw(loop), "threadIdx.x")
     if kind is te.Pragma:
         return te.Pragma(name, data.draw(loop), "hint")
-    if kind is te.Tensorize:
+    if kind in (te.Tensorize, te.Prefetch):
         return te.Pragma(name, data.draw(loop), "hint")
     return kind(name, data.draw(loop))
 
