@@ -66,7 +66,7 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_random_schedule_keeps_the_result(name, programs, data):
     program = programs[name]()
