@@ -94,6 +94,11 @@ def place(span: Span | None) -> str:
     return f", {Path(span.source.name).name}:{span.line}"
 
 
+def span_of_use(part: Expr, node: Expr) -> Span | None:
+    """Where `node` uses `part`: a variable's own place is where it is bound, so there it is the node's."""
+    return node.span if isinstance(part, Var) or part.span is None else part.span
+
+
 def _assigned_to(expr: Expr) -> str:
     """`%3 = ` when the source line says that this is what gets a name there."""
     if expr.span is None or not isinstance(expr, (Call, Tuple, TupleGetItem, If, Match)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from relay.base.diagnostics import Origin, RelayError
 from relay.infer.constraints import OperatorCall, Projection
 from relay.infer.dimensions import open_unknowns
-from relay.infer.explain import arity_error, callee_name, describe, mismatch_error
+from relay.infer.explain import arity_error, callee_name, describe, mismatch_error, span_of_use
 from relay.infer.join import join
 from relay.infer.patterns import bind_pattern
 from relay.infer.unify import Mode, instantiate
@@ -38,7 +38,7 @@ def _type_if(inference: Inference, node: If) -> None:
     if mismatch is not None:
         sides = (Origin("condition", str(inference.unifier.zonk(cond)), describe(node.cond)),)
         message = "the condition of an if is not a bool scalar"
-        raise mismatch_error("condition-not-bool", message, node.cond.span or node.span, mismatch, sides)
+        raise mismatch_error("condition-not-bool", message, span_of_use(node.cond, node), mismatch, sides)
     inference.set_type(node, _joined(inference, node, (node.true_branch, node.false_branch), "the branches of an if"))
 
 
@@ -117,7 +117,11 @@ def _type_call(inference: Inference, node: Call) -> None:
         case IncompleteType():
             arguments = tuple(inference.type_of(argument) for argument in node.args)
             result = IncompleteType(reason=f"the result of {callee_name(node.op)}", span=node.span)
-            inference.unifier.relate(callee, FuncType(arguments, result), Mode.EXACT)
+            mismatch = inference.unifier.relate(callee, FuncType(arguments, result), Mode.EXACT)
+            if mismatch is not None:
+                message = f"{callee_name(node.op)} cannot be called with these arguments"
+                sides = (Origin("callee", callee_name(node.op), describe(node.op)),)
+                raise mismatch_error("argument-type", message, node.span, mismatch, sides)
             inference.set_type(node, result)
         case _:
             raise RelayError(

@@ -12,7 +12,7 @@ from typing import Any
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
 from relay.infer.dimensions import close_symbols, open_unknowns
-from relay.infer.explain import describe, mismatch_error, place
+from relay.infer.explain import describe, mismatch_error, place, span_of_use
 from relay.infer.forms import TYPING, bind_patterns
 from relay.infer.solve import Solver
 from relay.infer.unify import Mode, Unifier
@@ -171,7 +171,10 @@ class Inference:
         self._stack = stack
         while stack:
             action, node = stack.pop()
-            action(node)
+            try:
+                action(node)
+            except RelayError as error:
+                raise error.at(node.span) from None
 
     def _enter(self, node: Expr) -> None:
         if isinstance(node, LEAVES) or node.checked_type is not None or id(node) in self._met:
@@ -237,13 +240,13 @@ class Inference:
         )
         if mismatch is not None:
             message = "the body of a function is not of the declared type"
-            raise mismatch_error("return-type", message, node.body.span or node.span, mismatch, sides)
+            raise mismatch_error("return-type", message, span_of_use(node.body, node), mismatch, sides)
         for pair in self.unifier.undecided:
             if free_symbols(pair.found) | free_symbols(pair.expected) <= self._rigid:
                 raise RelayError(
                     rule="rigid-dimension",
                     message=f"the signature promises {pair.expected}, but the body has {pair.found}",
-                    span=node.body.span or node.span,
+                    span=span_of_use(node.body, node),
                     origins=sides,
                     remedy="each caller chooses these extents, so they may differ; declare what the body has, or `?`",
                 )
@@ -281,7 +284,7 @@ class Inference:
                     Origin(f"%{node.var.name_hint}", str(known)),
                 )
                 message = f"the value of %{node.var.name_hint} is of another type"
-                raise mismatch_error("let-type", message, node.value.span or node.span, mismatch, sides)
+                raise mismatch_error("let-type", message, span_of_use(node.value, node), mismatch, sides)
             self.unifier.undecided.clear()
         self.unfinished.discard(node.var)
         self.bind_var(node.var, value)

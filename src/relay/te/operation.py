@@ -96,12 +96,17 @@ class Placeholder(Named):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compute(Named):
-    """Each element by a formula: `body` gives one value for each component, in terms of `axes`."""
+    """Each element by a formula: `body` gives one value for each component, in terms of `axes`.
+
+    `ranks` says how many of the leading axes each component has (all of them, when empty): the running maximum of an
+    attention has fewer than its output.
+    """
 
     name: str
     axes: tuple[Axis, ...]
     body: Components | Reduction
     attributes: tuple[tuple[str, str | int], ...] = ()
+    ranks: tuple[int, ...] = ()
     reads: tuple[Load, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,6 +117,15 @@ class Compute(Named):
         if isinstance(self.body, Reduction):
             return self.body.dtypes
         return tuple(value.dtype for value in self.body)
+
+    def rank(self, component: int) -> int:
+        """How many of the leading axes a component has."""
+        return self.ranks[component] if self.ranks else len(self.axes)
+
+    @property
+    def shared_rank(self) -> int:
+        """How many leading axes all components have."""
+        return min(self.ranks, default=len(self.axes))
 
     @property
     def reduce_axes(self) -> tuple[Axis, ...]:

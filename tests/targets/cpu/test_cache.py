@@ -111,7 +111,9 @@ def test_the_key_depends_on_all_that_the_object_depends_on():
 
 def test_settings(tmp_path):
     assert KernelCache.from_environment({"RELAY_CACHE": "0", "RELAY_CACHE_DIR": "/x"}) is None
-    assert KernelCache.from_environment({"RELAY_CACHE_DIR": str(tmp_path), "RELAY_CACHE_BYTES": "10"}) == KernelCache(tmp_path, 10)
+    assert KernelCache.from_environment({"RELAY_CACHE_DIR": str(tmp_path), "RELAY_CACHE_BYTES": "10"}) == KernelCache(
+        tmp_path, 10
+    )
     assert KernelCache.from_environment({"XDG_CACHE_HOME": "/y"}).folder == Path("/y/relay/kernels")
     with pytest.raises(RelayError, match="RELAY_CACHE_BYTES is not a number"):
         KernelCache.from_environment({"RELAY_CACHE_BYTES": "much"})

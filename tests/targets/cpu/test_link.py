@@ -56,8 +56,12 @@ def test_a_c_program_calls_the_library(library, tmp_path):
     command = ["gcc"] if shutil.which("gcc") else [sys.executable, "-m", "ziglang", "cc"]
     source, program = tmp_path / "main.c", tmp_path / "main"
     source.write_text(C_PROGRAM)
-    subprocess.run([*command, str(source), str(library), "-o", str(program), "-lm", "-pthread"], check=True, capture_output=True)
-    done = subprocess.run([str(program)], env={"LD_LIBRARY_PATH": str(library.parent)}, capture_output=True, text=True, timeout=60)
+    subprocess.run(
+        [*command, str(source), str(library), "-o", str(program), "-lm", "-pthread"], check=True, capture_output=True
+    )
+    done = subprocess.run(
+        [str(program)], env={"LD_LIBRARY_PATH": str(library.parent)}, capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from relay.arith.bounds import NON_NEGATIVE
 from relay.arith.expr import Comparison, IntExpr, floor_divide, free_symbols, maximum, minimum, multiply
 from relay.arith.prove import Proof, prove
-from relay.base.dtypes import DType
+from relay.base.dtypes import DType, dtype_of
 from relay.frontend.onnx.node import OnnxNode
+from relay.frontend.onnx.tensor_attribute import fill_value
 from relay.frontend.onnx.value import KnownArray, settled
 from relay.frontend.onnx.weights import ELEMENT_TYPES
 from relay.ir.types import ANY
@@ -87,6 +88,8 @@ def _result_dtype(node: OnnxNode) -> DType:
             return ELEMENT_TYPES[number]
         case "Where":
             return node.value(1).dtype
+        case "ConstantOfShape":
+            return dtype_of(fill_value(node).dtype)
         case _:
             return node.value(0).dtype
 
@@ -273,6 +276,12 @@ def _range(_: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.asarray([start + i * delta for i in range(count)], dtype=arrays[0].dtype)
 
 
+def _constant_of_shape(node: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    shape = _plain(arrays[0]).tolist()
+    _check_size(math.prod(shape))
+    return np.full(shape, fill_value(node))
+
+
 def _check_size(elements: float) -> None:
     if elements > LARGEST_FOLD:
         raise Undecided
@@ -297,7 +306,6 @@ def _reduction(combine: Callable[[Any, Any], Any], empty: int) -> Fold:
 
 
 _FOLDS: Mapping[str, Fold] = {
-    "Identity": lambda _, arrays: arrays[0],
     "Cast": _cast,
     "Gather": _gather,
     "Concat": _concat,
@@ -310,6 +318,7 @@ _FOLDS: Mapping[str, Fold] = {
     "Expand": _expand,
     "Tile": _tile,
     "Range": _range,
+    "ConstantOfShape": _constant_of_shape,
     "Where": _where,
     "Add": _elementwise(operator.add),
     "Sub": _elementwise(operator.sub),

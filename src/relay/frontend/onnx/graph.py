@@ -226,15 +226,14 @@ def _at_node(error: RelayError, span: Span) -> RelayError:
 
 
 def find_schema(operator: str, opset: int) -> Any:
-    """What ONNX says of an operator at an opset, or None when it has no such operator (any more)."""
+    """What ONNX says of an operator at an opset, or None when it did not have it yet."""
     defs = onnx_package("onnx.defs")
     if not defs.has(operator, ""):
         return None
     try:
-        schema = defs.get_schema(operator, opset, "")
+        return defs.get_schema(operator, opset, "")
     except defs.SchemaError:
         return None
-    return None if schema.deprecated else schema
 
 
 def malformed(message: str, *, span: Span | None = None, expected: str = "", remedy: str = "") -> RelayError:

@@ -177,7 +177,10 @@ def _pad_value(node: OnnxNode) -> float:
 
 
 def _depth_to_space(node: OnnxNode) -> Result:
-    return depth_to_space(node.expr(), node.int("blocksize"), mode=node.text("mode", "DCR"))
+    mode = {"DCR": "DCR", "CRD": "CDR"}.get(node.text("mode", "DCR"))  # Relay spells the second one so
+    if mode is None:
+        node.unsupported(f"with mode {node.text('mode')!r}")
+    return depth_to_space(node.expr(), node.int("blocksize"), mode=mode)
 
 
 def _space_to_depth(node: OnnxNode) -> Result:

@@ -72,11 +72,7 @@ def emit_cast(e: Emitter, source: DType, target: DType, lanes: int, text: str) -
     if target.is_bool:
         return have.fcmp("une", text, have.const(0)) if source.is_float else have.icmp("ne", text, have.const(0))
     if source.is_float:
-        return (
-            _float_to_float(e, have, want, source, target, text)
-            if target.is_float
-            else _saturate(have, want, target, text)
-        )
+        return _float_to_float(e, have, want, target, text) if target.is_float else _saturate(have, want, target, text)
     if target.is_float:
         signed = source.is_signed_integer
         return round_float(e, target, lanes, have.convert("sitofp" if signed else "uitofp", text, want))
@@ -84,7 +80,7 @@ def emit_cast(e: Emitter, source: DType, target: DType, lanes: int, text: str) -
     return wrap_int4(want, resized) if target is DType.INT4 else resized
 
 
-def _float_to_float(e: Emitter, have: Lanes, want: Lanes, source: DType, target: DType, text: str) -> str:
+def _float_to_float(e: Emitter, have: Lanes, want: Lanes, target: DType, text: str) -> str:
     if have.element == "float":
         if want.element == "double":
             return have.convert("fpext", text, want)

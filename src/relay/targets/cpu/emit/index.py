@@ -1,7 +1,7 @@
 """Indices as 64-bit integers, and addresses made of them.
 
-The address of `buffer[indices]` is `base + Σ term · stride + constant`. Terms are added outermost loop first, each where
-its symbol becomes known, so an inner loop adds only what changes in it; the constant stays a displacement.
+The address of `buffer[indices]` is `base + Σ term · stride + constant`. Terms are added outermost loop first, each
+where its symbol becomes known, so an inner loop adds only what changes in it; the constant stays a displacement.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def emit_address(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> Elem
 
 
 def _add_terms(e: Emitter, place: Place, key: tuple[str, tuple[tuple[Node, int], ...]]) -> str:
-    """The buffer's address plus Σ term · coefficient · item bytes, one step for each depth at which terms become known."""
+    """The buffer's address plus Σ term · coefficient · item bytes, a step for each depth where terms become known."""
     pointer, terms = key
     by_depth: dict[int, list[tuple[str, int]]] = {}
     for term, coefficient in terms:

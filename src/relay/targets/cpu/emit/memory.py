@@ -5,7 +5,7 @@ Alignment is always stated and is that of one element, since a user's arrays pro
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, Symbol, linear_parts
+from relay.arith.expr import IntExpr, Node, Symbol, linear_parts
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
@@ -71,16 +71,20 @@ def _is_between(e: Emitter, base: IntExpr, low: int, high: int, extent: IntExpr)
     """Whether `0 <= base + low` and `base + high < extent`, by the ranges of loops."""
     constant_part, terms = linear_parts(base)
     low, high = low + constant_part, high + constant_part
-    if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], Symbol) and low == 0 == high:
-        if e.ranges.get(terms[0][0]) == extent:
-            return True
+    if low == 0 == high and len(terms) == 1 and terms[0][1] == 1 and _range(e, terms[0][0]) == extent:
+        return True
     for term, coefficient in terms:
-        count = e.ranges.get(term) if isinstance(term, Symbol) else None
+        count = _range(e, term)
         if not isinstance(count, int):
             return False
         reach = coefficient * (count - 1)
         low, high = low + min(reach, 0), high + max(reach, 0)
     return low >= 0 and isinstance(extent, int) and high < extent
+
+
+def _range(e: Emitter, term: Node) -> IntExpr | None:
+    """How many values a loop's variable takes, from 0; None for what is no such variable."""
+    return e.ranges.get(term) if isinstance(term, Symbol) else None
 
 
 def _with_guard(e: Emitter, mask: str | None, guard: Guard, lanes: int) -> str:

@@ -16,8 +16,8 @@ from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequ
 
 
 def emit_statement(e: Emitter, statement: Stmt) -> None:
-    """Write `statement` at the end of the function. Names bound by `LetValue` nest as deep as a program is long, so that
-    form is a loop here; the others recurse, as deep as loops nest."""
+    """Write `statement` at the end of the function. Names bound by `LetValue` nest as deep as a program is long, so
+    that form is a loop here; the others recurse, as deep as loops nest."""
     while isinstance(statement, LetValue):
         e.memo = {}
         e.variables[statement.variable] = emit_value(e, statement.value)

@@ -53,7 +53,18 @@ class Region:
 class FunctionText:
     """Lines of one function, as they are made."""
 
-    __slots__ = ("_addresses", "_allocas", "_available", "_count", "_hoisted", "_items", "_loads", "block", "module", "regions")
+    __slots__ = (
+        "_addresses",
+        "_allocas",
+        "_available",
+        "_count",
+        "_hoisted",
+        "_items",
+        "_loads",
+        "block",
+        "module",
+        "regions",
+    )
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module

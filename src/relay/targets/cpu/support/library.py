@@ -42,7 +42,7 @@ def support_text(target: Target, pinning: bool = False) -> str:
 @cache
 def support_object(target: Target, pinning: bool = False) -> bytes:
     """The support library as an object file, the same for every artefact of a target."""
-    return emit_object(support_text(target, pinning), target)
+    return emit_object(support_text(target, pinning), target, opt=1)
 
 
 def _read(name: str) -> str:
