@@ -98,12 +98,19 @@ from relay.ops.reduce import (
     variance,
 )
 from relay.ops.reduce_index import argmax, argmin
+from relay.ops.scan import cumprod, cumsum
 from relay.ops.shape import expand_dims, reshape, reshape_like, reverse, squeeze, transpose
 from relay.ops.slice import slice_like, strided_slice
+from relay.ops.sort import argsort, sort, topk
 from relay.ops.table import OPERATORS
 from relay.ops.tile import broadcast_to, broadcast_to_like, repeat, tile
 
 __all__ = [
+    "argsort",
+    "cumprod",
+    "cumsum",
+    "sort",
+    "topk",
     "OPERATORS",
     "TupleWrapper",
     "abs",
