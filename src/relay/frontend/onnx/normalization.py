@@ -9,14 +9,14 @@ from relay.frontend.onnx.elementwise import number
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
 from relay.ir.expr import Expr
 from relay.ops import norm, reduce
-from relay.ops.activation import cast
 from relay.ops.comparison import equal, where
+from relay.ops.convert import cast
 from relay.ops.create import zeros
 from relay.ops.elementwise_binary import add, divide, multiply, subtract
 from relay.ops.elementwise_unary import abs as magnitude
 from relay.ops.elementwise_unary import sqrt
 from relay.ops.norm_vector import lrn
-from relay.ops.slice import repeat
+from relay.ops.tile import repeat
 
 
 def _batch_norm(node: OnnxNode) -> Result:

@@ -14,7 +14,7 @@ from relay.ops.activation import bias_add
 from relay.ops.elementwise_binary import add, multiply
 from relay.ops.matmul import batch_matmul, dense
 from relay.ops.shape import expand_dims, reshape, squeeze, transpose
-from relay.ops.slice import broadcast_to
+from relay.ops.tile import broadcast_to
 
 
 def shape_of_expr(node: OnnxNode, expr: Expr) -> tuple[IntExpr, ...]:

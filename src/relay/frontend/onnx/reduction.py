@@ -9,7 +9,7 @@ from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
 from relay.ir.expr import Call, Expr
 from relay.ops import reduce
-from relay.ops.activation import cast
+from relay.ops.convert import cast
 from relay.ops.elementwise_binary import add, multiply, subtract
 from relay.ops.elementwise_unary import abs as magnitude
 from relay.ops.elementwise_unary import exp, log, sqrt

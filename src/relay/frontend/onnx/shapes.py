@@ -15,8 +15,8 @@ from relay.ops.create import shape_of
 from relay.ops.dimensions import product, quotient
 from relay.ops.pad import pad
 from relay.ops.shape import transpose
-from relay.ops.slice import broadcast_to, tile
 from relay.ops.space_depth import depth_to_space, space_to_depth
+from relay.ops.tile import broadcast_to, tile
 
 
 def _reshape(node: OnnxNode) -> Result:
