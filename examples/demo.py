@@ -46,7 +46,7 @@ def main() -> int:
     print(f"\nlargest difference from onnxruntime: {difference:.1e} of the largest output")
 
     started = time.perf_counter()
-    import relay  # noqa: PLC0415 - to show what loading costs
+    import relay
 
     executable = relay.load(library)
     print(f"import relay and load the library: {(time.perf_counter() - started) * 1e3:.0f} ms")

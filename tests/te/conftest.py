@@ -195,6 +195,44 @@ def recurrence() -> Program:
     return Program((x, w), (te.scan(first, update, state, name="hidden"),))
 
 
+def attention(queries: int = 4, keys: int = 12, block: int = 4, depth: int = 5, width: int = 8) -> Program:
+    """Softmax of q k^T times v, block by block of keys: a running maximum, a running sum and a running output."""
+    q, k = te.placeholder((queries, depth), "float32", "q"), te.placeholder((keys, depth), "float32", "k")
+    v = te.placeholder((keys, width), "float32", "v")
+    blocks, d = keys // block, te.reduce_axis(depth, "d")
+    j, l, m = (te.reduce_axis(block, name) for name in ("j", "l", "m"))  # noqa: E741
+    b = te.reduce_axis(blocks, "b")
+    scores = te.compute((queries, keys), lambda i, t: te.sum(q[i, d] * k[t, d], axis=d), name="scores")
+    top = te.compute((queries, blocks), lambda i, p: te.max(scores[i, p * block + j], axis=j), name="top")
+    raised = te.compute((queries, keys), lambda i, t: te.exp(scores[i, t] - top[i, t // block]), name="raised")
+    total = te.compute((queries, blocks), lambda i, p: te.sum(raised[i, p * block + l], axis=l), name="total")
+    part = te.compute(
+        (queries, blocks, width),
+        lambda i, p, c: te.sum(raised[i, p * block + m] * v[p * block + m, c], axis=m),
+        name="part",
+    )
+    running = te.reducer(
+        _rescaled,
+        lambda dtypes: (te.const(te.lowest(dtypes[0]), dtypes[0]), te.const(0, dtypes[1]), te.const(0, dtypes[2])),
+        arity=3,
+        name="running",
+    )
+    _, sums, sofar = te.compute(
+        (queries, width),
+        lambda i, c: running((top[i, b], total[i, b], part[i, b, c]), axis=b),
+        name="running",
+        ranks=(1, 1, 2),
+    )
+    return Program((q, k, v), (te.compute((queries, width), lambda i, c: sofar[i, c] / sums[i], name="attention"),))
+
+
+def _rescaled(old: tuple[Value, ...], new: tuple[Value, ...]) -> tuple[Value, ...]:
+    """(maximum, sum, output) of two blocks from those of each."""
+    top = te.maximum(old[0], new[0])
+    left, right = te.exp(old[0] - top), te.exp(new[0] - top)
+    return top, old[1] * left + new[1] * right, old[2] * left + new[2] * right
+
+
 def row_intrinsic() -> te.TensorIntrinsic:
     """output[0:8] += scalar * row[0:8], as one vector operation."""
     scalar, row = te.placeholder((), "float32", "scalar"), te.placeholder((8,), "float32", "row")
@@ -227,6 +265,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "gather": gather,
     "argmax": argmax,
     "recurrence": recurrence,
+    "attention": attention,
 }
 
 

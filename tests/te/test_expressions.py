@@ -115,6 +115,15 @@ def test_maximum_of_narrow_floats_needs_no_wider_accumulator():
     assert [stage.name for stage in state.stages] == ["top"]
 
 
+def test_attention_by_running_maximum_sum_and_output(programs):
+    program = programs["attention"]()
+    (found,) = program.run(program.lower())
+    source = np.random.default_rng(0)
+    q, k, v = (source.uniform(-1, 1, tensor.shape).astype("float32") for tensor in program.inputs)
+    weights = np.exp(q @ k.T)
+    np.testing.assert_allclose(found, weights / weights.sum(1, keepdims=True) @ v, rtol=1e-5)
+
+
 def test_symbolic_extents_become_arguments():
     n, m = Symbol("n"), Symbol("m")
     a = te.placeholder((n, 2 * m), "float32", "a")
@@ -175,6 +184,7 @@ REFUSED = {
     "has 1 axes, and its body takes 2 indices": lambda: te.compute((4,), lambda i, j: A[i, j]),
     "gives reductions and plain values": lambda: te.compute((4,), lambda i: (A[i, i], te.sum(A[i, K], axis=K))),
     "over different axes": lambda: te.compute((4,), lambda i: (te.sum(A[i, K], K), te.sum(A[i, i], te.reduce_axis(2)))),
+    "cannot have these ranks": lambda: te.compute((4, 4), lambda i, j: (A[i, j], A[i, j]), ranks=(1, 2)),
     "output 0, `a`, is not computed": lambda: te.lower(A, [A]),
     "`a` is read, but is neither computed nor given": lambda: te.lower(te.compute((4,), lambda i: A[i, i]), []),
     "the parts of scan `scan` do not fit": lambda: te.scan(A, A, WIDER),

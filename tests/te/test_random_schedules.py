@@ -21,6 +21,7 @@ NAMES = [
     "gather",
     "argmax",
     "recurrence",
+    "attention",
 ]
 SIZES = st.sampled_from([1, 2, 3, 4, 5, 8, 16])
 

@@ -12,7 +12,7 @@ from relay.driver.parameters import load_params
 from relay.frontend.onnx import from_onnx
 from relay.ir.module import IRModule
 from relay.ops.table import OPERATORS
-from relay.text import parse
+from relay.text.module_parser import parse
 from relay.text.json import from_json
 
 COMPILED_SUFFIXES = (".so", ".rlx")

@@ -1,4 +1,4 @@
-"""What stands between the layers of a network: relu and its kin, clip, bias_add, dropout, cast."""
+"""What stands between the layers of a network: relu and its kin, clip, bias_add, dropout."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from relay import te
 from relay.base.dtypes import DType, dtype_of
-from relay.ir.attributes import Attributes, NoAttributes
+from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.build import Argument, TupleWrapper, as_expr, call, known_dtype, tuple_call
@@ -19,7 +19,7 @@ from relay.ops.elementwise_unary import erf, sigmoid
 from relay.ops.layout_rule import AxisAttribute, Elementwise
 from relay.ops.record import FusionKind, NoCompute, OperatorRecord, define
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, same_dtype, to_dtype
+from relay.ops.rounding import Array, same_dtype
 from relay.tir.expr import Value
 
 
@@ -49,11 +49,6 @@ class DropoutAttributes(Attributes):
     """`rate`: the share of elements that training drops."""
 
     rate: float = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class CastAttributes(Attributes):
-    dtype: DType
 
 
 def _relu_value(value: Value) -> Value:
@@ -219,39 +214,7 @@ DROPOUT = define(
 )
 
 
-def _cast_compute(dtype: DType, data: te.Tensor, result: TensorType) -> te.Tensor:
-    def element(*i: Any) -> Value:
-        value: Value = data[i]
-        return te.not_equal(value, te.const(0, data.dtype)) if dtype.is_bool and not data.dtype.is_bool else te.cast(value, dtype)
-
-    return te.compute(result.shape, element, name="cast")
-
-
-CAST = define(
-    "cast",
-    "The elements as another type: floats to integers truncate, saturate and take NaN to 0; integers wrap.",
-    inputs={"data": "[..]"},
-    attributes=CastAttributes,
-    type_rule=lambda run, attributes: TensorType(run.tensor(0).shape, attributes.dtype),
-    meaning=lambda attributes, data: to_dtype(data, attributes.dtype),
-    compute=lambda attributes, inputs, result: _cast_compute(attributes.dtype, inputs[0], result),
-    fusion=FusionKind.ELEMWISE,
-    layout=Elementwise(),
-    support_level=3,
-)
-CAST_LIKE = define(
-    "cast_like",
-    "The elements as the type of another tensor.",
-    inputs={"data": "[..]", "dtype_like": "[..], whose element type is taken"},
-    type_rule=lambda run, _: TensorType(run.tensor(0).shape, run.tensor(1).dtype),
-    meaning=lambda _, data, like: to_dtype(data, dtype_of(like.dtype)),
-    compute=lambda _, inputs, result: _cast_compute(inputs[1].dtype, inputs[0], result),
-    fusion=FusionKind.ELEMWISE,
-    layout=Elementwise(),
-    support_level=3,
-)
-
-ACTIVATIONS: tuple[OperatorRecord, ...] = (RELU, LEAKY_RELU, PRELU, CLIP, BIAS_ADD, DROPOUT, CAST, CAST_LIKE)
+ACTIVATIONS: tuple[OperatorRecord, ...] = (RELU, LEAKY_RELU, PRELU, CLIP, BIAS_ADD, DROPOUT)
 
 
 def relu(data: Argument) -> Call:
@@ -297,19 +260,6 @@ def dropout(data: Argument, rate: float = 0.5) -> Call:
 def dropout_raw(data: Argument, rate: float = 0.5) -> TupleWrapper:
     """data[..] → (data[..], mask[..]), the mask of what is kept."""
     return tuple_call(DROPOUT, (data,), DropoutAttributes(rate), 2)
-
-
-def cast(data: Argument, dtype: str | DType) -> Call:
-    """The elements as `dtype`. Floats to integers truncate, saturate and take NaN to 0; integers wrap.
-
-    data[..] → [..].  Raises `unknown-dtype`.
-    """
-    return call(CAST, (data,), CastAttributes(dtype_of(dtype)))
-
-
-def cast_like(data: Argument, dtype_like: Argument) -> Call:
-    """The elements of `data` as the type of `dtype_like`.   data[..] → [..]"""
-    return call(CAST_LIKE, (data, dtype_like), NoAttributes())
 
 
 def gelu(data: Argument) -> Call:

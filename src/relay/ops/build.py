@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias, Union
+from typing import TypeAlias, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relay.arith.expr import IntExpr, Symbol
+from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.span import caller_span
-from relay.infer.eager import type_eagerly
+from relay.infer.eager import eager_type, type_eagerly
 from relay.ir.attributes import Attributes, NoAttributes
-from relay.ir.expr import AnyExpr, Call, Constant, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const, record_type
-from relay.ir.types import ANY, IncompleteType, TensorType, TupleType, Type, type_children
+from relay.ir.expr import AnyExpr, Call, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const
+from relay.ir.types import ANY, TensorType, Type
 from relay.ops.record import OperatorRecord
 
 Argument: TypeAlias = Union[Expr, "TupleWrapper", ArrayLike, Sequence["Argument"]]
@@ -36,24 +36,33 @@ def symbol(name: str) -> Symbol:
     return Symbol(name)
 
 
-def dimension(value: str | int | IntExpr) -> IntExpr:
-    """An extent as users write it: a number, an expression, or the name of a symbol. `"?"` is unknown."""
-    if isinstance(value, str):
-        return ANY if value == "?" else symbol(value)
-    if isinstance(value, (bool, float)):
-        raise RelayError(rule="bad-extent", message="an extent is a whole number", expected="an integer or a symbol",
-                         found=repr(value))  # fmt: skip
-    if isinstance(value, np.integer):
-        value = int(value)
-    if isinstance(value, int) and value < 0:
-        raise RelayError(rule="bad-extent", message="an extent is not negative", expected="0 or more", found=str(value))
-    return value
+def dimension(value: object) -> IntExpr:
+    """An extent as users write it: a number, an expression, or the name of a symbol. `"?"` is unknown.
+
+    Raises `RelayError` (rule `bad-extent`).
+    """
+    match value:
+        case str():
+            return ANY if value == "?" else symbol(value)
+        case Node():
+            return value
+        case int() | np.integer() if not isinstance(value, bool) and value >= 0:
+            return int(value)
+        case _:
+            raise RelayError(
+                rule="bad-extent", message="an extent of a shape is a whole number or a symbol", found=repr(value),
+                expected="0 or more, a symbolic integer, or the name of a symbol", span=caller_span(),
+            )  # fmt: skip
+
+
+def dimensions(shape: Sequence[str | int | IntExpr] | str | int | IntExpr) -> tuple[IntExpr, ...]:
+    """The extents of a shape as users write it; a lone extent is a shape of one axis."""
+    return tuple(dimension(extent) for extent in shape) if isinstance(shape, (tuple, list)) else (dimension(shape),)
 
 
 def tensor_type(shape: Sequence[str | int | IntExpr] | str | int, dtype: str | DType = "float32") -> TensorType:
     """A tensor type whose shape may name symbols by strings: `relay.TensorType` is the strict form."""
-    extents = (shape,) if isinstance(shape, (str, int)) else shape
-    return TensorType(tuple(dimension(extent) for extent in extents), dtype_of(dtype))
+    return TensorType(dimensions(shape), dtype_of(dtype))
 
 
 def var(
@@ -126,25 +135,8 @@ def as_expr(value: Argument, dtype: DType | None = None) -> Expr:
 
 def with_known_type(expr: AnyExpr) -> AnyExpr:
     """`expr` with its type recorded where that needs no inference: variables, constants, tuples and their fields."""
-    if expr.checked_type is not None:
-        return expr
-    type_: Type | None = None
-    match expr:
-        case Var(type_annotation=annotation) if annotation is not None and _is_complete(annotation):
-            type_ = annotation
-        case Constant(data=data):
-            type_ = TensorType(data.shape, dtype_of(data.dtype))
-        case Tuple(fields=fields):
-            types = tuple(with_known_type(field).checked_type for field in fields)
-            if all(types):
-                type_ = TupleType(tuple(t for t in types if t is not None))
-        case TupleGetItem(tuple_value=value, index=index):
-            whole = with_known_type(value).checked_type
-            if isinstance(whole, TupleType) and 0 <= index < len(whole.fields):
-                type_ = whole.fields[index]
-        case _:
-            pass
-    return expr if type_ is None else record_type(expr, type_)
+    eager_type(cast(Expr, expr))
+    return expr
 
 
 def call(record: OperatorRecord, arguments: Sequence[Argument], attributes: Attributes | None = None) -> Call:
@@ -173,7 +165,3 @@ def known_rank(value: Argument) -> int | None:
     """The rank of an argument, if it is a tensor whose type is known already."""
     type_ = as_expr(value).checked_type
     return len(type_.shape) if isinstance(type_, TensorType) else None
-
-
-def _is_complete(type_: Type) -> bool:
-    return not isinstance(type_, IncompleteType) and all(_is_complete(child) for child in type_children(type_))

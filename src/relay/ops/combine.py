@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def split_ranges(attributes: SplitAttributes, extent: Dimension) -> tuple[tuple[
     places: list[Dimension] = [0, *(_clipped(place, extent) for place in sections), extent]
     return tuple(
         (start, derived(lambda s, e: maximum(e - s, 0) if not (isinstance(s, int) and s == 0) else e, start, end))
-        for start, end in zip(places, places[1:], strict=False)
+        for start, end in pairwise(places)
     )
 
 
@@ -127,7 +128,7 @@ def _exact(extent: Dimension, parts: int) -> Dimension:
 
 
 def _clipped(place: IntExpr, extent: Dimension) -> Dimension:
-    return place if extent is ANY else minimum(place, extent)
+    return ANY if extent is ANY else minimum(place, extent)
 
 
 def _split_rule(run: RelationRun, attributes: SplitAttributes) -> Type:
@@ -158,7 +159,7 @@ def _split_meaning(attributes: SplitAttributes, data: Array) -> tuple[Array, ...
     return tuple(np.take(data, np.arange(start, start + size), axis=axis) for start, size in ranges)  # pyright: ignore
 
 
-def _split_compute(attributes: SplitAttributes, inputs: tuple[te.Tensor], result: TupleType) -> tuple[te.Tensor, ...]:
+def _split_compute(attributes: SplitAttributes, inputs: tuple[te.Tensor], _: TupleType) -> tuple[te.Tensor, ...]:
     """One stage a part: `split0`, `split1`, …"""
     (data,) = inputs
     axis = attributes.axis % len(data.shape)

@@ -42,7 +42,9 @@ def _test(
     name: str, description: str, function: Callable[[Array], Array], value: Callable[[Value], Value], of_integers: bool
 ) -> OperatorRecord:
     def meaning(_: Any, data: Array) -> Array:
-        return rounded_once(lambda x: function(x) if x.dtype.kind == "f" else np.full(x.shape, of_integers), DType.BOOL, data)
+        return rounded_once(
+            lambda x: function(x) if x.dtype.kind == "f" else np.full(x.shape, of_integers), DType.BOOL, data
+        )
 
     def compute(_: Any, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
         (data,) = inputs
@@ -80,7 +82,9 @@ def _where_rule(run: RelationRun, _: Any) -> Type:
     condition, x, y = run.tensor(0), run.tensor(1), run.tensor(2)
     run.dtype_in(0, lambda dtype: dtype.is_bool or dtype.is_integer, "bool or an integer type")
     if x.dtype is not y.dtype:
-        run.conflict("dtypes-differ", "`x` and `y` must have one element type", x.dtype, y.dtype, (1, 2), "cast one of them")
+        run.conflict(
+            "dtypes-differ", "`x` and `y` must have one element type", x.dtype, y.dtype, (1, 2), "cast one of them"
+        )
     return TensorType(run.broadcast(condition.shape, run.broadcast(x.shape, y.shape)), x.dtype)
 
 
@@ -163,5 +167,3 @@ def isinf(data: Argument) -> Call:
 def isfinite(data: Argument) -> Call:
     """True where an element is a finite number.   data[..] → bool [..]"""
     return call(ISFINITE, (data,))
-
-

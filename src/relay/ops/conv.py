@@ -28,8 +28,17 @@ from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.window import (
-    Pads, check_windows, full_padding, named, padded_array, padded_tensor, pads_of, per_axis, sliding_windows,
-    spatial_axes, windows_along,
+    Pads,
+    check_windows,
+    full_padding,
+    named,
+    padded_array,
+    padded_tensor,
+    pads_of,
+    per_axis,
+    sliding_windows,
+    spatial_axes,
+    windows_along,
 )  # fmt: skip
 
 
@@ -109,7 +118,7 @@ def check_layouts(run: RelationRun, geometry: Geometry, kernel_letters: str = "O
     axes = {*kernel_letters, *geometry.axes}
     if set(geometry.kernel.axes) != axes or set(geometry.kernel.letters) - axes - {"o"}:
         run.conflict("bad-layout", "`kernel_layout` does not fit this operator",
-                     f"an order of {', '.join(sorted(axes))}, with O in blocks at most", geometry.kernel.text)  # fmt: skip
+                     f"an order of {', '.join(sorted(axes))}; O may come in blocks", geometry.kernel.text)  # fmt: skip
 
 
 def kernel_extents(

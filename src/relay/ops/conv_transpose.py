@@ -83,13 +83,20 @@ def _geometry(attributes: TransposeAttributes, rank: int) -> Geometry:
     )
 
 
+def _spread_extent(g: Geometry, position: int, added: int, size: Dimension, taps: Dimension) -> Dimension:
+    stride, dilation, cut = g.strides[position], g.dilation[position], sum(g.pads[position])
+    return derived(lambda s, t: (s - 1) * stride - cut + (t - 1) * dilation + added + 1, size, taps)
+
+
 def _rule(rank: int, run: RelationRun, attributes: TransposeAttributes) -> Type:
     """data[N, C, space] × weight[C, O / groups, window] → [N, O, space spread]"""
     g = _geometry(attributes, rank)
     check_layouts(run, g)
     added = per_axis(attributes.output_padding, rank)
     check_windows(run, rank, strides=g.strides, padding=g.padding, dilation=g.dilation, output_padding=added)
-    if any(extra >= max(stride, dilation) for extra, stride, dilation in zip(added, g.strides, g.dilation, strict=True)):
+    if any(
+        extra >= max(stride, dilation) for extra, stride, dilation in zip(added, g.strides, g.dilation, strict=True)
+    ):
         run.conflict("wrong-attribute", "`output_padding` must be below the stride or the dilation",
                      f"below {g.strides}", str(added))  # fmt: skip
     data = run.tensor(0, rank + 2)
@@ -104,11 +111,8 @@ def _rule(rank: int, run: RelationRun, attributes: TransposeAttributes) -> Type:
     given = {"O": per_group, "I": extents["C"], **dict(zip(g.axes, sizes, strict=True))}
     kernel = kernel_extents(run, attributes, g, data.dtype, given)
     spread: dict[str, Dimension] = {}
-    for axis, stride, dilation, pads, extra in zip(g.axes, g.strides, g.dilation, g.pads, added, strict=True):
-        spread[axis] = derived(
-            lambda size, taps, s=stride, d=dilation, cut=sum(pads), e=extra: (size - 1) * s - cut + (taps - 1) * d + e + 1,
-            extents[axis], kernel[axis],
-        )  # fmt: skip
+    for position, axis in enumerate(g.axes):
+        spread[axis] = _spread_extent(g, position, added[position], extents[axis], kernel[axis])
         if isinstance(spread[axis], int) and spread[axis] < 0:  # pyright: ignore[reportOperatorIssue]
             run.conflict("padding-too-large", f"`padding` cuts off more of axis {axis} than the result has",
                          "an extent of 0 or more", str(spread[axis]), (0,))  # fmt: skip
@@ -145,7 +149,9 @@ def _meaning(rank: int, attributes: TransposeAttributes, data: Array, weight: Ar
         return relayout(to_dtype(y[(slice(None), slice(None), *cut)], result), plain, g.out)
 
 
-def _compute(rank: int, attributes: TransposeAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+def _compute(
+    rank: int, attributes: TransposeAttributes, inputs: tuple[te.Tensor, ...], result: TensorType
+) -> te.Tensor:
     """One stage, `conv1d_transpose` or `conv2d_transpose`: each result element gathers the inputs that reach it."""
     g = _geometry(attributes, rank)
     data, weight = inputs

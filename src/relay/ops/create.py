@@ -17,7 +17,7 @@ from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant
 from relay.ir.types import ANY, TensorType, Type
-from relay.ops.build import Argument, as_expr, call, dimension, known_dtype
+from relay.ops.build import Argument, as_expr, call, dimensions, known_dtype
 from relay.ops.dimensions import product
 from relay.ops.layout_rule import Elementwise, OwnLayout
 from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
@@ -146,11 +146,15 @@ def _arange_rule(run: RelationRun, attributes: ArangeAttributes) -> Type:
 def _arange_meaning(attributes: ArangeAttributes, start: Array, stop: Array, step: Array) -> Array:
     dtype = attributes.dtype
     if step == 0:
-        raise RelayError(rule="wrong-attribute", message="arange: `step` must not be 0", expected="another number", found="0")
+        raise RelayError(
+            rule="wrong-attribute", message="arange: `step` must not be 0", expected="another number", found="0"
+        )
     count = _arange_count(start.item(), stop.item(), step.item())
-    wide = dtype.computation.numpy.type
+    number = dtype.computation.numpy
+    first, distance = start.astype(number), step.astype(number)
+    steps: Array = np.arange(count).astype(number)
     with np.errstate(all="ignore"):
-        return to_dtype(wide(start.item()) + np.arange(count).astype(dtype.computation.numpy) * wide(step.item()), dtype)
+        return to_dtype(first + steps * distance, dtype)
 
 
 def _arange_compute(attributes: ArangeAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
@@ -212,7 +216,7 @@ NDARRAY_SIZE = define(
     attributes=ShapeOfAttributes,
     type_rule=lambda run, attributes: (run.tensor(0), TensorType((), attributes.dtype))[1],
     meaning=lambda attributes, data: np.asarray(data.size, attributes.dtype.numpy),
-    compute=lambda attributes, inputs, result: te.compute(
+    compute=lambda attributes, inputs, _: te.compute(
         (), lambda: te.index_value(product(inputs[0].shape), attributes.dtype), name="ndarray_size"
     ),
     fusion=FusionKind.OPAQUE,
@@ -227,13 +231,10 @@ CREATIONS: tuple[OperatorRecord, ...] = (
 
 
 def _init(shape: Sequence[IntExpr | str] | IntExpr, dtype: str | DType | None) -> InitAttributes:
-    extents = shape if isinstance(shape, (tuple, list)) else (shape,)
-    return InitAttributes(tuple(dimension(extent) for extent in extents), dtype_of(dtype) if dtype else None)
+    return InitAttributes(dimensions(shape), dtype_of(dtype) if dtype else None)
 
 
-def full(
-    fill_value: Argument, shape: Sequence[IntExpr | str] | IntExpr = (), dtype: str | DType | None = None
-) -> Call:
+def full(fill_value: Argument, shape: Sequence[IntExpr | str] | IntExpr = (), dtype: str | DType | None = None) -> Call:
     """A tensor [shape] of `fill_value`, in its type or in `dtype`.
 
     >>> print(full(1.5, (2, "n")).checked_type)
@@ -286,7 +287,9 @@ def arange(
     ]
     known = [value.data.item() if isinstance(value, Constant) and value.data.size == 1 else None for value in inputs]
     if any(isinstance(value, float) and not math.isfinite(value) for value in known):
-        raise RelayError(rule="wrong-attribute", message="arange needs finite numbers", span=caller_span(), found=str(known))
+        raise RelayError(
+            rule="wrong-attribute", message="arange needs finite numbers", span=caller_span(), found=str(known)
+        )
     return call(ARANGE, inputs, ArangeAttributes(number, *known))
 
 

@@ -7,7 +7,15 @@ from functools import reduce
 
 from relay.arith.bounds import Interval
 from relay.arith.expr import (
-    Comparison, Node, Product, ceil_divide, floor_divide, free_symbols, linear_parts, minimum, multiply,
+    Comparison,
+    Node,
+    Product,
+    ceil_divide,
+    floor_divide,
+    free_symbols,
+    linear_parts,
+    minimum,
+    multiply,
 )  # fmt: skip
 from relay.arith.prove import Proof, prove
 from relay.ir.types import ANY, Dimension

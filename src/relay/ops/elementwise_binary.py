@@ -11,11 +11,23 @@ from relay.base.dtypes import DType
 from relay.ir.expr import Call
 from relay.ops.build import Argument, as_expr, call, known_dtype
 from relay.ops.elementwise import (
-    BOOLS, INTEGERS, INTEGERS_OR_BOOLS, NUMBERS, Accepts, broadcast_compute, broadcast_rule,
+    BOOLS,
+    INTEGERS,
+    INTEGERS_OR_BOOLS,
+    NUMBERS,
+    Accepts,
+    broadcast_compute,
+    broadcast_rule,
 )  # fmt: skip
 from relay.ops.layout_rule import Broadcasting
 from relay.ops.record import (
-    PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FloatClass, FusionKind, Gradient, OperatorRecord, define,
+    PIECEWISE_CONSTANT,
+    WAITS_FOR_AUTODIFF,
+    FloatClass,
+    FusionKind,
+    Gradient,
+    OperatorRecord,
+    define,
 )  # fmt: skip
 from relay.ops.rounding import Array, same_dtype
 from relay.tir.expr import BinaryOp, Value, binary
@@ -85,7 +97,9 @@ def _power(lhs: Array, rhs: Array) -> Array:
     lhs, rhs = np.broadcast_arrays(lhs, rhs)
     positive = np.power(lhs, np.maximum(rhs, np.zeros_like(rhs)))
     odd = (rhs % 2 != 0).astype(lhs.dtype)
-    unit = np.where(lhs == 1, 1, np.where(lhs == -1, 1 - 2 * odd, 0)).astype(lhs.dtype) if lhs.dtype.kind == "i" else lhs
+    unit = (
+        np.where(lhs == 1, 1, np.where(lhs == -1, 1 - 2 * odd, 0)).astype(lhs.dtype) if lhs.dtype.kind == "i" else lhs
+    )
     return np.where(rhs < 0, unit, positive) if lhs.dtype.kind == "i" else positive
 
 
@@ -260,5 +274,3 @@ def logical_or(lhs: Argument, rhs: Argument) -> Call:
 def logical_xor(lhs: Argument, rhs: Argument) -> Call:
     """True where one is, of bools.   lhs[..] × rhs[..] → [..]"""
     return binary_call(LOGICAL_XOR, lhs, rhs)
-
-

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,11 +11,24 @@ from relay import te
 from relay.ir.expr import Call
 from relay.ops.build import Argument, call
 from relay.ops.elementwise import (
-    BOOLS, FLOATS, INTEGERS, NUMBERS, Accepts, unary_compute, unary_meaning, unary_rule,
+    BOOLS,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    Accepts,
+    unary_compute,
+    unary_meaning,
+    unary_rule,
 )  # fmt: skip
 from relay.ops.layout_rule import Elementwise
 from relay.ops.record import (
-    PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FloatClass, FusionKind, Gradient, OperatorRecord, define,
+    PIECEWISE_CONSTANT,
+    WAITS_FOR_AUTODIFF,
+    FloatClass,
+    FusionKind,
+    Gradient,
+    OperatorRecord,
+    define,
 )  # fmt: skip
 from relay.ops.rounding import Array
 from relay.tir.expr import Value
@@ -272,5 +284,3 @@ def bitwise_not(data: Argument) -> Call:
 def copy(data: Argument) -> Call:
     """The same elements in memory of their own.   data[..] → [..]"""
     return call(COPY, (data,))
-
-

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -87,9 +86,9 @@ def _take_axis(run: RelationRun, attributes: TakeAttributes) -> tuple[int, int]:
     rank = len(run.tensor(0).shape)
     axis = run.axis(attributes.axis, rank) if attributes.axis is not None else 0
     batch = attributes.batch_dims + (len(run.tensor(1).shape) if attributes.batch_dims < 0 else 0)
-    if batch and attributes.axis is None or batch > axis or not 0 <= batch <= len(run.tensor(1).shape):
-        run.conflict("wrong-attribute", "`batch_dims` must not be above `axis` or the rank of `indices`", f"at most {axis}",
-                     str(attributes.batch_dims))  # fmt: skip
+    if (batch and attributes.axis is None) or batch > axis or not 0 <= batch <= len(run.tensor(1).shape):
+        run.conflict("wrong-attribute", "`batch_dims` must not be above `axis` or the rank of `indices`",
+                     f"at most {axis}", str(attributes.batch_dims))  # fmt: skip
     return axis, batch
 
 
@@ -112,18 +111,15 @@ def _take_rule(run: RelationRun, attributes: TakeAttributes) -> Type:
 def _take_meaning(attributes: TakeAttributes, data: Array, indices: Array) -> Array:
     mode = "wrap" if attributes.mode == "wrap" else "clip"
     places = indices.astype(np.int64)
-    if attributes.axis is None or not attributes.batch_dims:
-        if places.size == 0:
-            axis = attributes.axis
-            shape = places.shape if axis is None else (
-                *data.shape[: axis % data.ndim], *places.shape, *data.shape[axis % data.ndim + 1 :]
-            )  # fmt: skip
-            return np.empty(shape, data.dtype)
-        return np.asarray(np.take(data, places, attributes.axis, mode=mode))
+    if attributes.axis is None:
+        return np.empty(places.shape, data.dtype) if places.size == 0 else np.asarray(np.take(data, places, mode=mode))
+    axis = attributes.axis % data.ndim
     batch = attributes.batch_dims if attributes.batch_dims >= 0 else places.ndim + attributes.batch_dims
-    shape = data.shape[:batch]
-    rows = [np.take(data[at], places[at], axis - batch, mode=mode) for at in np.ndindex(shape)]
-    return np.stack(rows).reshape(*shape, *rows[0].shape)
+    result = np.empty((*data.shape[:axis], *places.shape[batch:], *data.shape[axis + 1 :]), data.dtype)
+    if result.size:
+        for at in np.ndindex(data.shape[:batch]):
+            result[at] = np.take(data[at], places[at], axis - batch, mode=mode)
+    return result
 
 
 def _take_compute(attributes: TakeAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
@@ -193,8 +189,8 @@ def _gather_nd_rule(run: RelationRun, attributes: GatherNDAttributes) -> Type:
             run.conflict("wrong-attribute", "the first extent of `indices` must be known", "`index_rank`", str(indices))
         count = attributes.index_rank
     if not indices.shape or batch < 0 or batch >= len(indices.shape) or batch + count > len(data.shape):
-        run.conflict("wrong-rank", "`indices` has more places than `data` has axes", f"at most {len(data.shape)} places",
-                     str(indices), (0, 1))  # fmt: skip
+        run.conflict("wrong-rank", "`indices` has more places than `data` has axes",
+                     f"at most {len(data.shape)} places", str(indices), (0, 1))  # fmt: skip
     for position in range(batch):
         run.equal(data.shape[position], indices.shape[1 + position], f"batch axis {position} of `indices`", (0, 1))
     for position in range(count):

@@ -45,7 +45,11 @@ def _compute(attributes: LayoutTransformAttributes, inputs: tuple[te.Tensor], re
     def element(*indices: IntExpr) -> Value:
         at = destination.positions(indices)
         value: Value = data[source.indices(at)]
-        guards = [te.less(at[axis], extents[axis]) for axis in destination.axes if _pads(destination.block(axis), extents[axis])]
+        guards = [
+            te.less(at[axis], extents[axis])
+            for axis in destination.axes
+            if _pads(destination.block(axis), extents[axis])
+        ]
         return te.select(te.all_of(guards), value, te.const(0, data.dtype)) if guards else value
 
     return te.compute(result.shape, element, name="layout_transform")

@@ -98,7 +98,12 @@ def parse_layout(text: str) -> Layout:
     letters = tuple(capital or small for capital, _, small in parts)
     capitals = {letter for letter in letters if letter.isupper()}
     smalls = [letter for letter in letters if letter.islower()]
-    if spelled != text or not text or len(set(letters)) != len(letters) or any(s.upper() not in capitals for s in smalls):
+    if (
+        spelled != text
+        or not text
+        or len(set(letters)) != len(letters)
+        or any(s.upper() not in capitals for s in smalls)
+    ):
         raise RelayError(
             rule="bad-layout", message=f"`{text}` is not a layout",
             expected="distinct capital letters, and blocks of them as a number and the small letter: NCHW, OHWI64o",

@@ -77,8 +77,12 @@ def _dense_rule(run: RelationRun, attributes: DenseAttributes) -> Type:
         run.conflict("wrong-rank", "`data` must have at least 1 axis", "[.., k]", str(data), (0,))
     k = data.shape[-1]
     if attributes.units is not None:
-        weight = run.tensor_like(1, (attributes.units, k), data.dtype, _DENSE_REMEDY) if run.is_open(1) else run.tensor(1, 2)
-        run.equal(attributes.units, weight.shape[0], "axis 0 of `weight`", (1,), "units is the number of rows of weight")
+        weight = (
+            run.tensor_like(1, (attributes.units, k), data.dtype, _DENSE_REMEDY) if run.is_open(1) else run.tensor(1, 2)
+        )
+        run.equal(
+            attributes.units, weight.shape[0], "axis 0 of `weight`", (1,), "units is the number of rows of weight"
+        )
     else:
         weight = run.tensor(1, 2)
     run.equal(k, weight.shape[1], "the last axis of `weight`", (0, 1), _DENSE_REMEDY, rule="axes-differ")
@@ -91,19 +95,21 @@ _DENSE_REMEDY = "weight is laid out as [units, k]; transpose it if it came as [k
 def _matmul_rule(run: RelationRun, attributes: MatmulAttributes) -> Type:
     """tensor_a[.., m, k] × tensor_b[k, n] → [.., m, n]"""
     a = run.tensor(0)
-    if len(a.shape) < 2 and attributes.transpose_a or not a.shape:
+    if (len(a.shape) < 2 and attributes.transpose_a) or not a.shape:
         run.conflict("wrong-rank", "`tensor_a` must have at least 2 axes", "[.., m, k]", str(a), (0,))
     if attributes.transpose_a and len(a.shape) > 2:
         run.conflict("wrong-rank", "`tensor_a` must have 2 axes to be transposed", "[k, m]", str(a), (0,))
     _numbers(run, 0, 1)
-    rows, k = ((a.shape[1],), a.shape[0]) if attributes.transpose_a else (a.shape[:-1], a.shape[-1])
+    rows, k = (a.shape[1:], a.shape[0]) if attributes.transpose_a else (a.shape[:-1], a.shape[-1])
     if attributes.units is not None and run.is_open(1):
         wanted = (attributes.units, k) if attributes.transpose_b else (k, attributes.units)
         b = run.tensor_like(1, wanted, a.dtype)
     else:
         b = run.tensor(1, 2)
-    found, columns = (b.shape[1], b.shape[0]) if attributes.transpose_b else b.shape
-    run.equal(k, found, "the axis of `tensor_b` that is summed", (0, 1), "set transpose_a or transpose_b", "axes-differ")
+    found, columns = (b.shape[1], b.shape[0]) if attributes.transpose_b else (b.shape[0], b.shape[1])
+    run.equal(
+        k, found, "the axis of `tensor_b` that is summed", (0, 1), "set transpose_a or transpose_b", "axes-differ"
+    )
     if attributes.units is not None:
         run.equal(attributes.units, columns, "the number of columns of `tensor_b`", (1,))
     return TensorType((*rows, columns), attributes.out_dtype or a.dtype)
@@ -127,7 +133,9 @@ def _dense_pack_rule(run: RelationRun, attributes: DensePackAttributes) -> Type:
     if not data.shape:
         run.conflict("wrong-rank", "`data` must have at least 1 axis", "[.., k]", str(data), (0,))
     blocks, k, block = weight.shape
-    run.equal(data.shape[-1], k, "axis 1 of `weight`", (0, 1), "a packed weight is [ceil(units / n), k, n]", "axes-differ")
+    run.equal(
+        data.shape[-1], k, "axis 1 of `weight`", (0, 1), "a packed weight is [ceil(units / n), k, n]", "axes-differ"
+    )
     if not isinstance(block, int) or block == 0:
         run.conflict("wrong-shape", "the block of `weight` must be known", "a constant last axis", str(weight), (1,))
     run.equal(ceil_divide(attributes.units, block), blocks, "the number of blocks of `weight`", (1,))
@@ -145,7 +153,9 @@ def _swapped(array: Array, swap: bool) -> Array:
 
 
 def _matmul_meaning(attributes: MatmulAttributes | BatchMatmulAttributes, a: Array, b: Array) -> Array:
-    return _matrix_product(_swapped(a, attributes.transpose_a), _swapped(b, attributes.transpose_b), attributes.out_dtype)
+    return _matrix_product(
+        _swapped(a, attributes.transpose_a), _swapped(b, attributes.transpose_b), attributes.out_dtype
+    )
 
 
 def _dense_pack_meaning(attributes: DensePackAttributes, data: Array, weight: Array) -> Array:
@@ -162,7 +172,9 @@ def multiply_add(left: Value, right: Value, axes: Any, out_dtype: DType | None) 
 
 def rounded(tensor: te.Tensor, dtype: DType, name: str) -> te.Tensor:
     """The tensor in its final element type: itself when it has it."""
-    return tensor if tensor.dtype is dtype else te.compute(tensor.shape, lambda *i: te.cast(tensor[i], dtype), name=name)
+    return (
+        tensor if tensor.dtype is dtype else te.compute(tensor.shape, lambda *i: te.cast(tensor[i], dtype), name=name)
+    )
 
 
 def _dense_compute(attributes: DenseAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
@@ -205,7 +217,9 @@ def _batch_matmul_compute(
     return rounded(te.compute(result.shape, element, name="batch_matmul"), result.dtype, "batch_matmul_round")
 
 
-def _dense_pack_compute(attributes: DensePackAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+def _dense_pack_compute(
+    attributes: DensePackAttributes, inputs: tuple[te.Tensor, ...], result: TensorType
+) -> te.Tensor:
     data, weight = inputs
     block = weight.shape[2]
     k = te.reduce_axis(data.shape[-1], "k")

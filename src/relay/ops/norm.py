@@ -13,7 +13,7 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import IntExpr
-from relay.base.dtypes import DType, dtype_of
+from relay.base.dtypes import dtype_of
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import TensorType, TupleType, Type
@@ -134,7 +134,9 @@ def _normalised(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
 def _norm_meaning(axes_of: Callable[[int, int], tuple[int, ...]]) -> Any:
     def meaning(attributes: Any, data: Array, gamma: Array, beta: Array) -> Array:
         axes = axes_of(attributes.axis % data.ndim, data.ndim)
-        return to_dtype(_scaled(attributes, _normalised(data, axes, attributes.epsilon), gamma, beta), dtype_of(data.dtype))
+        return to_dtype(
+            _scaled(attributes, _normalised(data, axes, attributes.epsilon), gamma, beta), dtype_of(data.dtype)
+        )
 
     return meaning
 
@@ -163,7 +165,7 @@ def scaled_value(attributes: Any, value: Value, gamma: te.Tensor, beta: te.Tenso
 
 
 def _batch_norm_compute(
-    attributes: BatchNormAttributes, inputs: tuple[te.Tensor, ...], result: TupleType
+    attributes: BatchNormAttributes, inputs: tuple[te.Tensor, ...], _: TupleType
 ) -> tuple[te.Tensor, ...]:
     """One elementwise stage, `batch_norm`; the mean and the variance are handed through."""
     data, gamma, beta, mean, variance = inputs
@@ -267,7 +269,9 @@ def _norm_compute(name: str, axes_of: Callable[[int, int], tuple[int, ...]]) -> 
     return compute
 
 
-def _group_norm_compute(attributes: GroupNormAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+def _group_norm_compute(
+    attributes: GroupNormAttributes, inputs: tuple[te.Tensor, ...], result: TensorType
+) -> te.Tensor:
     axis = attributes.axis % len(result.shape)
     statistics = _statistics_over_groups(inputs[0].shape, axis, attributes.num_groups)
     return normalised("group_norm", attributes, inputs, statistics)

@@ -99,7 +99,9 @@ def _lrn_meaning(attributes: LRNAttributes, data: Array) -> Array:
         total = np.stack(
             [square[..., max(0, c - half) : c + half + 1].sum(axis=-1) for c in range(channels)], axis=-1
         ) if channels else square  # fmt: skip
-        divisor = (attributes.bias + attributes.alpha / attributes.size * np.moveaxis(total, -1, axis)) ** attributes.beta
+        divisor = (
+            attributes.bias + attributes.alpha / attributes.size * np.moveaxis(total, -1, axis)
+        ) ** attributes.beta
         return to_dtype((x / divisor).astype(x.dtype), dtype_of(data.dtype))
 
 

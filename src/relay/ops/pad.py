@@ -152,7 +152,9 @@ def _record(name: str, description: str, attributes: type[Attributes], value: bo
     )
 
 
-PAD = _record("nn.pad", "The tensor with a number, its edge or its reflection around it.", PadAttributes, True, _pad_meaning)
+PAD = _record(
+    "nn.pad", "The tensor with a number, its edge or its reflection around it.", PadAttributes, True, _pad_meaning
+)
 MIRROR_PAD = _record(
     "nn.mirror_pad", "The tensor with its reflection around it.", MirrorPadAttributes, False,
     lambda attributes, data: np.pad(data, attributes.pad_width, mode=_NUMPY_MODES[attributes.mode]),  # pyright: ignore[reportCallIssue, reportArgumentType]

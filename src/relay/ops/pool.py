@@ -22,8 +22,15 @@ from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.window import (
-    Pads, check_windows, full_padding, padded_array, pads_of, per_axis, sliding_windows,
-    spatial_axes, windows_along,
+    Pads,
+    check_windows,
+    full_padding,
+    padded_array,
+    pads_of,
+    per_axis,
+    sliding_windows,
+    spatial_axes,
+    windows_along,
 )  # fmt: skip
 from relay.te.reducers import lowest
 from relay.tir.expr import Value
@@ -116,8 +123,8 @@ def check_layout(run: RelationRun, axes: Sequence[str], *layouts: Layout) -> Non
     wanted = {"N", "C", *axes}
     for layout in layouts:
         if set(layout.axes) != wanted or set(layout.letters) - wanted - {"c"} or layout.blocks != layouts[0].blocks:
-            run.conflict("bad-layout", "`layout` does not fit this operator", f"an order of {', '.join(sorted(wanted))}",
-                         layout.text)  # fmt: skip
+            run.conflict("bad-layout", "`layout` does not fit this operator",
+                         f"an order of {', '.join(sorted(wanted))}", layout.text)  # fmt: skip
 
 
 def _pool_rule(rank: int) -> Callable[[RelationRun, PoolAttributes], Type]:

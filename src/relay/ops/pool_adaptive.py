@@ -63,10 +63,14 @@ def _rule(run: RelationRun, attributes: Any) -> Type:
     extents = layout.extents(data.shape)
     counts = _counts(attributes, extents)
     if len(counts) != 2 or any(isinstance(count, int) and count < 1 for count in counts):
-        run.conflict("wrong-attribute", "`output_size` must be rows and columns", "two numbers of at least 1", str(counts))
+        run.conflict(
+            "wrong-attribute", "`output_size` must be rows and columns", "two numbers of at least 1", str(counts)
+        )
     for axis in AXES:
         if extents[axis] is not ANY:
-            run.require(Comparison(1, "<=", extents[axis]), "empty-window", f"axis {axis} of `data` must not be empty", (0,))
+            run.require(
+                Comparison(1, "<=", extents[axis]), "empty-window", f"axis {axis} of `data` must not be empty", (0,)
+            )
     return TensorType(out.shape({**extents, **dict(zip(AXES, counts, strict=True))}), data.dtype)
 
 
@@ -90,7 +94,9 @@ def _meaning(maximum: bool, attributes: Any, data: Array) -> Array:
                     window.max(axis=(2, 3)) if maximum
                     else mean_of(window.sum(axis=(2, 3), dtype=x.dtype), (bottom - top) * (right - left))
                 )  # fmt: skip
-    return relayout(to_dtype(result, dtype_of(data.dtype)), plain, parse_layout(attributes.out_layout or attributes.layout))
+    return relayout(
+        to_dtype(result, dtype_of(data.dtype)), plain, parse_layout(attributes.out_layout or attributes.layout)
+    )
 
 
 def _compute(maximum: bool, name: str, attributes: Any, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
@@ -153,10 +159,16 @@ def _record(name: str, description: str, attributes: type[Attributes], maximum: 
     )
 
 
-GLOBAL_MAX_POOL2D = _record("global_max_pool2d", "The largest element of each channel.", GlobalPool2DAttributes, True, 2)
+GLOBAL_MAX_POOL2D = _record(
+    "global_max_pool2d", "The largest element of each channel.", GlobalPool2DAttributes, True, 2
+)
 GLOBAL_AVG_POOL2D = _record("global_avg_pool2d", "The mean of each channel.", GlobalPool2DAttributes, False, 2)
 ADAPTIVE_MAX_POOL2D = _record(
-    "adaptive_max_pool2d", "The largest element of each of a given number of windows.", AdaptivePool2DAttributes, True, 10
+    "adaptive_max_pool2d",
+    "The largest element of each of a given number of windows.",
+    AdaptivePool2DAttributes,
+    True,
+    10,
 )
 ADAPTIVE_AVG_POOL2D = _record(
     "adaptive_avg_pool2d", "The mean of each of a given number of windows.", AdaptivePool2DAttributes, False, 10

@@ -120,7 +120,7 @@ def define(
     attributes: type[Attributes] = NoAttributes,
     float_class: FloatClass = FloatClass.EXACT,
     gradient: Gradient = WAITS_FOR_AUTODIFF,
-    extents: Extents = FromTypes(),  # noqa: B008 - a frozen value
+    extents: Extents = FromTypes(),
     effect: Effect = Effect.PURE,
     is_view: bool = False,
 ) -> OperatorRecord:

@@ -67,7 +67,9 @@ def reduced_shape(run: RelationRun, attributes: Any) -> tuple[Dimension, ...]:
         run.conflict("wrong-attribute", "`axis` names an axis twice", "distinct axes", str(attributes.axis))
     axes = reduced_axes(attributes, rank)
     return tuple(
-        1 if axis in axes else extent for axis, extent in enumerate(data.shape) if attributes.keepdims or axis not in axes
+        1 if axis in axes else extent
+        for axis, extent in enumerate(data.shape)
+        if attributes.keepdims or axis not in axes
     )
 
 
@@ -167,11 +169,11 @@ def _smallest(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 
 def _all(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    return x.all(axis=axes, keepdims=keepdims)
+    return np.asarray(x.all(axis=axes, keepdims=keepdims))
 
 
 def _any(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    return x.any(axis=axes, keepdims=keepdims)
+    return np.asarray(x.any(axis=axes, keepdims=keepdims))
 
 
 def _mean(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:

@@ -50,7 +50,8 @@ def _rule(run: RelationRun, attributes: ArgReduceAttributes) -> Type:
 def _meaning(largest: bool, attributes: ArgReduceAttributes, data: Array) -> Array:
     axes = reduced_axes(attributes, data.ndim)
     kept = [axis for axis in range(data.ndim) if axis not in axes]
-    rows = wide(data).transpose(*kept, *axes).reshape(*(data.shape[axis] for axis in kept), -1)
+    count = int(np.prod([data.shape[axis] for axis in axes], dtype=np.int64))
+    rows = wide(data).transpose(*kept, *axes).reshape(*(data.shape[axis] for axis in kept), count)
     choose = np.argmax if largest else np.argmin
     if attributes.select_last_index:
         index = rows.shape[-1] - 1 - choose(rows[..., ::-1], axis=-1)
@@ -94,14 +95,15 @@ def _compute(largest: bool, attributes: ArgReduceAttributes, inputs: tuple[te.Te
 
     choose = te.reducer(combine, identity, arity=2, name=name)
 
-    def element(*indices: IntExpr) -> Any:
+    def element(*indices: IntExpr) -> tuple[te.Reduced, ...]:
         flat: IntExpr = 0
         for axis, tap in zip(reading.axes, reading.taps, strict=True):
             flat = flat * data.shape[axis] + tap
         value = te.cast(data[reading.at(indices, reading.taps)], dtype)
         return choose((te.index_value(flat, DType.INT32), value), axis=reading.taps)
 
-    return te.compute(result.shape, element, name=name)[0]
+    chosen, _ = te.compute(result.shape, element, name=name)
+    return chosen
 
 
 def _record(name: str, largest: bool) -> OperatorRecord:

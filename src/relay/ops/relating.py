@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from relay.arith.expr import Comparison
+from relay.arith.prove import Proof
 from relay.base.dtypes import DType
 from relay.ir.operator import Check, Conflict, Relation, RelationOutcome, Solved, Waiting
 from relay.ir.types import ANY, Dimension, IncompleteType, TensorType, TupleType, Type
-from relay.arith.prove import Proof
 from relay.ops.dimensions import decide, decide_equal
 
 
@@ -71,7 +71,9 @@ class RelationRun:
             raise Refused(Waiting((position,), f"the types in {name}"))
         tensors = tuple(field for field in type_.fields if isinstance(field, TensorType))
         if len(tensors) != len(type_.fields):
-            self.conflict("not-a-tuple", f"`{name}` must be a tuple of tensors", "tensors only", str(type_), (position,))
+            self.conflict(
+                "not-a-tuple", f"`{name}` must be a tuple of tensors", "tensors only", str(type_), (position,)
+            )
         return tensors
 
     def is_open(self, position: int) -> bool:
@@ -114,7 +116,7 @@ class RelationRun:
             case Proof.YES:
                 return wanted
             case Proof.NO:
-                self.conflict(rule, f"{what} must be {wanted}", str(wanted), str(found), inputs, remedy)
+                return self.conflict(rule, f"{what} must be {wanted}", str(wanted), str(found), inputs, remedy)
             case Proof.UNKNOWN:
                 self._checks.append(Check(Comparison(wanted, "==", found), f"{what} must be {wanted}, as {found}"))
                 return found if wanted is ANY or (isinstance(found, int) and not isinstance(wanted, int)) else wanted
@@ -162,8 +164,11 @@ class RelationRun:
             return left
         if left == 1:
             return right
-        return self.equal(left, right, f"axis {axis} of both sides",
-                          remedy="extents broadcast when they are equal or one of them is 1")  # fmt: skip
+        if decide_equal(left, right) is Proof.NO:
+            self.conflict("extents-differ", f"the inputs do not broadcast at axis {axis}", "equal extents, or 1",
+                          f"{left} and {right}",
+                          remedy="bring axes in line with expand_dims, reshape or transpose")  # fmt: skip
+        return self.equal(left, right, f"axis {axis} of one input")
 
     def axis(self, axis: int, rank: int, what: str = "axis") -> int:
         """`axis` counted from the front; a negative one counts from the back."""

@@ -27,7 +27,7 @@ from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, Dimension, TensorType
-from relay.ops.build import Argument, call
+from relay.ops.build import Argument, call, dimensions
 from relay.ops.dimensions import derived
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
@@ -165,7 +165,9 @@ def _taps(sampling: Sampling, x: Any, clip: Callable[[Any], Any], number: Callab
     return tuple((clip(below + k - 1), weight) for k, weight in enumerate(weights))
 
 
-def _checked(run: RelationRun, method: str, methods: Sequence[str], layout: Layout) -> tuple[TensorType, dict[str, Dimension]]:
+def _checked(
+    run: RelationRun, method: str, methods: Sequence[str], layout: Layout
+) -> tuple[TensorType, dict[str, Dimension]]:
     check_layout(run, ("H", "W"), layout)
     if method not in methods:
         run.conflict("wrong-attribute", "`method` is not known", ", ".join(methods), method)
@@ -174,14 +176,17 @@ def _checked(run: RelationRun, method: str, methods: Sequence[str], layout: Layo
     extents = layout.extents(data.shape)
     for axis in "HW":
         if extents[axis] is not ANY:
-            run.require(Comparison(1, "<=", extents[axis]), "empty-source", f"axis {axis} of `data` must not be empty", (0,))
+            run.require(
+                Comparison(1, "<=", extents[axis]), "empty-source", f"axis {axis} of `data` must not be empty", (0,)
+            )
     return data, extents
 
 
 def _resize_rule(run: RelationRun, attributes: Resize2DAttributes) -> TensorType:
     """data[N, C, H, W] → [N, C, *size]"""
     layout = parse_layout(attributes.layout)
-    for name, value, known in (("coordinate_transformation_mode", attributes.coordinate_transformation_mode, COORDINATES),
+    mode = attributes.coordinate_transformation_mode
+    for name, value, known in (("coordinate_transformation_mode", mode, COORDINATES),
                                ("rounding_method", attributes.rounding_method, ROUNDINGS)):  # fmt: skip
         if value not in known:
             run.conflict("wrong-attribute", f"`{name}` is not known", ", ".join(filter(None, known)), value)
@@ -215,8 +220,10 @@ def _scaled(run: RelationRun, extent: Dimension, scale: float) -> Dimension:
 def _meaning(attributes: Any, data: Array) -> Array:
     layout, plain = parse_layout(attributes.layout), parse_layout("NCHW")
     run = RelationRun(("data",), (TensorType(data.shape, dtype_of(data.dtype)),))
-    rule = _upsampling_rule if isinstance(attributes, UpSamplingAttributes) else _resize_rule
-    result = rule(run, attributes)
+    if isinstance(attributes, UpSamplingAttributes):
+        result = _upsampling_rule(run, attributes)
+    else:
+        result = _resize_rule(run, attributes)
     x = relayout(wide(data), layout, plain)
     counts = layout.extents(result.shape)
     samplings = _samplings(attributes, x.shape[2:], (counts["H"], counts["W"]))
@@ -252,7 +259,9 @@ def _compute(attributes: Any, inputs: tuple[te.Tensor], result: TensorType) -> t
     (data,) = inputs
     layout = parse_layout(attributes.layout)
     sizes, counts = layout.extents(data.shape), layout.extents(result.shape)
-    samplings = dict(zip("HW", _samplings(attributes, (sizes["H"], sizes["W"]), (counts["H"], counts["W"])), strict=True))
+    samplings = dict(
+        zip("HW", _samplings(attributes, (sizes["H"], sizes["W"]), (counts["H"], counts["W"])), strict=True)
+    )
     dtype = DType.FLOAT64 if data.dtype is DType.FLOAT64 else DType.FLOAT32
 
     def axis_taps(axis: str, at: IntExpr) -> Taps:
@@ -326,7 +335,7 @@ def resize2d(
     >>> print(resize2d(var("x", shape=("n", 3, 32, 32)), (64, 48)).checked_type)
     Tensor[(n, 3, 64, 48), float32]
     """
-    sizes = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    sizes = dimensions(size) if isinstance(size, (tuple, list)) else dimensions(size) * 2
     attributes = Resize2DAttributes(
         sizes, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude,
         optional_dtype(out_dtype),
@@ -342,4 +351,6 @@ def upsampling(
 
     Raises `RelayError`: `wrong-attribute`, `bad-layout`, `wrong-rank`, `empty-source`.
     """
-    return call(UPSAMPLING, (data,), UpSamplingAttributes(float(scale_h), float(scale_w), layout, method, align_corners))
+    return call(
+        UPSAMPLING, (data,), UpSamplingAttributes(float(scale_h), float(scale_w), layout, method, align_corners)
+    )

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-
 import numpy as np
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
-from relay.ir.attributes import Attributes
+from relay.base.dtypes import dtype_of
+from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, Dimension, TensorType, Type
 from relay.ops.build import Argument, call, dimension
 from relay.ops.dimensions import product, quotient
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.reindex import reindexed
 from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 
@@ -55,7 +55,7 @@ def _code_axes(run: RelationRun, attributes: ReshapeAttributes, old: tuple[Dimen
         nonlocal at
         if at >= len(old):
             run.conflict("bad-shape-code", f"code {code} of `newshape` has no axis of `data` left to take",
-                         "an axis for each code", f"newshape {attributes.newshape}, data {run.tensor(0)}", (0,))  # fmt: skip
+                         "an axis for each code", str(attributes.newshape), (0,))  # fmt: skip
         at += 1
         return old[at - 1]
 
@@ -184,7 +184,7 @@ def _meaning_by(rule: Any) -> Any:
 
     def meaning(attributes: Any, data: Array, *others: Array) -> Array:
         names = ("data", *(f"input {position}" for position in range(len(others))))
-        run = RelationRun(names, tuple(TensorType(array.shape, array.dtype.name) for array in (data, *others)))
+        run = RelationRun(names, tuple(TensorType(array.shape, dtype_of(array.dtype)) for array in (data, *others)))
         return data.reshape(rule(run, attributes).shape)
 
     return meaning
@@ -198,9 +198,8 @@ def _reshape_compute(name: str) -> Any:
     return compute
 
 
-def _record(name: str, description: str, rule: Any, level: int, attributes: type[Attributes] | None = None,
+def _record(name: str, description: str, rule: Any, level: int, attributes: type[Attributes] = NoAttributes,
             like: bool = False) -> OperatorRecord:  # fmt: skip
-    given = {} if attributes is None else {"attributes": attributes}
     return define(
         name,
         description,
@@ -212,12 +211,14 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
         layout=OwnLayout("the row-major order of its elements is its meaning"),
         support_level=level,
         is_view=True,
-        **given,
+        attributes=attributes,
     )
 
 
 RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes)
-RESHAPE_LIKE = _record("reshape_like", "The same elements in the shape of another tensor.", _reshape_like_rule, 3, like=True)
+RESHAPE_LIKE = _record(
+    "reshape_like", "The same elements in the shape of another tensor.", _reshape_like_rule, 3, like=True
+)
 BATCH_FLATTEN = _record("nn.batch_flatten", "All axes but the first merged.", _batch_flatten_rule, 2)
 SQUEEZE = _record("squeeze", "Axes of extent 1 dropped.", _squeeze_rule, 3, SqueezeAttributes)
 EXPAND_DIMS = _record("expand_dims", "Axes of extent 1 added.", _expand_dims_rule, 1, ExpandDimsAttributes)

@@ -53,7 +53,9 @@ def _compute(logarithm: bool, attributes: SoftmaxAttributes, inputs: tuple[te.Te
     rows = statistics_over(data.shape, (axis,))
     first, second = te.reduce_axis(data.shape[axis], "k"), te.reduce_axis(data.shape[axis], "k")
     largest = te.compute(
-        rows.shape, lambda *row: te.max(te.cast(data[rows.element(row, (first,))], dtype), axis=first), name="softmax_max"
+        rows.shape,
+        lambda *row: te.max(te.cast(data[rows.element(row, (first,))], dtype), axis=first),
+        name="softmax_max",
     )
     powers = te.compute(
         data.shape, lambda *i: te.exp(te.cast(data[i], dtype) - largest[rows.point(i)]), name="softmax_exp"

@@ -10,6 +10,7 @@ from relay.ops.combine import COMBINATIONS
 from relay.ops.comparison import COMPARISONS
 from relay.ops.conv import CONVOLUTIONS
 from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
+from relay.ops.convert import CONVERSIONS
 from relay.ops.create import CREATIONS
 from relay.ops.elementwise_binary import BINARY
 from relay.ops.elementwise_unary import UNARY
@@ -29,13 +30,14 @@ from relay.ops.shape import RESHAPES, TRANSPOSES
 from relay.ops.slice import SLICES
 from relay.ops.softmax import SOFTMAXES
 from relay.ops.space_depth import SPACE_DEPTH
+from relay.ops.tile import REPETITIONS
 
 OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
     record.name: record
     for family in (
-        UNARY, BINARY, COMPARISONS, ACTIVATIONS, MATRIX_PRODUCTS, CONVOLUTIONS, TRANSPOSED_CONVOLUTIONS, POOLS,
-        ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES,
-        COMBINATIONS, SLICES, INDEXING, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS,
+        UNARY, BINARY, COMPARISONS, CONVERSIONS, ACTIVATIONS, MATRIX_PRODUCTS, CONVOLUTIONS, TRANSPOSED_CONVOLUTIONS,
+        POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES,
+        COMBINATIONS, SLICES, REPETITIONS, INDEXING, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS,
     )
     for record in family
 })  # fmt: skip

@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
 from relay.ir.types import ANY, Dimension
-from relay.ops.dimensions import derived, window_extent, window_span
+from relay.ops.dimensions import window_extent, window_span
 from relay.ops.layouts import Layout
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
@@ -52,8 +52,8 @@ def check_windows(run: RelationRun, rank: int, **counts: Sequence[int]) -> None:
     for name, values in counts.items():
         wanted = 2 * rank if name == "padding" else rank
         if len(values) != wanted:
-            run.conflict("wrong-attribute", f"`{name}` has {len(values)} numbers",
-                         f"1, {rank}" + (f" or {2 * rank}" if name == "padding" else ""), str(tuple(values)))  # fmt: skip
+            allowed = f"1, {rank} or {wanted}" if name == "padding" else f"1 or {rank}"
+            run.conflict("wrong-attribute", f"`{name}` has {len(values)} numbers", allowed, str(tuple(values)))
         low = 1 if name in ("strides", "dilation", "pool_size") else 0
         if any(value < low for value in values):
             run.conflict("wrong-attribute", f"`{name}` must be at least {low}", f"{low} or more", str(tuple(values)))
@@ -110,7 +110,9 @@ def padded_tensor(
     ]
 
     def element(*indices: IntExpr) -> Value:
-        shifted = [i - around[letter][0] if letter in around else i for letter, i in zip(layout.letters, indices, strict=True)]
+        shifted = [
+            i - around[letter][0] if letter in around else i for letter, i in zip(layout.letters, indices, strict=True)
+        ]
         inside: list[Value] = []
         for letter, i, extent in zip(layout.letters, shifted, data.shape, strict=True):
             before, after = around.get(letter, (0, 0))

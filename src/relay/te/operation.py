@@ -6,16 +6,16 @@ operation ::= Placeholder | Compute | Scan | Extern
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, Union, assert_never
 
-from relay.arith.expr import Atom, IntExpr, map_leaves
+from relay.arith.expr import Atom, IntExpr, Symbol, children, map_leaves
 from relay.base.dtypes import DType
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Ramp, Value
 from relay.tir.stmt import Stmt
-from relay.tir.traversal import ValueIndex, map_value, walk_value
+from relay.tir.traversal import ValueIndex, map_value, value_children, value_indices
 
 Components: TypeAlias = tuple[Value, ...]
 
@@ -96,18 +96,36 @@ class Placeholder(Named):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compute(Named):
-    """Each element by a formula: `body` gives one value for each component, in terms of `axes`."""
+    """Each element by a formula: `body` gives one value for each component, in terms of `axes`.
+
+    `ranks` says how many of the leading axes each component has (all of them, when empty): the running maximum of an
+    attention has fewer than its output.
+    """
 
     name: str
     axes: tuple[Axis, ...]
     body: Components | Reduction
     attributes: tuple[tuple[str, str | int], ...] = ()
+    ranks: tuple[int, ...] = ()
+    reads: tuple[Load, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reads", loads_of(body_values(self.body)))
 
     @property
     def dtypes(self) -> tuple[DType, ...]:
         if isinstance(self.body, Reduction):
             return self.body.dtypes
         return tuple(value.dtype for value in self.body)
+
+    def rank(self, component: int) -> int:
+        """How many of the leading axes a component has."""
+        return self.ranks[component] if self.ranks else len(self.axes)
+
+    @property
+    def shared_rank(self) -> int:
+        """How many leading axes all components have."""
+        return min(self.ranks, default=len(self.axes))
 
     @property
     def reduce_axes(self) -> tuple[Axis, ...]:
@@ -160,9 +178,30 @@ def map_body(body: Components | Reduction, rewrite: Callable[[Value], Value]) ->
     return Reduction(body.reducers, tuple(map(rewrite, body.sources)), body.axes, where, initial)
 
 
-def loads_of(values: Iterable[Value]) -> list[Load]:
-    """Every load in these values, those inside gathering indices included, in a stable order."""
-    return [node for value in values for node in walk_value(value) if isinstance(node, Load)]
+def loads_of(values: Iterable[Value]) -> tuple[Load, ...]:
+    """Every load in these values, those inside gathering indices included, from left to right."""
+    found: list[Load] = []
+    stack = list(values)[::-1]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Load):
+            found.append(node)
+        inside = [value for index in value_indices(node) for value in gathered(index)]
+        stack.extend((*value_children(node), *inside)[::-1])
+    return tuple(found)
+
+
+def gathered(index: IntExpr) -> list[Value]:
+    """The machine values that an index reads, from left to right."""
+    found: list[Value] = []
+    stack = [index]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ValueIndex):
+            found.append(part.value)
+        elif not isinstance(part, (int, Symbol)):
+            stack.extend(children(part)[::-1])
+    return found
 
 
 def scalar_indices(load: Load) -> tuple[IntExpr, ...]:
@@ -179,7 +218,7 @@ def rewrite_value(value: Value, on_index: Callable[[IntExpr], IntExpr], on_load:
         return atom
 
     def index(expr: IntExpr) -> IntExpr:
-        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom))
+        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom) if gathered(expr) else expr)
 
     return map_value(value, lambda node: on_load(node) if isinstance(node, Load) else node, index)
 
@@ -189,8 +228,8 @@ def input_tensors(operation: Operation) -> tuple[Tensor, ...]:
     match operation:
         case Placeholder():
             return ()
-        case Compute(body=body):
-            buffers = dict.fromkeys(load.buffer for load in loads_of(body_values(body)))
+        case Compute(reads=reads):
+            buffers = dict.fromkeys(load.buffer for load in reads)
             return tuple(buffer for buffer in buffers if isinstance(buffer, Tensor))
         case Scan(init=init, update=update):
             return (*init, *update)

@@ -184,9 +184,13 @@ def region_of(
 ) -> tuple[Range, ...]:
     """What indices `reads` touch of a tensor of `shape` while the symbols of `inner` run: one range for each axis.
 
-    Where the region is not known, not of constant width, or not smaller than the axis, it is the whole axis.
+    A read may have fewer indices, for a component with fewer axes. Where the region is not known, not of constant
+    width, or not smaller than the axis, it is the whole axis.
     """
-    return tuple(_axis_region([read[axis] for read in reads], extent, inner) for axis, extent in enumerate(shape))
+    return tuple(
+        _axis_region([read[axis] for read in reads if axis < len(read)], extent, inner)
+        for axis, extent in enumerate(shape)
+    )
 
 
 def _axis_region(indices: list[IntExpr], extent: IntExpr, inner: Mapping[Symbol, IntExpr]) -> Range:

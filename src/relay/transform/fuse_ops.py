@@ -238,10 +238,10 @@ def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
         args: list[Expr] = []
         for argument in call.args:
             if isinstance(argument, Tuple):
-                args.append(same_type(Tuple([parameter(part) for part in argument.fields]), argument))
+                args.append(same_type(Tuple(tuple(parameter(part) for part in argument.fields)), argument))
             else:
                 args.append(parameter(argument))
-        local[id(call)] = same_type(Call(call.op, args, call.attrs, call.type_args, span=call.span), call)
+        local[id(call)] = same_type(Call(call.op, tuple(args), call.attrs, call.type_args, span=call.span), call)
     result = group.result.call
     names = "_".join(
         member.call.op.name.replace(".", "_") for member in group.members if isinstance(member.call.op, Op)
@@ -253,4 +253,4 @@ def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
         attrs={"Primitive": 1, "name": f"fused_{names}"[:120]},
         span=result.span,
     )
-    return same_type(Call(function, arguments, span=result.span), result)
+    return same_type(Call(function, tuple(arguments), span=result.span), result)

@@ -12,8 +12,22 @@ from relay.targets.cpu.codegen import emit_assembly
 from relay.targets.cpu.emit import emit_kernel
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import (
-    Binary, BinaryOp, Broadcast, Call, Compare, CompareOp, Holds, IndexValue, Load, Ramp, RampValue, Select, Unary,
-    UnaryOp, ValueVar, imm,
+    Binary,
+    BinaryOp,
+    Broadcast,
+    Call,
+    Compare,
+    CompareOp,
+    Holds,
+    IndexValue,
+    Load,
+    Ramp,
+    RampValue,
+    Select,
+    Unary,
+    UnaryOp,
+    ValueVar,
+    imm,
 )  # fmt: skip
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Store
 from relay.tir.traversal import ValueIndex
@@ -67,7 +81,13 @@ def test_symbolic_stride_in_a_vector(run, native):
     n = Symbol("n")
     a, out = Buffer("a", (8, n), F32), Buffer("out", (8,), F32)
     x, y = floats(8, 5), np.zeros(8, np.float32)
-    run(PrimFunc("f", (a, out), 1, (n,), Store(out, (Ramp(0, 1, 8),), Load(a, (Ramp(0, 1, 8), 2)))), native, x, y, symbols=(5,))
+    run(
+        PrimFunc("f", (a, out), 1, (n,), Store(out, (Ramp(0, 1, 8),), Load(a, (Ramp(0, 1, 8), 2)))),
+        native,
+        x,
+        y,
+        symbols=(5,),
+    )
     np.testing.assert_array_equal(y, x[:, 2])
 
 
@@ -169,7 +189,9 @@ def test_indices_as_numbers_wrap(run, native, dtype):
     lanes = np.concatenate([np.arange(8) * 3 + 250 + 8 * block for block in range(4)])
     wrap = (lambda x: ((x & 15) ^ 8) - 8) if dtype == "int4" else (lambda x: x)
     np.testing.assert_array_equal(v.astype(np.int64), wrap(lanes).astype(element.numpy).astype(np.int64))
-    np.testing.assert_array_equal(s[:4].astype(np.int64), wrap(np.arange(250, 254)).astype(element.numpy).astype(np.int64))
+    np.testing.assert_array_equal(
+        s[:4].astype(np.int64), wrap(np.arange(250, 254)).astype(element.numpy).astype(np.int64)
+    )
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
@@ -192,7 +214,9 @@ def test_let_if_and_local_buffers(run, native):
     positive = Compare(CompareOp.GREATER, v, imm(0, F32))
     add = Store(total, (0,), Load(total, (0,)) + v)
     note = Store(total, (1,), Load(total, (1,)) + 1.0)
-    loop = For(i, 50, LetValue(v, Load(a, (i,)), Sequence((If(positive, add, note), Store(out, (i,), Load(total, (0,)))))))
+    loop = For(
+        i, 50, LetValue(v, Load(a, (i,)), Sequence((If(positive, add, note), Store(out, (i,), Load(total, (0,))))))
+    )
     zeros = (Store(total, (0,), imm(0, F32)), Store(total, (1,), imm(0, F32)))
     last = Store(out, (49,), Load(total, (1,)))
     x, y = floats(50), np.zeros(50, np.float32)
@@ -321,7 +345,7 @@ def test_loops_that_were_not_lowered_are_a_bug_of_ours(native):
     i = Symbol("i")
     out = Buffer("out", (8,), F32)
     func = PrimFunc("f", (out,), 1, (), For(i, 8, Store(out, (i,), imm(1, F32)), LoopKind.VECTORIZED))
-    with pytest.raises(CompilerBug, match="kind vectorized .* must be lowered first"):
+    with pytest.raises(CompilerBug, match=r"kind vectorized .* must be lowered first"):
         emit_kernel(func, native)
 
 

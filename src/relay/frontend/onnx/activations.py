@@ -100,7 +100,9 @@ def _gelu(node: OnnxNode) -> Result:
             inner: Expr = erf(multiply(x, number(math.sqrt(0.5), dtype)))
         case "tanh":
             cube = multiply(multiply(x, x), x)
-            inner = tanh(multiply(add(x, multiply(cube, number(0.044715, dtype))), number(math.sqrt(2 / math.pi), dtype)))
+            inner = tanh(
+                multiply(add(x, multiply(cube, number(0.044715, dtype))), number(math.sqrt(2 / math.pi), dtype))
+            )
         case other:
             node.unsupported(f"with approximate {other!r}")
     return multiply(multiply(x, number(0.5, dtype)), add(inner, number(1, dtype)))
@@ -121,8 +123,7 @@ def _hardmax(node: OnnxNode) -> Result:
     if not isinstance(depth, int):
         node.unsupported("along a symbolic axis")
     first = argmax(value.expr, axis)
-    hot = one_hot(first, number(1, value.dtype), number(0, value.dtype), depth, axis, value.dtype)
-    return hot
+    return one_hot(first, number(1, value.dtype), number(0, value.dtype), depth, axis, value.dtype)
 
 
 ACTIVATIONS: tuple[Converter, ...] = (

@@ -28,9 +28,9 @@ def read_attributes(
     found: dict[str, AttributeData] = {}
     problems: list[str] = []
     defaults = {
-        name: _data(declared.default_value)
+        name: data
         for name, declared in schema.attributes.items()
-        if declared.default_value.type
+        if (data := _data(declared.default_value)) is not None
     }
     for attribute in node.attribute:
         problem = _problem(attribute, schema, found)

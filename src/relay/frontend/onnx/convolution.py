@@ -5,9 +5,9 @@ from __future__ import annotations
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
 from relay.frontend.onnx.windows import positive, read_window, split_padding
 from relay.ir.expr import Expr
+from relay.ops.activation import bias_add
 from relay.ops.conv import conv1d, conv2d
 from relay.ops.conv_transpose import conv1d_transpose, conv2d_transpose
-from relay.ops.norm import bias_add
 
 
 def _kernel(node: OnnxNode) -> tuple[int, ...]:

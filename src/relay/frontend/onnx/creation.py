@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.frontend.onnx.elementwise import number
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
-from relay.frontend.onnx.weights import ELEMENT_TYPES, read_tensor
+from relay.frontend.onnx.tensor_attribute import fill_value, tensor_attribute
+from relay.frontend.onnx.weights import ELEMENT_TYPES
 from relay.ir.expr import const
 from relay.ops import create
 from relay.ops.comparison import where
 from relay.ops.shape import reshape
 
-_LARGEST_MASK = 2**24  # elements of a constant that a converter may make
-
-
-def tensor_attribute(node: OnnxNode, name: str) -> NDArray[Any]:
-    """The array of a tensor attribute."""
-    tensor: Any = node.attributes[name]
-    return read_tensor(tensor, None, f"the attribute `{name}` of {node.name}")
+_LARGEST_CONSTANT = 2**24  # elements of a constant that a converter may make
 
 
 def _constant(node: OnnxNode) -> Result:
@@ -39,16 +32,6 @@ def _constant(node: OnnxNode) -> Result:
             return np.asarray(node.attributes[name], dtype=np.int64)
 
 
-def fill_value(node: OnnxNode) -> NDArray[Any]:
-    """The element that ConstantOfShape repeats: float32 0 unless given."""
-    if not node.has("value"):
-        return np.zeros((), dtype=np.float32)
-    array = tensor_attribute(node, "value")
-    if array.size != 1:
-        node.unsupported(f"with a value of {array.size} elements")
-    return array.reshape(())
-
-
 def _constant_of_shape(node: OnnxNode) -> Result:
     shape = node.extents(0, "a shape")
     if any(isinstance(extent, int) and extent < 0 for extent in shape):
@@ -57,16 +40,26 @@ def _constant_of_shape(node: OnnxNode) -> Result:
 
 
 def _range(node: OnnxNode) -> Result:
-    """Of known places the extent is known too; a step of 1 between symbolic places gives a symbolic extent."""
-    result = create.arange(node.expr(0), node.expr(1), node.expr(2), dtype=node.value(0).dtype)
-    starts, limits, steps = (node.value(position).known for position in range(3))
-    if starts is None or limits is None or steps is None or steps.dtype == object or steps.size != 1:
+    """Numbers where all three are known; else computed by the run, with a symbolic extent for a step of 1."""
+    known = [value.known for value in node.values()]
+    plain = [array.reshape(()).item() for array in known if array is not None and array.size == 1]
+    if len(plain) == 3 and all(isinstance(item, (int, float)) for item in plain):
+        return _known_range(node, *plain)
+    dtype = node.value(0).dtype
+    result = create.arange(node.expr(0), node.expr(1), node.expr(2), dtype=dtype)
+    if len(plain) < 3 or dtype.is_float or plain[2] != 1:
         return result
-    start, limit, step = starts.reshape(()).item(), limits.reshape(()).item(), steps.item()
-    if node.value(0).dtype.is_float or step != 1:
-        return result
-    extent: IntExpr = limit - start
-    return result if isinstance(extent, int) else reshape(result, (extent,))
+    return reshape(result, (plain[1] - plain[0],))
+
+
+def _known_range(node: OnnxNode, start: float, limit: float, step: float) -> Result:
+    dtype = node.value(0).dtype
+    if step == 0 or not all(math.isfinite(item) for item in (start, limit, step)):
+        node.unsupported(f"from {start} to {limit} by {step}")
+    count = max(0, math.ceil((limit - start) / step))
+    if count > _LARGEST_CONSTANT:
+        return create.arange(*(const(item, dtype) for item in (start, limit, step)), dtype=dtype)
+    return (start + step * np.arange(count)).astype(dtype.numpy)
 
 
 def _trilu(node: OnnxNode) -> Result:
@@ -74,17 +67,19 @@ def _trilu(node: OnnxNode) -> Result:
     value = node.value(0)
     shift = 0 if node.optional_value(1) is None else int(node.scalar(1, "k"))
     rows, columns = value.shape[-2:] if value.rank >= 2 else (None, None)
-    if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > _LARGEST_MASK:
+    if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > _LARGEST_CONSTANT:
         node.unsupported(f"of {value.type}")
     shift = max(-rows, min(columns, shift))
-    keep = np.tri(rows, columns, shift - 1, dtype=bool) if node.int("upper") else np.tri(rows, columns, shift, dtype=bool)
+    keep = (
+        np.tri(rows, columns, shift - 1, dtype=bool) if node.int("upper") else np.tri(rows, columns, shift, dtype=bool)
+    )
     return where(const(~keep if node.int("upper") else keep), value.expr, number(0, value.dtype))
 
 
 def _eye_like(node: OnnxNode) -> Result:
     value = node.value(0)
     rows, columns = value.shape if value.rank == 2 else (None, None)
-    if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > _LARGEST_MASK:
+    if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > _LARGEST_CONSTANT:
         node.unsupported(f"of {value.type}")
     dtype = ELEMENT_TYPES.get(node.int("dtype")) if node.has("dtype") else value.dtype
     if dtype is None:

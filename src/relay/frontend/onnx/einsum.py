@@ -39,7 +39,9 @@ def _parsed(node: OnnxNode) -> tuple[list[Labelled], str]:
         node.unsupported(f"{equation!r} of {len(node.inputs)} tensors")
     if not arrow:
         result = "".join(sorted(letter for letter in set(left) - {","} if left.count(letter) == 1))
-    plain = all(term.isascii() and (term.isalpha() or not term) and len(set(term)) == len(term) for term in (*terms, result))
+    plain = all(
+        term.isascii() and (term.isalpha() or not term) and len(set(term)) == len(term) for term in (*terms, result)
+    )
     if not plain or not set(result) <= set(left):
         node.unsupported(f"{equation!r}: an ellipsis, or a letter twice in one term")
     operands: list[Labelled] = []

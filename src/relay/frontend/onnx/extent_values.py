@@ -14,10 +14,10 @@ from relay.ir.expr import Expr, Var, const
 from relay.ir.types import TensorType
 from relay.ops.build import with_known_type
 from relay.ops.combine import stack
+from relay.ops.create import shape_of
 from relay.ops.elementwise_binary import add, floor_divide, floor_mod, maximum, minimum, multiply
-from relay.ops.shape import reshape
 from relay.ops.index import take
-from relay.ops.shape import shape_of
+from relay.ops.shape import reshape
 
 Origins = Mapping[Symbol, tuple[Var, int]]
 """Where the run finds each symbol: an axis of an input."""

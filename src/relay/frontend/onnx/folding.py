@@ -7,6 +7,7 @@ cannot be decided for all extents is left to the run.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from relay.arith.bounds import NON_NEGATIVE
 from relay.arith.expr import Comparison, IntExpr, floor_divide, free_symbols, maximum, minimum, multiply
 from relay.arith.prove import Proof, prove
-from relay.base.dtypes import DType
+from relay.base.dtypes import DType, dtype_of
 from relay.frontend.onnx.node import OnnxNode
+from relay.frontend.onnx.tensor_attribute import fill_value
 from relay.frontend.onnx.value import KnownArray, settled
 from relay.frontend.onnx.weights import ELEMENT_TYPES
 from relay.ir.types import ANY
@@ -86,6 +88,8 @@ def _result_dtype(node: OnnxNode) -> DType:
             return ELEMENT_TYPES[number]
         case "Where":
             return node.value(1).dtype
+        case "ConstantOfShape":
+            return dtype_of(fill_value(node).dtype)
         case _:
             return node.value(0).dtype
 
@@ -152,15 +156,15 @@ def _float_function(function: Callable[[NDArray[Any]], NDArray[Any]]) -> Fold:
 
 
 def _smaller(left: Any, right: Any) -> Any:
-    return min(left, right) if isinstance(left, (int, float)) and isinstance(right, (int, float)) else minimum(left, right)
+    return minimum(left, right) if _is_symbolic(left, right) else min(left, right)
 
 
 def _larger(left: Any, right: Any) -> Any:
-    return max(left, right) if isinstance(left, (int, float)) and isinstance(right, (int, float)) else maximum(left, right)
+    return maximum(left, right) if _is_symbolic(left, right) else max(left, right)
 
 
-def _remainder(left: Any, right: Any) -> Any:
-    return left % right
+def _is_symbolic(*elements: Any) -> bool:
+    return not all(isinstance(element, (int, float)) for element in elements)
 
 
 # Whole arrays
@@ -272,6 +276,12 @@ def _range(_: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.asarray([start + i * delta for i in range(count)], dtype=arrays[0].dtype)
 
 
+def _constant_of_shape(node: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    shape = _plain(arrays[0]).tolist()
+    _check_size(math.prod(shape))
+    return np.full(shape, fill_value(node))
+
+
 def _check_size(elements: float) -> None:
     if elements > LARGEST_FOLD:
         raise Undecided
@@ -296,7 +306,6 @@ def _reduction(combine: Callable[[Any, Any], Any], empty: int) -> Fold:
 
 
 _FOLDS: Mapping[str, Fold] = {
-    "Identity": lambda _, arrays: arrays[0],
     "Cast": _cast,
     "Gather": _gather,
     "Concat": _concat,
@@ -309,13 +318,14 @@ _FOLDS: Mapping[str, Fold] = {
     "Expand": _expand,
     "Tile": _tile,
     "Range": _range,
+    "ConstantOfShape": _constant_of_shape,
     "Where": _where,
-    "Add": _elementwise(lambda a, b: a + b),
-    "Sub": _elementwise(lambda a, b: a - b),
-    "Mul": _elementwise(lambda a, b: a * b),
+    "Add": _elementwise(operator.add),
+    "Sub": _elementwise(operator.sub),
+    "Mul": _elementwise(operator.mul),
     "Div": _elementwise(_quotient),
-    "Mod": _elementwise(_remainder),
-    "Neg": _elementwise(lambda a: -a),
+    "Mod": _elementwise(operator.mod),
+    "Neg": _elementwise(operator.neg),
     "Min": lambda node, arrays: _folded_pairs(_smaller, node, arrays),
     "Max": lambda node, arrays: _folded_pairs(_larger, node, arrays),
     "Floor": _float_function(np.floor),
@@ -329,8 +339,8 @@ _FOLDS: Mapping[str, Fold] = {
     "Not": _float_function(np.logical_not),
     "And": lambda _, arrays: np.logical_and(*arrays),
     "Or": lambda _, arrays: np.logical_or(*arrays),
-    "ReduceProd": _reduction(lambda a, b: a * b, 1),
-    "ReduceSum": _reduction(lambda a, b: a + b, 0),
+    "ReduceProd": _reduction(operator.mul, 1),
+    "ReduceSum": _reduction(operator.add, 0),
 }
 
 

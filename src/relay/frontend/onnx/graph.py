@@ -15,7 +15,7 @@ from relay.frontend.onnx.extent_values import array_of_extents, symbol_origins
 from relay.frontend.onnx.findings import Findings
 from relay.frontend.onnx.folding import fold_node
 from relay.frontend.onnx.listing import listing, node_label, node_span, printable
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, Unsupported
+from relay.frontend.onnx.node import Converter, OnnxNode, Output, Result, Unsupported
 from relay.frontend.onnx.package import onnx_package
 from relay.frontend.onnx.placing import Placer
 from relay.frontend.onnx.value import Value, is_symbolic
@@ -62,7 +62,9 @@ class GraphImporter:
     def _lookup(self, name: str, span: Span | None, what: str) -> Value | None:
         if name not in self._values:
             later = any(name in node.output for node in self.graph.node)
-            reason = "which is made later: the nodes are not in order, or form a cycle" if later else "which nothing makes"
+            reason = (
+                "which is made later: the nodes are not in order, or form a cycle" if later else "which nothing makes"
+            )
             raise malformed(f"{what} {printable(name)!r}, {reason}", span=span)
         return self._values[name]
 
@@ -180,7 +182,7 @@ class GraphImporter:
         return self._values_of(node, results, proto, span)
 
     def _values_of(
-        self, node: OnnxNode, results: Sequence[Expr | Value | NDArray[Any] | None], proto: NodeProto, span: Span
+        self, node: OnnxNode, results: Sequence[Output | None], proto: NodeProto, span: Span
     ) -> tuple[Value | None, ...]:
         exprs = [result for result in results if isinstance(result, ExprBase)]
         placed = iter(self._placer.place(exprs, span))
@@ -202,7 +204,7 @@ class GraphImporter:
         return tuple(values)
 
 
-def _as_results(result: Result) -> Sequence[Expr | Value | NDArray[Any] | None]:
+def _as_results(result: Result) -> Sequence[Output | None]:
     if isinstance(result, TupleWrapper):
         return list(result)
     return result if isinstance(result, tuple) else (result,)
@@ -224,15 +226,14 @@ def _at_node(error: RelayError, span: Span) -> RelayError:
 
 
 def find_schema(operator: str, opset: int) -> Any:
-    """What ONNX says of an operator at an opset, or None when it has no such operator (any more)."""
+    """What ONNX says of an operator at an opset, or None when it did not have it yet."""
     defs = onnx_package("onnx.defs")
     if not defs.has(operator, ""):
         return None
     try:
-        schema = defs.get_schema(operator, opset, "")
+        return defs.get_schema(operator, opset, "")
     except defs.SchemaError:
         return None
-    return None if schema.deprecated else schema
 
 
 def malformed(message: str, *, span: Span | None = None, expected: str = "", remedy: str = "") -> RelayError:

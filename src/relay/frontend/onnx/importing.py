@@ -66,7 +66,9 @@ def from_onnx(
         raise findings.error(name)
     if not outputs:
         raise malformed("the graph has no outputs")
-    used = [importer.parameters[tensor.name] for tensor in proto.graph.initializer if tensor.name in importer.parameters]
+    used = [
+        importer.parameters[tensor.name] for tensor in proto.graph.initializer if tensor.name in importer.parameters
+    ]
     body: Expr = outputs[0] if len(outputs) == 1 else with_known_type(Tuple(tuple(outputs)))
     function = Function((*inputs, *(var for var, _ in used)), body)
     return IRModule.from_expr(function), {var.name_hint: array for var, array in used}
@@ -108,7 +110,9 @@ def _input(info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, 
         raise malformed("an input of the graph has no name")
     if info.type.WhichOneof("value") not in ("tensor_type", None):
         kind = info.type.WhichOneof("value")
-        raise malformed(f"{what} is not a tensor", expected="a tensor", remedy=f"it is a {kind}, which has no type in Relay")
+        raise malformed(
+            f"{what} is not a tensor", expected="a tensor", remedy=f"it is a {kind}, which has no type in Relay"
+        )
     tensor = info.type.tensor_type
     untyped = dtype.get(info.name, "float32") if isinstance(dtype, Mapping) else dtype
     element = element_type(tensor.elem_type, what) if tensor.elem_type else dtype_of(untyped)

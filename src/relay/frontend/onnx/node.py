@@ -117,7 +117,7 @@ class OnnxNode:
         return tuple(self._attribute(name, tuple, default))
 
     def _attribute(self, name: str, kind: Any, default: Any) -> Any:
-        value = self.attributes.get(name, default)
+        value: Any = self.attributes.get(name, default)
         if value is None:
             self.unsupported(f"without the attribute `{name}`")
         if not isinstance(value, kind) and value is not default:
@@ -139,7 +139,9 @@ class OnnxNode:
         raise Unsupported(f"{self.operator} {reason}")
 
 
-Result: TypeAlias = Union[Expr, Value, TupleWrapper, "tuple[Expr | Value | None, ...]"]
+Output: TypeAlias = Union[Expr, Value, "NDArray[Any]"]
+"""An expression, an input passed on, or numbers known now."""
+Result: TypeAlias = Union[Output, TupleWrapper, "tuple[Output | None, ...]"]
 """What a converter gives: one output, or one entry an output; None for an output that it does not compute."""
 
 Convert: TypeAlias = Callable[[OnnxNode], Result]
@@ -166,5 +168,6 @@ def converter(operator: str, convert: Convert, *attributes: str, changes: tuple[
 
 def integer_range(dtype: DType) -> tuple[int, int]:
     """The smallest and the largest value of an integer type."""
-    limits = np.iinfo(dtype.numpy)
-    return int(limits.min), int(limits.max)
+    if dtype.is_unsigned_integer:
+        return 0, 2**dtype.bits - 1
+    return -(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1

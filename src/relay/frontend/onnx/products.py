@@ -10,12 +10,11 @@ from relay.frontend.onnx.elementwise import number
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
-from relay.ops.broadcast import broadcast_to
+from relay.ops.activation import bias_add
 from relay.ops.elementwise_binary import add, multiply
 from relay.ops.matmul import batch_matmul, dense
-from relay.ops.norm import bias_add
-from relay.ops.shape import expand_dims, reshape, squeeze
-from relay.ops.transpose import transpose
+from relay.ops.shape import expand_dims, reshape, squeeze, transpose
+from relay.ops.tile import broadcast_to
 
 
 def shape_of_expr(node: OnnxNode, expr: Expr) -> tuple[IntExpr, ...]:

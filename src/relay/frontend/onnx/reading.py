@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from relay.base.diagnostics import RelayError
+from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.package import onnx_package
 
 if TYPE_CHECKING:
@@ -22,32 +23,61 @@ def read_model(source: ModelSource) -> tuple[ModelProto, str, Path | None]:
 
     Raises `RelayError`: `not-an-onnx-model`, `no-such-file`, `missing-package`.
     """
-    onnx = onnx_package()
-    if isinstance(source, onnx.ModelProto):
-        return source, f"{source.graph.name or 'model'}.onnx", None
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return _decode(bytes(source), "<bytes>"), "<bytes>", None
-    if not isinstance(source, (str, os.PathLike)):
+    found: Any = source
+    folder: Path | None = None
+    if isinstance(source, onnx_package().ModelProto):
+        model, name = found, "the model"
+    elif isinstance(source, (bytes, bytearray, memoryview)):
+        name = "<bytes>"
+        model = _decode(bytes(source), name)
+    elif isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        name = printable(path.name)
+        model = _decode(_content(path), name)
+        folder = path.resolve().parent
+    else:
         raise RelayError(
             rule="not-an-onnx-model", message="cannot read a model from this value",
             expected="a path, bytes or an onnx.ModelProto", found=type(source).__name__,
         )  # fmt: skip
-    path = Path(source)
+    _check_text(model, name)
+    return model, name if name != "the model" else printable(f"{model.graph.name or 'model'}.onnx"), folder
+
+
+def _content(path: Path) -> bytes:
     try:
         size_bytes = path.stat().st_size
-        if size_bytes > LARGEST_FILE_BYTES:
-            raise RelayError(
-                rule="not-an-onnx-model", message=f"{path.name} is too large to be an ONNX model",
-                expected=f"at most {LARGEST_FILE_BYTES:,} bytes", found=f"{size_bytes:,} bytes",
-                remedy="save the model with its weights as external data",
-            )  # fmt: skip
-        content = path.read_bytes()
+        if size_bytes <= LARGEST_FILE_BYTES:
+            return path.read_bytes()
     except (OSError, ValueError) as error:
         raise RelayError(
             rule="no-such-file", message=f"cannot read {os.fspath(path)!r}",
             found=getattr(error, "strerror", None) or str(error),
         ) from None  # fmt: skip
-    return _decode(content, path.name), path.name, path.resolve().parent
+    raise RelayError(
+        rule="not-an-onnx-model", message=f"{path.name} is too large to be an ONNX model",
+        expected=f"at most {LARGEST_FILE_BYTES:,} bytes", found=f"{size_bytes:,} bytes",
+        remedy="save the model with its weights as external data",
+    )  # fmt: skip
+
+
+def _check_text(model: ModelProto, name: str) -> None:
+    """Protobuf hands on what is not UTF-8 as bytes: a model that has such names is damaged."""
+    texts: list[object] = [model.graph.name, *(entry.domain for entry in model.opset_import)]
+    for node in model.graph.node:
+        texts += (node.name, node.op_type, node.domain, *node.input, *node.output)
+        texts += (text for attribute in node.attribute for text in (attribute.name, attribute.ref_attr_name))
+    for info in (*model.graph.input, *model.graph.output):
+        texts += (info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
+    for tensor in (*model.graph.initializer, *(sparse.values for sparse in model.graph.sparse_initializer)):
+        texts += (tensor.name, *(text for entry in tensor.external_data for text in (entry.key, entry.value)))
+    texts += (text for function in model.functions for text in (function.name, function.domain))
+    damaged = next((text for text in texts if not isinstance(text, str)), None)
+    if damaged is not None:
+        raise RelayError(
+            rule="not-an-onnx-model", message=f"a name in {name} is not text", expected="UTF-8",
+            found=repr(damaged)[:80],
+        )  # fmt: skip
 
 
 def _decode(content: bytes, name: str) -> ModelProto:

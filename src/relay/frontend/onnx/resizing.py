@@ -56,7 +56,12 @@ def _target(node: OnnxNode) -> tuple[int, int]:
         for axis, scale in zip(axes, scales, strict=True):
             sizes[axis] = _scaled(node, axis, scale)
     height, width = sizes[2:]
-    if tuple(sizes[:2]) != old[:2] or not isinstance(height, int) or not isinstance(width, int) or min(height, width) < 1:
+    if (
+        tuple(sizes[:2]) != old[:2]
+        or not isinstance(height, int)
+        or not isinstance(width, int)
+        or min(height, width) < 1
+    ):
         node.unsupported(f"of {node.value(0).type} to {tuple(sizes)}")
     return height, width
 

@@ -10,13 +10,13 @@ from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
 from relay.frontend.onnx.slicing import slice_axes
 from relay.ir.expr import Expr
 from relay.ops import shape
-from relay.ops.broadcast import broadcast_to
 from relay.ops.combine import concatenate, split
+from relay.ops.create import shape_of
 from relay.ops.dimensions import product, quotient
 from relay.ops.pad import pad
-from relay.ops.block import depth_to_space, space_to_depth
-from relay.ops.tile import tile
-from relay.ops.transpose import transpose
+from relay.ops.shape import transpose
+from relay.ops.space_depth import depth_to_space, space_to_depth
+from relay.ops.tile import broadcast_to, tile
 
 
 def _reshape(node: OnnxNode) -> Result:
@@ -28,7 +28,9 @@ def _reshape(node: OnnxNode) -> Result:
             node.unsupported(f"to the shape {tuple(wanted)}")
         if extent == 0 and not allow_zero:
             if axis >= len(old):
-                node.unsupported(f"to the shape {tuple(wanted)}, where 0 copies an axis that {node.value(0).type} lacks")
+                node.unsupported(
+                    f"to the shape {tuple(wanted)}, where 0 copies an axis that {node.value(0).type} lacks"
+                )
             wanted[axis] = old[axis]
     return reshaped(node, node.expr(), old, wanted)
 
@@ -175,7 +177,10 @@ def _pad_value(node: OnnxNode) -> float:
 
 
 def _depth_to_space(node: OnnxNode) -> Result:
-    return depth_to_space(node.expr(), node.int("blocksize"), mode=node.text("mode", "DCR"))
+    mode = {"DCR": "DCR", "CRD": "CDR"}.get(node.text("mode", "DCR"))  # Relay spells the second one so
+    if mode is None:
+        node.unsupported(f"with mode {node.text('mode')!r}")
+    return depth_to_space(node.expr(), node.int("blocksize"), mode=mode)
 
 
 def _space_to_depth(node: OnnxNode) -> Result:
@@ -188,7 +193,7 @@ def _shape(node: OnnxNode) -> Result:
     """Where some extents are unknown before the run; else it is folded."""
     value = node.value(0)
     start, end = node.int("start", 0), node.int("end", value.rank)
-    whole = shape.shape_of(value.expr, DType.INT64)
+    whole = shape_of(value.expr, DType.INT64)
     positions = range(value.rank)[start:end]
     return slice_axes(whole, (value.rank,), {0: (positions.start, positions.stop, 1)})
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr
@@ -77,6 +75,6 @@ def settled(known: NDArray[Any], dtype: DType) -> NDArray[Any] | None:
     elements = known.ravel().tolist()
     if any(element is ANY for element in elements):
         return None
-    if all(isinstance(element, int) for element in elements):
+    if all(isinstance(element, (int, float)) for element in elements):
         return known.astype(dtype.numpy)
     return known

@@ -76,7 +76,7 @@ def _from_bytes(raw: bytes, dtype: DType, count: int, what: str) -> Array:
         raise _bad(what, f"{expected_bytes:,} bytes for {count:,} elements of {dtype}", f"{len(raw):,} bytes")
     if dtype is DType.INT4:
         return _unpacked_int4(np.frombuffer(raw, np.uint8), count)
-    return np.frombuffer(raw, dtype.numpy.newbyteorder("<") if dtype.bits > 8 and dtype.numpy.isbuiltin == 1 else dtype.numpy)
+    return np.frombuffer(raw, dtype.numpy)
 
 
 def _from_field(tensor: TensorProto, dtype: DType, count: int, what: str) -> Array:
@@ -124,7 +124,9 @@ def _external_bytes(tensor: TensorProto, folder: Path | None, what: str, size_by
     except (OSError, ValueError) as error:
         raise _bad_external(what, f"its data file {location!r} cannot be read: {error}") from None
     if not inside:
-        raise _bad_external(what, f"its data file {location!r} lies outside the model's folder", "move it beside the model")
+        raise _bad_external(
+            what, f"its data file {location!r} lies outside the model's folder", "move it beside the model"
+        )
     if length != size_bytes or offset < 0 or offset + length > path.stat().st_size:
         raise _bad_external(what, f"it needs {size_bytes:,} bytes at an offset inside {location!r}; "
                                   f"the model says {length:,} bytes at {offset:,}")  # fmt: skip

@@ -43,22 +43,17 @@ def _padding(
     node: OnnxNode, kernel: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]
 ) -> tuple[int, ...]:
     none = (0,) * (2 * len(kernel))
-    match node.text("auto_pad", "NOTSET"):
-        case "NOTSET":
-            pads = node.ints("pads", none) or none
-            if len(pads) != len(none) or any(pad < 0 for pad in pads):
-                node.unsupported(f"with pads {pads}")
-            return pads
-        case "VALID":
-            return none
-        case "SAME_UPPER" | "SAME_LOWER" as mode:
-            totals = [
-                _same_total(node, axis, (kernel[axis] - 1) * dilations[axis] + 1, strides[axis])
-                for axis in range(len(kernel))
-            ]
-            return split_padding(totals, upper=mode == "SAME_UPPER")
-        case other:
-            node.unsupported(f"with auto_pad {other!r}")
+    mode = node.text("auto_pad", "NOTSET")
+    if mode in ("SAME_UPPER", "SAME_LOWER"):
+        spans = [(extent - 1) * dilation + 1 for extent, dilation in zip(kernel, dilations, strict=True)]
+        totals = [_same_total(node, axis, spans[axis], strides[axis]) for axis in range(len(kernel))]
+        return split_padding(totals, upper=mode == "SAME_UPPER")
+    if mode not in ("NOTSET", "VALID"):
+        node.unsupported(f"with auto_pad {mode!r}")
+    pads = (node.ints("pads", none) or none) if mode == "NOTSET" else none
+    if len(pads) != len(none) or any(pad < 0 for pad in pads):
+        node.unsupported(f"with pads {pads}")
+    return pads
 
 
 def _same_total(node: OnnxNode, axis: int, span: int, stride: int) -> int:

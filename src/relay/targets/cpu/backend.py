@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relay.base.target import Target
-from relay.base.version import VERSION
+from relay.base.version import compiler_fingerprint
 from relay.lower.group import Group
 from relay.lower.program import Program
 from relay.runtime.artefact import Artefact
 from relay.targets.cpu.cache import KernelCache, cache_key
-from relay.targets.cpu.codegen import OPT_LEVEL, emit_assembly, emit_object
+from relay.targets.cpu.codegen import emit_assembly, emit_object
 from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.emit.program import emit_program
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
@@ -57,7 +57,7 @@ class CpuBackend:
         self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
     ) -> list[bytes]:
         cache = KernelCache.from_environment()
-        names = [cache_key(f"relay {VERSION}\n{self.target}\n{key}", self.target, OPT_LEVEL) for key in keys]
+        names = [cache_key(f"{compiler_fingerprint()}\n{self.target}\n{key}", self.target) for key in keys]
         found = [None if cache is None else cache.get(name) for name in names]
         missing = [position for position, image in enumerate(found) if image is None]
         with KernelCompiler(self.target, cache) as compiler:
@@ -73,7 +73,7 @@ class CpuBackend:
         return [image for image in found if image is not None]
 
     def compile(self, texts: Sequence[str]) -> list[bytes]:
-        return [emit_object(text, self.target) for text in texts]
+        return [emit_object(text, self.target, opt=1) for text in texts]  # calls only: nothing to optimize
 
     def support_object(self) -> bytes:
         return support_object(self.target)

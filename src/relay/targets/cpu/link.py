@@ -13,8 +13,11 @@ from types import MappingProxyType
 
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
+from relay.targets.cpu.codegen import emit_object
 
 LINK_TIMEOUT_SECONDS = 300
+_ZIG = (sys.executable, "-m", "ziglang")
+_C_LIBRARIES = {"gnu": ("libm.so.6", "libc.so.6"), "musl": ("libc.so",)}
 
 
 def link_shared(
@@ -43,30 +46,40 @@ def link_shared(
             name.write_bytes(image)
             names.append(str(name))
         if data:
-            names.append(str(_data_source(Path(folder), data)))
-        library = Path(folder, "library.so")
-        _run([*_linker_command(target), "-o", str(library), *names])
+            names.append(str(_data_object(Path(folder), data, target)))
+        library = Path(folder, goal.name)
+        if "linux" in target.triple:
+            _link_elf(names, library, target)
+        else:
+            _run([*_ZIG, "cc", "-target", zig_triple(target.triple), "-shared", "-s", "-o", str(library), *names])
         _place(library, goal)
 
 
-def _data_source(folder: Path, data: Mapping[str, bytes]) -> Path:
-    """Assembly that takes the bytes in from files: weights are too large to be written as text."""
+def _link_elf(names: Sequence[str], library: Path, target: Target) -> None:
+    """Link with lld alone, which takes milliseconds: no start files are needed, and what the library asks of the C
+    library is only named, by stand-ins that have the right names and nothing inside."""
+    needed: list[str] = []
+    empty = Path(library.parent, "empty.o")
+    empty.write_bytes(emit_object("", target))
+    for soname in _C_LIBRARIES["musl" if "musl" in target.triple else "gnu"]:
+        stand_in = library.parent / soname
+        _run([*_ZIG, "ld.lld", "-shared", "-soname", soname, "-o", str(stand_in), str(empty)])
+        needed.append(str(stand_in))
+    options = ["-shared", "-s", "--build-id=none", "-z", "nodelete", "-z", "noexecstack", "--no-as-needed"]
+    _run([*_ZIG, "ld.lld", *options, "-soname", library.name, "-o", str(library), *names, *needed])
+
+
+def _data_object(folder: Path, data: Mapping[str, bytes], target: Target) -> Path:
+    """An object whose bytes are taken from files by the assembler: weights are too large to be written as text."""
     lines = [".section .rodata"]
     for number, (symbol, content) in enumerate(data.items()):
         file = folder / f"data{number}.bin"
         file.write_bytes(content)
         lines += [".balign 64", f".globl {symbol}", f"{symbol}:", f'.incbin "{file}"']
-    lines.append('.section .note.GNU-stack,"",%progbits')
-    source = folder / "data.s"
+    source, result = folder / "data.s", folder / "data.o"
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return source
-
-
-def _linker_command(target: Target) -> list[str]:
-    zig = [sys.executable, "-m", "ziglang", "cc", "-target", zig_triple(target.triple), "-shared", "-s"]
-    if "linux" in target.triple:
-        zig += ["-Wl,-z,nodelete", "-Wl,--build-id=none", "-lm", "-lpthread"]
-    return zig
+    _run([*_ZIG, "cc", "-target", zig_triple(target.triple), "-c", "-o", str(result), str(source)])
+    return result
 
 
 def zig_triple(triple: str) -> str:

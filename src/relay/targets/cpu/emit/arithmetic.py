@@ -69,8 +69,8 @@ def _float_binary(f: Lanes, op: BinaryOp, left: str, right: str) -> str:
 
 
 def _nan_winning(f: Lanes, predicate: str, left: str, right: str) -> str:
-    """The second operand wins when the comparison is false, so a NaN on the right is kept; one on the left needs a look,
-    unless that side is a constant."""
+    """The second operand wins when the comparison is false, so a NaN on the right is kept; one on the left needs a
+    look, unless that side is a constant."""
     if right[0] != "%":
         left, right = right, left
     chosen = f.select(f.fcmp(predicate, left, right), left, right)

@@ -31,8 +31,8 @@ def _run(entry: EntrySpec, target: Target, module: ModuleText) -> str:
     text = FunctionText(module)
     e = Emitter(text, Machine.of(target, contract=False), "relay_run", emit_value)
     for position, symbol in enumerate(entry.symbols):
-        address = text.op(f"getelementptr i64, ptr %symbols, i64 {position}")
-        e.symbols[symbol] = (text.op(f"load i64, ptr {address}, align 8"), 0)
+        address = text.op_at(0, f"getelementptr i64, ptr %symbols, i64 {position}")
+        e.symbols[symbol] = (text.op_at(0, f"load i64, ptr {address}, align 8"), 0)
     native = entry.native_symbol
     module.declare(native, f"i32 @{native}(ptr, ptr, ptr, ptr)")
     size = text.op(f"add i64 {emit_index(e, entry.workspace_bytes)}, 1")  # never 0: NULL means no memory

@@ -34,7 +34,6 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     return plan.steps.steps
 
 
-
 def _is_plain_conv2d(group: Group) -> bool:
     """Whether the group's heavy operator is a convolution over NHWC data without groups."""
     for call, _ in group.anchors:

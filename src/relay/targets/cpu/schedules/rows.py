@@ -126,7 +126,7 @@ def _along_rows(plan: Plan, reduction: str, operation: Compute) -> None:
     if partial is not None:
         s.compute_at(partial, store, loops[-1])
     work = product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
-    plan.parallelize(store, loops, work)
+    plan.parallelize(store, loops[:-1] or loops, work)
 
 
 def schedule_channels(plan: Plan, reduction: str) -> None:
@@ -166,7 +166,7 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
 
 def _shared_out(plan: Plan, outer: list[str], loops: list[str], extents: list[IntExpr]) -> list[str]:
     """The outermost loops that give every thread something to do; the innermost of them alone, if the others are short."""
-    whole = [loop for loop in outer if loop in loops]
+    whole = [loop for loop in outer[:-1] if loop in loops]  # the last is where others are attached
     count = product(tuple(extents[loops.index(loop)] for loop in whole))
     short = isinstance(count, int) and count < 2 * max(2, plan.target.num_threads)
     return outer[-1:] if short else whole
@@ -174,7 +174,7 @@ def _shared_out(plan: Plan, outer: list[str], loops: list[str], extents: list[In
 
 def _reduces_innermost(operation: Compute) -> bool:
     """Whether the reduction runs along the contiguous axis of what it reads."""
-    reduced = set(operation.reduce_axes)
+    reduced = {axis for axis in operation.reduce_axes if axis.extent != 1}
     for load in loads_of(body_values(operation.body)):
         if load.indices:
             last = load.indices[-1]
