@@ -246,7 +246,7 @@ def _extents_of(function: Function, types: list[TensorType]) -> dict[Symbol, Int
 def _checks(function: Function) -> tuple[list[CheckExtents], tuple[str, ...]]:
     """The run-time checks that typing left open, made once at entry: all extents are known there."""
     checks: dict[str, CheckExtents] = {}
-    for check in checks_of(function):
+    for check in (found.check for found in checks_of(function)):
         text = f"{check.message} (needs {check.condition})"
         if text not in checks:
             checks[text] = CheckExtents(check.condition, len(checks) + 1)
