@@ -8,6 +8,8 @@
 Names are loaded when they are first used, so that `import relay` is cheap.
 """
 
+# pyright: reportUnusedImport=false, reportUnsupportedDunderAll=false
+
 from __future__ import annotations
 
 import importlib
@@ -93,7 +95,7 @@ _HOMES = {
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [*_HOME_OF, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOME_OF, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,11 @@ import torch
 
 from relay.base.dtypes import DType
 from relay.ops.activation import (
-    BiasAddAttributes, ClipAttributes, DropoutAttributes, LeakyReluAttributes, PReluAttributes,
+    BiasAddAttributes,
+    ClipAttributes,
+    DropoutAttributes,
+    LeakyReluAttributes,
+    PReluAttributes,
 )  # fmt: skip
 from relay.ops.convert import CastAttributes
 from tests.ops.case import EXACT, NARROW, ROUNDED, Case, bools, floats, integers, scalar
@@ -80,7 +84,9 @@ def _binary() -> list[Case]:
         cases += [
             Case(name, (floats(3, 1), floats(1, 4, seed=1)), oracle=oracle),
             Case(name, (SPECIAL, SPECIAL[::-1].copy()), oracle=oracle, label="special"),
-            Case(name, (integers(9, low=-2, high=2), integers(9, low=-2, high=2, seed=1)), oracle=oracle, label="int32"),
+            Case(
+                name, (integers(9, low=-2, high=2), integers(9, low=-2, high=2, seed=1)), oracle=oracle, label="int32"
+            ),
         ]
     for name, oracle in {"and": "and", "or": "or", "xor": "xor"}.items():
         bitwise, logical = getattr(torch, f"bitwise_{oracle}"), getattr(torch, f"logical_{oracle}")
@@ -119,6 +125,22 @@ def _casts() -> list[Case]:
     ]
 
 
+def _images() -> list[Case]:
+    """Four axes, as layouts are about."""
+    x, y = floats(2, 3, 4, 5), floats(2, 3, 4, 5, seed=1)
+    return [
+        Case("tanh", (x,), oracle=torch.tanh, tolerance=ROUNDED),
+        Case("nn.relu", (x,), oracle=torch.relu),
+        Case("add", (x, y), oracle=torch.add),
+        Case("multiply", (x, floats(3, 1, 1, seed=1)), oracle=torch.multiply),
+        Case("maximum", (scalar(0.5), x), oracle=torch.maximum),
+        Case("where", (bools(2, 1, 4, 5), x, y), oracle=torch.where),
+        Case("nn.bias_add", (x, floats(3, seed=1)), BiasAddAttributes(1), lambda x, b: x + b[:, None, None]),
+        Case("nn.prelu", (x, floats(3, seed=1)), PReluAttributes(-3), torch.nn.functional.prelu),
+        Case("zeros_like", (x,), oracle=torch.zeros_like),
+    ]
+
+
 def _activations() -> list[Case]:
     functional = torch.nn.functional
     return [
@@ -136,4 +158,4 @@ def _activations() -> list[Case]:
     ]
 
 
-CASES: tuple[Case, ...] = (*_unary(), *_binary(), *_casts(), *_activations())
+CASES: tuple[Case, ...] = (*_unary(), *_binary(), *_casts(), *_activations(), *_images())

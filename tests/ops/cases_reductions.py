@@ -36,7 +36,13 @@ def _reductions() -> list[Case]:
         cases += [
             Case(name, (floats(2, 0, 3),), ReduceAttributes((0,)), label="empty result"),
             Case(name, (integers(3, 4, dtype="int8", low=-128, high=127),), ReduceAttributes((1,)), label="int8"),
-            Case(name, (floats(3, 300, dtype="bfloat16", low=0),), ReduceAttributes((1,)), tolerance=NARROW, label="bfloat16"),
+            Case(
+                name,
+                (floats(3, 300, dtype="bfloat16", low=0),),
+                ReduceAttributes((1,)),
+                tolerance=NARROW,
+                label="bfloat16",
+            ),
             Case(name, (floats(2, 3, 4),), ReduceAttributes((1,), True, True), tolerance=SUMMED, label="exclude"),
             Case(name, (scalar(3.0),), ReduceAttributes()),
         ]
@@ -56,6 +62,20 @@ def _reductions() -> list[Case]:
         Case("variance", (floats(3, 8), floats(3, 8).mean(1, keepdims=True)), VarianceAttributes((1,), True, False, True),
              lambda x, _: x.var(1, keepdim=True), SUMMED, "unbiased"),
     ]  # fmt: skip
+
+
+def _images() -> list[Case]:
+    """Four axes, as layouts are about."""
+    x = floats(2, 3, 4, 5)
+    return [
+        Case("mean", (x,), ReduceAttributes((2, 3)), lambda x: x.mean((2, 3)), SUMMED),
+        Case("sum", (x,), ReduceAttributes((1,), True), lambda x: x.sum(1, True), SUMMED),
+        Case("max", (x,), ReduceAttributes((0,)), lambda x: x.amax(0)),
+        Case("sum", (x,), ReduceAttributes((0, 1), False, True), tolerance=SUMMED, label="exclude image"),
+        Case("argmax", (x,), ArgReduceAttributes((1,)), lambda x: x.argmax(1).int()),
+        Case("variance", (x, x.mean((2, 3), keepdims=True)), VarianceAttributes((2, 3), True), tolerance=SUMMED),
+        Case("nn.softmax", (x,), SoftmaxAttributes(1), lambda x: x.softmax(1), SUMMED),
+    ]
 
 
 def _index_reductions() -> list[Case]:
@@ -121,4 +141,4 @@ def _softmaxes() -> list[Case]:
     return cases
 
 
-CASES: tuple[Case, ...] = (*_reductions(), *_index_reductions(), *_norms(), *_softmaxes())
+CASES: tuple[Case, ...] = (*_reductions(), *_index_reductions(), *_norms(), *_softmaxes(), *_images())

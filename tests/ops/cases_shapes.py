@@ -13,7 +13,11 @@ from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttribut
 from relay.ops.layout_transform import LayoutTransformAttributes
 from relay.ops.pad import MirrorPadAttributes, PadAttributes
 from relay.ops.shape import (
-    ExpandDimsAttributes, ReshapeAttributes, ReverseAttributes, SqueezeAttributes, TransposeAttributes,
+    ExpandDimsAttributes,
+    ReshapeAttributes,
+    ReverseAttributes,
+    SqueezeAttributes,
+    TransposeAttributes,
 )  # fmt: skip
 from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
 from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
@@ -72,10 +76,18 @@ def _slices() -> list[Case]:
     return [
         Case("strided_slice", (x,), StridedSliceAttributes((1, 0), (4, 6), (1, 2)), lambda x: x[1:4, ::2]),
         Case("strided_slice", (x,), StridedSliceAttributes((-3,), (INFINITE,)), lambda x: x[-3:], label="negative"),
-        Case("strided_slice", (x,), StridedSliceAttributes((1,), (-1,), axes=(-1,)), lambda x: x[:, 1:-1], label="axes"),
+        Case(
+            "strided_slice", (x,), StridedSliceAttributes((1,), (-1,), axes=(-1,)), lambda x: x[:, 1:-1], label="axes"
+        ),
         Case("strided_slice", (x,), StridedSliceAttributes((4, -1), (-INFINITE, 0), (-2, -1)), label="backwards"),
         Case("strided_slice", (x,), StridedSliceAttributes((3, 9), (1, 12)), label="empty"),
-        Case("strided_slice", (x,), StridedSliceAttributes((1, 2), (2, -1), (), "size"), lambda x: x[1:3, 2:], label="size"),
+        Case(
+            "strided_slice",
+            (x,),
+            StridedSliceAttributes((1, 2), (2, -1), (), "size"),
+            lambda x: x[1:3, 2:],
+            label="size",
+        ),
         Case("slice_like", (x, floats(2, 3)), SliceLikeAttributes(), lambda x, y: x[:2, :3]),
         Case("slice_like", (x, floats(2, 3)), SliceLikeAttributes((-1,)), lambda x, y: x[:, :3], label="axes"),
         Case("tile", (floats(2, 3),), TileAttributes((2, 1)), lambda x: x.tile(2, 1)),
@@ -130,6 +142,19 @@ def _paddings() -> list[Case]:
     ]  # fmt: skip
 
 
+def _images() -> list[Case]:
+    """Four axes, as layouts are about."""
+    x = floats(2, 3, 4, 5)
+    return [
+        Case("concatenate", ((x, floats(2, 1, 4, 5)),), ConcatenateAttributes(1), lambda xs: torch.cat(xs, 1)),
+        Case("split", (x,), SplitAttributes((1,), 1), lambda x: x.split((1, 2), 1)),
+        Case("nn.pad", (x, scalar(0.0)), PadAttributes(((0, 0), (0, 1), (1, 2), (3, 0)))),
+        Case("nn.mirror_pad", (x,), MirrorPadAttributes("REFLECT", ((0, 0), (0, 0), (1, 2), (3, 0)))),
+        Case("repeat", (x,), RepeatAttributes(2, 3), lambda x: x.repeat_interleave(2, 3)),
+        Case("reverse", (x,), ReverseAttributes(1), lambda x: x.flip(1)),
+    ]
+
+
 def _creations() -> list[Case]:
     return [
         Case("full", (scalar(2.5),), InitAttributes((2, 3)), lambda v: torch.full((2, 3), 2.5)),
@@ -153,5 +178,5 @@ def _creations() -> list[Case]:
 
 
 CASES: tuple[Case, ...] = (
-    *_shapes(), *_combinations(), *_slices(), *_indexing(), *_paddings(), *_creations(),
+    *_shapes(), *_combinations(), *_slices(), *_indexing(), *_paddings(), *_images(), *_creations(),
 )  # fmt: skip

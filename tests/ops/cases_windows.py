@@ -22,7 +22,13 @@ def _nhwc(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _pools() -> list[Case]:
     cases: list[Case] = []
-    for size, strides, pad, ceil in ((3, 2, 1, False), (3, 2, 1, True), (2, 2, 0, False), (2, 3, 1, True), (3, 1, 0, True)):
+    for size, strides, pad, ceil in (
+        (3, 2, 1, False),
+        (3, 2, 1, True),
+        (2, 2, 0, False),
+        (2, 3, 1, True),
+        (3, 1, 0, True),
+    ):
         for include in (False, True):
             attributes = AvgPool2DAttributes((size, size), (strides, strides), (1, 1), (pad,) * 4, ceil_mode=ceil,
                                              count_include_pad=include)  # fmt: skip
@@ -31,9 +37,13 @@ def _pools() -> list[Case]:
             cases.append(Case("nn.avg_pool2d", (floats(2, 3, 7, 8),), attributes, oracle, SUMMED, label))
         attributes = MaxPool2DAttributes((size, size), (strides, strides), (1, 1), (pad,) * 4, ceil_mode=ceil)
         oracle = lambda x, a=(size, strides, pad, 1, ceil): functional.max_pool2d(x, *a)  # noqa: E731
-        cases.append(Case("nn.max_pool2d", (floats(2, 3, 7, 8),), attributes, oracle, EXACT, f"{size} {strides} {ceil}"))
+        cases.append(
+            Case("nn.max_pool2d", (floats(2, 3, 7, 8),), attributes, oracle, EXACT, f"{size} {strides} {ceil}")
+        )
         nhwc = replace(attributes, layout="NHWC")
-        cases.append(Case("nn.max_pool2d", (floats(2, 7, 8, 3),), nhwc, _nhwc(oracle), EXACT, f"NHWC {size} {strides} {ceil}"))
+        cases.append(
+            Case("nn.max_pool2d", (floats(2, 7, 8, 3),), nhwc, _nhwc(oracle), EXACT, f"NHWC {size} {strides} {ceil}")
+        )
     dilated = MaxPool2DAttributes((2, 3), (1, 2), (2, 1), (1, 0, 0, 1))
     return [
         *cases,

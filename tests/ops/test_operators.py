@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from relay import te
-from relay.arith.expr import Symbol
 from relay.base.dtypes import dtype_of
 from relay.ir.attributes import Attributes
 from relay.ir.operator import Solved
@@ -128,20 +127,3 @@ def test_every_record_is_complete(name: str) -> None:
     for fact in (record.compute, record.gradient, record.layout):
         assert callable(fact) or getattr(fact, "reason", "fact")
     assert any(case.operator == name for case in CASES), f"{name} has no test case"
-
-
-EXTENTS = (Symbol("a"), Symbol("b"), Symbol("c"), Symbol("d"))
-
-
-def symbolic(value: Any, values: dict[Symbol, int]) -> Type:
-    """The type of an array with each extent above 1 as a symbol that has this value."""
-    if isinstance(value, tuple):
-        return TupleType(tuple(symbolic(field, values) for field in value))
-    shape: list[Any] = []
-    for extent in value.shape:
-        known = [symbol for symbol, number in values.items() if number == extent]
-        if not known:
-            known = [Symbol(f"e{extent}")]
-            values[known[0]] = extent
-        shape.append(extent if extent == 1 else known[0])
-    return TensorType(tuple(shape), dtype_of(value.dtype))

@@ -30,7 +30,7 @@ class Program:
     symbols: tuple[tuple[Symbol, int], ...] = ()
 
     def lower(self, steps: Sequence[te.Step] = ()) -> PrimFunc:
-        return te.lower(self.outputs, self.inputs, steps)
+        return te.lower(self.outputs, self.inputs, steps, intrinsics=INTRINSICS)
 
     def run(self, func: PrimFunc) -> list[np.ndarray]:
         """The outputs of `func` on numbers that depend on nothing but this program."""
@@ -79,9 +79,7 @@ def dense(m: int = 30, n: int = 64, k: int = 12, width: int = 32) -> Program:
     w = te.placeholder((n // width, k, width), "float32", "w")
     bias = te.placeholder((n,), "float32", "bias")
     r = te.reduce_axis(k, "k")
-    product = te.compute(
-        (m, n), lambda i, j: te.sum(a[i, r] * w[j // width, r, j % width], axis=r), name="dense"
-    )
+    product = te.compute((m, n), lambda i, j: te.sum(a[i, r] * w[j // width, r, j % width], axis=r), name="dense")
     biased = te.compute((m, n), lambda i, j: product[i, j] + bias[j], name="biased")
     return Program((a, w, bias), (te.compute((m, n), lambda i, j: te.maximum(biased[i, j], 0.0), name="relu"),))
 
@@ -112,7 +110,8 @@ def conv(size: int = 9, channels: int = 3, filters: int = 32, kernel: int = 3, s
     sums = te.compute(
         shape,
         lambda n, oh, ow, oc: te.sum(
-            padded[n, oh * stride + kh, ow * stride + kw, ic] * w[oc // width, kh, kw, ic, oc % width], axis=(kh, kw, ic)
+            padded[n, oh * stride + kh, ow * stride + kw, ic] * w[oc // width, kh, kw, ic, oc % width],
+            axis=(kh, kw, ic),
         ),
         name="conv",
     )
@@ -137,7 +136,9 @@ def blur(size: int = 18) -> Program:
     """Two stencils, one after the other."""
     x = te.placeholder((size, size), "float32", "x")
     across = te.compute((size, size - 2), lambda i, j: x[i, j] + x[i, j + 1] + x[i, j + 2], name="across")
-    down = te.compute((size - 2, size - 2), lambda i, j: across[i, j] + across[i + 1, j] + across[i + 2, j], name="down")
+    down = te.compute(
+        (size - 2, size - 2), lambda i, j: across[i, j] + across[i + 1, j] + across[i + 2, j], name="down"
+    )
     return Program((x,), (down,))
 
 
@@ -183,6 +184,71 @@ def _wins(new: tuple[Value, ...], old: tuple[Value, ...]) -> Value:
     return te.logical_or(te.greater(new[1], old[1]), earlier)
 
 
+def recurrence() -> Program:
+    """h[t] = tanh(h[t-1] w + x[t])."""
+    x, w = te.placeholder((6, 4), "float32", "x"), te.placeholder((4, 4), "float32", "w")
+    state = te.placeholder((6, 4), "float32", "state")
+    k = te.reduce_axis(4, "k")
+    first = te.compute((1, 4), lambda t, i: x[t, i], name="first")
+    product = te.compute((6, 4), lambda t, i: te.sum(state[t - 1, k] * w[k, i], axis=k), name="product")
+    update = te.compute((6, 4), lambda t, i: te.tanh(product[t, i] + x[t, i]), name="update")
+    return Program((x, w), (te.scan(first, update, state, name="hidden"),))
+
+
+def attention(queries: int = 4, keys: int = 12, block: int = 4, depth: int = 5, width: int = 8) -> Program:
+    """Softmax of q k^T times v, block by block of keys: a running maximum, a running sum and a running output."""
+    q, k = te.placeholder((queries, depth), "float32", "q"), te.placeholder((keys, depth), "float32", "k")
+    v = te.placeholder((keys, width), "float32", "v")
+    blocks, d = keys // block, te.reduce_axis(depth, "d")
+    j, l, m = (te.reduce_axis(block, name) for name in ("j", "l", "m"))  # noqa: E741
+    b = te.reduce_axis(blocks, "b")
+    scores = te.compute((queries, keys), lambda i, t: te.sum(q[i, d] * k[t, d], axis=d), name="scores")
+    top = te.compute((queries, blocks), lambda i, p: te.max(scores[i, p * block + j], axis=j), name="top")
+    raised = te.compute((queries, keys), lambda i, t: te.exp(scores[i, t] - top[i, t // block]), name="raised")
+    total = te.compute((queries, blocks), lambda i, p: te.sum(raised[i, p * block + l], axis=l), name="total")
+    part = te.compute(
+        (queries, blocks, width),
+        lambda i, p, c: te.sum(raised[i, p * block + m] * v[p * block + m, c], axis=m),
+        name="part",
+    )
+    running = te.reducer(
+        _rescaled,
+        lambda dtypes: (te.const(te.lowest(dtypes[0]), dtypes[0]), te.const(0, dtypes[1]), te.const(0, dtypes[2])),
+        arity=3,
+        name="running",
+    )
+    _, sums, sofar = te.compute(
+        (queries, width),
+        lambda i, c: running((top[i, b], total[i, b], part[i, b, c]), axis=b),
+        name="running",
+        ranks=(1, 1, 2),
+    )
+    return Program((q, k, v), (te.compute((queries, width), lambda i, c: sofar[i, c] / sums[i], name="attention"),))
+
+
+def _rescaled(old: tuple[Value, ...], new: tuple[Value, ...]) -> tuple[Value, ...]:
+    """(maximum, sum, output) of two blocks from those of each."""
+    top = te.maximum(old[0], new[0])
+    left, right = te.exp(old[0] - top), te.exp(new[0] - top)
+    return top, old[1] * left + new[1] * right, old[2] * left + new[2] * right
+
+
+def row_intrinsic() -> te.TensorIntrinsic:
+    """output[0:8] += scalar * row[0:8], as one vector operation."""
+    scalar, row = te.placeholder((), "float32", "scalar"), te.placeholder((8,), "float32", "row")
+    once = te.reduce_axis(1, "once")
+    result = te.compute((8,), lambda j: te.sum(scalar[()] * row[j], axis=once), name="row_times_scalar")
+
+    def emit(inputs: tuple[te.View, ...], output: te.View) -> Stmt:
+        lanes = output.vector(0, lanes=8)
+        product = Load(inputs[1].buffer, inputs[1].vector(0, lanes=8)) * inputs[0].load()
+        return Store(output.buffer, lanes, Load(output.buffer, lanes) + product)
+
+    return te.TensorIntrinsic("fma8", result, (scalar, row), emit)
+
+
+INTRINSICS = (row_intrinsic(),)
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "elementwise": elementwise,
     "elementwise_50": lambda: elementwise(50),
@@ -191,13 +257,15 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "dense": dense,
     "dense_small": lambda: dense(7, 8, 6, 4),
     "conv": conv,
-    "conv_small": lambda: conv(size=5, channels=2, filters=16),
+    "conv_small": lambda: conv(size=3, channels=2, filters=16),
     "conv_stride_2": lambda: conv(stride=2),
     "softmax": softmax,
     "blur": blur,
     "clamped": clamped,
     "gather": gather,
     "argmax": argmax,
+    "recurrence": recurrence,
+    "attention": attention,
 }
 
 

@@ -24,8 +24,8 @@ L3_BYTES_DEFAULT = 8 * 1024 * 1024
 class Target:
     """What a kernel may use.
 
-    `triple` and `cpu` are LLVM's names ("" is the host's triple, and the triple's baseline CPU); `cpu="native"` asks for
-    the host's features. `features` are LLVM flags such as `+avx2`. `num_threads` is the largest number of threads a
+    `triple` and `cpu` are LLVM's names ("" is the host's triple, and the triple's baseline CPU); `cpu="native"` asks
+    for the host's features. `features` are LLVM flags such as `+avx2`. `num_threads` is the largest number of threads a
     kernel may use (0: as many as the process may run on). `vector_bits` is the width of one vector register (0: as the
     features say). `l1_bytes`, `l2_bytes` (per core) and `l3_bytes` (shared) size tiles (0: unknown, a usual size is
     taken). `fp_contract` says whether `a*b + c` may round once ("fast") or must round twice ("off").

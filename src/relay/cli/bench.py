@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from relay.runtime.threads import set_num_threads
 from rich.console import Console
 from rich.table import Table
 
@@ -19,6 +18,7 @@ from relay.cli.console import progress_bar
 from relay.cli.inputs import random_inputs
 from relay.cli.models import add_model_options, read_model
 from relay.driver.build import build
+from relay.runtime.threads import set_num_threads
 from relay.testing.measure import interleaved, ratio
 from relay.testing.peers import PEERS, Call
 

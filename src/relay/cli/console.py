@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -13,7 +13,7 @@ from relay.driver.compilation import Progress as Report
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Report | None]:
+def progress_bar(quiet: bool) -> Generator[Report | None]:
     """A report that draws bars on standard error; None where there is no terminal or `quiet` is asked for."""
     if quiet or not sys.stderr.isatty():
         yield None

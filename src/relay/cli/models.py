@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from relay.frontend.onnx import from_onnx
-from relay.ops.table import OPERATORS
-from relay.text.json import from_json
-from relay.text import parse
-
 from relay.base.diagnostics import RelayError
 from relay.driver.parameters import load_params
+from relay.frontend.onnx import from_onnx
 from relay.ir.module import IRModule
+from relay.ops.table import OPERATORS
+from relay.text.module_parser import parse
+from relay.text.json import from_json
 
 COMPILED_SUFFIXES = (".so", ".rlx")
 

@@ -7,14 +7,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from relay.text.printer import astext
-from relay.tir.printer import print_function
-
 from relay.cli.models import add_model_options, read_model
 from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
 from relay.te.schedule.text import print_steps
+from relay.text.printer import astext
+from relay.tir.printer import print_function
 
 
 def add_command(commands: Any) -> None:

@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from relay.infer.infer_type import infer_type
 
 from relay.base.diagnostics import RelayError
 from relay.base.version import VERSION
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
+from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend

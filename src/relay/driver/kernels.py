@@ -7,10 +7,7 @@ target and the compiler's version before anything is lowered.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
-
-from relay.text.printer import astext
-from relay.tir.pipeline import lower as lower_loops
+from dataclasses import dataclass, field, replace
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
@@ -18,9 +15,12 @@ from relay.ir.expr import Function
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
 from relay.lower.group import Group, make_group
+from relay.lower.in_place import in_place_inputs
 from relay.lower.lowering import KernelInfo
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.step import Step
+from relay.text.printer import astext
+from relay.tir.pipeline import lower as lower_loops
 from relay.tir.stmt import PrimFunc
 
 
@@ -44,7 +44,12 @@ class Kernel:
         function = lower_to_loops(group.outputs, group.inputs, backend.schedule(group), name=self.info.name)
         if function.symbols != self.info.symbols:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
-        return function
+        return replace(function, attributes=self._aliases(function))
+
+    def _aliases(self, function: PrimFunc) -> tuple[tuple[str, str], ...]:
+        """Tells emission which parameters may be the same memory."""
+        shared = [function.parameters[position].name for position in self.info.in_place]
+        return (("may_alias", ",".join((*shared, function.outputs[0].name))),) if shared else ()
 
     def source(self, backend: Backend) -> str:
         """The kernel in the target's language."""
@@ -77,7 +82,8 @@ class KernelTable:
 def _kernel(function: Function, text: str) -> Kernel:
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
-    return Kernel(KernelInfo(f"{stem}_{digest}", kernel_symbols(function)), function, text)
+    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place_inputs(function))
+    return Kernel(info, function, text)
 
 
 def kernel_symbols(function: Function) -> tuple[Symbol, ...]:

@@ -6,7 +6,7 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.ops.table import OPERATORS
-from relay import text as text_format
+from relay.text import module_parser
 
 
 def parse(text: str, source_name: str = "from_string") -> IRModule:
@@ -14,9 +14,9 @@ def parse(text: str, source_name: str = "from_string") -> IRModule:
 
     Raises `RelayError` with the line and a caret where the text is wrong, and for what does not type.
     """
-    return infer_type(text_format.parse(text, OPERATORS, source_name))
+    return infer_type(module_parser.parse(text, OPERATORS, source_name))
 
 
 def parse_expr(text: str, source_name: str = "from_string") -> Expr:
     """The expression that a text describes; types are inferred when it becomes part of a module."""
-    return text_format.parse_expr(text, OPERATORS, source_name)
+    return module_parser.parse_expr(text, OPERATORS, source_name)

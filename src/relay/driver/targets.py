@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from relay.targets.cpu.backend import CpuBackend
-
 from relay.base.target import Target
 from relay.lower.backend import Backend
+from relay.targets.cpu.backend import CpuBackend
 
 
 def backend_for(target: str | Target) -> Backend:

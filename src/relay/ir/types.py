@@ -133,7 +133,7 @@ class TypeCall:
         object.__setattr__(self, "args", tuple(self.args))
 
     def __str__(self) -> str:
-        return f"{self.func}[{', '.join(map(str, self.args))}]"
+        return f"{self.func}[{', '.join(map(str, self.args))}]" if self.args else str(self.func)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from relay.runtime.artefact import Artefact
-from relay.te.schedule.step import Step
-
 from relay.base.target import Target
 from relay.lower.group import Group
 from relay.lower.program import Program
+from relay.runtime.artefact import Artefact
+from relay.te.schedule.step import Step
 from relay.tir.stmt import PrimFunc
 from relay.transform.context import LayoutPreferences
 

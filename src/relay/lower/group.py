@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, Union
 
-from relay.ops.record import OperatorRecord
-from relay.te.compute import compute, placeholder
-from relay.te.tensor import Tensor
-
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
+from relay.ops.record import OperatorRecord
+from relay.te.compute import compute, placeholder
+from relay.te.tensor import Tensor
 from relay.tir.expr import imm
 
 GroupValue: TypeAlias = Union[Tensor, "tuple[GroupValue, ...]"]

@@ -13,10 +13,10 @@ from typing import TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
-from relay.infer.checks import checks_of
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.infer.checks import checks_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.types import ANY, TensorType, Type, dimension_symbols
@@ -46,10 +46,12 @@ KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """How a kernel is called: its symbol, and the dimension symbols it takes, in terms of its function's parameters."""
+    """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and the
+    positions of the inputs that its result may be written over."""
 
     name: str
     symbols: tuple[Symbol, ...]
+    in_place: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,7 +246,7 @@ def _extents_of(function: Function, types: list[TensorType]) -> dict[Symbol, Int
 def _checks(function: Function) -> tuple[list[CheckExtents], tuple[str, ...]]:
     """The run-time checks that typing left open, made once at entry: all extents are known there."""
     checks: dict[str, CheckExtents] = {}
-    for check in checks_of(function):
+    for check in (found.check for found in checks_of(function)):
         text = f"{check.message} (needs {check.condition})"
         if text not in checks:
             checks[text] = CheckExtents(check.condition, len(checks) + 1)
@@ -289,19 +291,35 @@ def _result_spec(value: _Value, positions: Iterator[int]) -> ResultSpec:
 
 def _plan_workspace(steps: list[_KernelStep], places: dict[_Storage, Place]) -> IntExpr:
     """Give every storage that is neither an input, a constant nor a result an offset of the workspace."""
+    last = {storage: time for time, step in enumerate(steps) for storage in (*step.inputs, *step.outputs)}
     first: dict[_Storage, int] = {}
-    last: dict[_Storage, int] = {}
+    owner: dict[_Storage, _Storage] = {}  # whose bytes a storage has
     for time, step in enumerate(steps):
         for storage in step.outputs:
-            first[storage] = last[storage] = time
-        for storage in step.inputs:
-            if storage.fixed is None:
-                last[storage] = time
-    planned = [storage for storage in first if storage not in places]
-    plan = plan_storage([Lifetime(storage.size_bytes, first[storage], last[storage]) for storage in planned])
-    for storage, offset in zip(planned, plan.offsets_bytes, strict=True):
-        places[storage] = WorkspacePlace(offset)
+            if storage not in places:
+                owner[storage] = _overwritten(step, storage, time, last, owner) or storage
+                first.setdefault(owner[storage], time)
+    end = dict.fromkeys(first, 0)
+    for storage, whose in owner.items():
+        end[whose] = max(end[whose], last[storage])
+    planned = list(first)
+    plan = plan_storage([Lifetime(storage.size_bytes, first[storage], end[storage]) for storage in planned])
+    offsets = dict(zip(planned, plan.offsets_bytes, strict=True))
+    for storage, whose in owner.items():
+        places[storage] = WorkspacePlace(offsets[whose])
     return plan.total_bytes
+
+
+def _overwritten(
+    step: _KernelStep, result: _Storage, time: int, last: Mapping[_Storage, int], owner: Mapping[_Storage, _Storage]
+) -> _Storage | None:
+    """The owner of the bytes of an input that dies here and that the result may be written over."""
+    for position in step.kernel.in_place:
+        storage = step.inputs[position]
+        once = sum(other is storage for other in step.inputs) == 1
+        if storage in owner and once and last[storage] == time and storage.size_bytes == result.size_bytes:
+            return owner[storage]
+    return None
 
 
 def _place(storage: _Storage, places: Mapping[_Storage, Place]) -> Place:

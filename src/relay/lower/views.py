@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from relay.ops.record import OperatorRecord
-
 from relay.ir.expr import Call, Function, Op, Var
+from relay.ops.record import OperatorRecord
 
 
 def is_view(function: Function) -> bool:
@@ -16,4 +15,7 @@ def is_view(function: Function) -> bool:
 
 
 def _reshapes(op: object) -> bool:
-    return isinstance(op, Op) and isinstance(op.operator, OperatorRecord) and op.operator.is_view
+    return isinstance(op, Op) and isinstance(op.operator, OperatorRecord) and op.operator.name in RESHAPES
+
+
+RESHAPES = frozenset({"reshape", "squeeze", "expand_dims", "nn.batch_flatten"})

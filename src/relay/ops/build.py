@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias, Union
+from typing import TypeAlias, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,10 @@ from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.span import caller_span
-from relay.infer.eager import type_eagerly
+from relay.infer.eager import eager_type, type_eagerly
 from relay.ir.attributes import Attributes, NoAttributes
-from relay.ir.expr import AnyExpr, Call, Constant, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const, record_type
-from relay.ir.types import ANY, IncompleteType, TensorType, TupleType, Type, type_children
+from relay.ir.expr import AnyExpr, Call, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const
+from relay.ir.types import ANY, TensorType, Type
 from relay.ops.record import OperatorRecord
 
 Argument: TypeAlias = Union[Expr, "TupleWrapper", ArrayLike, Sequence["Argument"]]
@@ -135,25 +135,8 @@ def as_expr(value: Argument, dtype: DType | None = None) -> Expr:
 
 def with_known_type(expr: AnyExpr) -> AnyExpr:
     """`expr` with its type recorded where that needs no inference: variables, constants, tuples and their fields."""
-    if expr.checked_type is not None:
-        return expr
-    type_: Type | None = None
-    match expr:
-        case Var(type_annotation=annotation) if annotation is not None and _is_complete(annotation):
-            type_ = annotation
-        case Constant(data=data):
-            type_ = TensorType(data.shape, dtype_of(data.dtype))
-        case Tuple(fields=fields):
-            types = tuple(with_known_type(field).checked_type for field in fields)
-            if all(types):
-                type_ = TupleType(tuple(t for t in types if t is not None))
-        case TupleGetItem(tuple_value=value, index=index):
-            whole = with_known_type(value).checked_type
-            if isinstance(whole, TupleType) and 0 <= index < len(whole.fields):
-                type_ = whole.fields[index]
-        case _:
-            pass
-    return expr if type_ is None else record_type(expr, type_)
+    eager_type(cast(Expr, expr))
+    return expr
 
 
 def call(record: OperatorRecord, arguments: Sequence[Argument], attributes: Attributes | None = None) -> Call:
@@ -182,7 +165,3 @@ def known_rank(value: Argument) -> int | None:
     """The rank of an argument, if it is a tensor whose type is known already."""
     type_ = as_expr(value).checked_type
     return len(type_.shape) if isinstance(type_, TensorType) else None
-
-
-def _is_complete(type_: Type) -> bool:
-    return not isinstance(type_, IncompleteType) and all(_is_complete(child) for child in type_children(type_))

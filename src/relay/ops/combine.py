@@ -128,7 +128,7 @@ def _exact(extent: Dimension, parts: int) -> Dimension:
 
 
 def _clipped(place: IntExpr, extent: Dimension) -> Dimension:
-    return place if extent is ANY else minimum(place, extent)
+    return ANY if extent is ANY else minimum(place, extent)
 
 
 def _split_rule(run: RelationRun, attributes: SplitAttributes) -> Type:

@@ -50,7 +50,8 @@ def _rule(run: RelationRun, attributes: ArgReduceAttributes) -> Type:
 def _meaning(largest: bool, attributes: ArgReduceAttributes, data: Array) -> Array:
     axes = reduced_axes(attributes, data.ndim)
     kept = [axis for axis in range(data.ndim) if axis not in axes]
-    rows = wide(data).transpose(*kept, *axes).reshape(*(data.shape[axis] for axis in kept), -1)
+    count = int(np.prod([data.shape[axis] for axis in axes], dtype=np.int64))
+    rows = wide(data).transpose(*kept, *axes).reshape(*(data.shape[axis] for axis in kept), count)
     choose = np.argmax if largest else np.argmin
     if attributes.select_last_index:
         index = rows.shape[-1] - 1 - choose(rows[..., ::-1], axis=-1)

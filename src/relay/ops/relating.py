@@ -164,8 +164,11 @@ class RelationRun:
             return left
         if left == 1:
             return right
-        return self.equal(left, right, f"axis {axis} of both sides",
-                          remedy="extents broadcast when they are equal or one of them is 1")  # fmt: skip
+        if decide_equal(left, right) is Proof.NO:
+            self.conflict("extents-differ", f"the inputs do not broadcast at axis {axis}", "equal extents, or 1",
+                          f"{left} and {right}",
+                          remedy="bring axes in line with expand_dims, reshape or transpose")  # fmt: skip
+        return self.equal(left, right, f"axis {axis} of one input")
 
     def axis(self, axis: int, rank: int, what: str = "axis") -> int:
         """`axis` counted from the front; a negative one counts from the back."""

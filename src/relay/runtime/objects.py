@@ -1,7 +1,7 @@
 """Object code loaded into this process.
 
-Objects are linked by LLVM's in-process linker, which needs no compiler. What they call and do not define is looked up in
-`imports`, then among the symbols of the process (the C library).
+Objects are linked by LLVM's in-process linker, which needs no compiler. What they call and do not define is looked up
+in `imports`, then among the symbols of the process (the C library).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import llvmlite.binding as llvm
 from relay.base.diagnostics import RelayError
 
 SUPPORT_SYMBOLS = (
-    "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads", "relay_set_pinning",
-    "relay_take_error",
+    "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads",
+    "relay_set_pinning", "relay_take_error",
 )  # fmt: skip
 """What the support library exports."""
 
@@ -27,7 +27,7 @@ NO_IMPORTS: Mapping[str, int] = MappingProxyType({})
 
 
 class LoadedObjects:
-    """Addresses of exported symbols. The code is unloaded when this is garbage, so whoever keeps an address keeps this."""
+    """Addresses of exported symbols. The code is unloaded when this is garbage: whoever keeps an address keeps this."""
 
     __slots__ = ("__weakref__", "_tracker", "addresses")
 
@@ -48,15 +48,16 @@ class LoadedObjects:
 
 
 class _Linker:
-    """LLVM's in-process linker. There is one, and it is never disposed of: the threads of the support library's pool run
-    code that it holds until the process ends."""
+    """LLVM's in-process linker. There is one, and it is never disposed of: the threads of the support library's pool
+    run code that it holds until the process ends."""
 
     def __init__(self) -> None:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine(reloc="pic", codemodel="small")
         self._jit = llvm.create_lljit_compiler(machine)
-        self._jit._owned = True  # noqa: SLF001 - llvmlite's way to say that it must not dispose of it
+        # so that llvmlite never disposes of it
+        self._jit._owned = True  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._support: LoadedObjects | None = None

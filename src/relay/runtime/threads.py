@@ -12,5 +12,7 @@ def set_num_threads(count: int) -> None:
     Raises `RelayError` (rule `bad-threads`) when `count` is not positive.
     """
     if count < 1:
-        raise RelayError(rule="bad-threads", message="a thread count is at least 1", expected="1 or more", found=str(count))
+        raise RelayError(
+            rule="bad-threads", message="a thread count is at least 1", expected="1 or more", found=str(count)
+        )
     set_pool_threads(count)

@@ -41,6 +41,7 @@ from relay.te.schedule import (
 )  # fmt: skip
 from relay.te.state import At, AtRoot, Loop, Stage, State, initial_state
 from relay.te.tensor import Axis, Tensor, as_index
+from relay.te.tensorize import TensorIntrinsic, View
 from relay.te.values import (
     abs,  # noqa: A004
     acos,
@@ -132,10 +133,12 @@ __all__ = [
     "State",
     "Step",
     "Tensor",
+    "TensorIntrinsic",
     "Tensorize",
     "Tile",
     "Unroll",
     "Vectorize",
+    "View",
     "abs",
     "acos",
     "acosh",

@@ -38,18 +38,26 @@ def compute(
 ) -> Tensor: ...
 @overload
 def compute(
-    shape: Sequence[IntExpr], body: Callable[..., tuple[BodyPart, ...]], name: str = ..., attributes: Attributes = ...
+    shape: Sequence[IntExpr],
+    body: Callable[..., tuple[BodyPart, ...]],
+    name: str = ...,
+    attributes: Attributes = ...,
+    ranks: Sequence[int] = ...,
 ) -> tuple[Tensor, ...]: ...
 def compute(
     shape: Sequence[IntExpr],
     body: Callable[..., BodyPart | tuple[BodyPart, ...]],
     name: str = "compute",
     attributes: Attributes = (),
+    ranks: Sequence[int] = (),
 ) -> Tensor | tuple[Tensor, ...]:
     """The tensor whose element at `indices` is `body(*indices)`; a body that gives a tuple makes a tuple of tensors.
 
     The parameters of `body` name the axes (`*indices` names them i0, i1, …). Arithmetic on floats narrower than 32
-    bits is done in float32 and rounded once. Raises `RelayError` (`compute-rank`, `compute-mixed-body`).
+    bits is done in float32 and rounded once. `ranks`, for a body that gives the components of one reduction, says how
+    many leading axes each result has: attention's running maximum and sum have one axis less than its output, and are
+    updated once for a whole row of it. Raises `RelayError` (`compute-rank`, `compute-mixed-body`,
+    `compute-ranks`).
 
     >>> from relay import te
     >>> a, k = te.placeholder((4, 8), "float32", "a"), te.reduce_axis(8, "k")
@@ -60,7 +68,29 @@ def compute(
     result = body(*axes)
     if not isinstance(result, tuple):
         return _computed((result,), axes, name, attributes)[0]
+    if ranks:
+        return _computed_ranks(result, axes, name, attributes, tuple(ranks))
     return _computed(result, axes, name, attributes)
+
+
+def _computed_ranks(
+    parts: tuple[BodyPart, ...], axes: tuple[Axis, ...], name: str, attributes: Attributes, ranks: tuple[int, ...]
+) -> tuple[Tensor, ...]:
+    """The components of one reduction, some with fewer axes."""
+    first = parts[0]
+    reduction = first.reduction if isinstance(first, Reduced) else None
+    given = [part.component if isinstance(part, Reduced) and part.reduction is reduction else None for part in parts]
+    whole = reduction is not None and given == list(range(len(reduction.sources))) and len(ranks) == len(given)
+    if reduction is None or not whole or set(ranks) - {min(ranks), len(axes)} or min(ranks) < 0:
+        raise RelayError(
+            rule="compute-ranks",
+            message=f"the results of compute `{name}` cannot have these ranks",
+            expected="all components of one reduction, each with all axes or the same smaller number of them",
+            found=f"ranks {ranks} of {len(axes)} axes",
+            remedy="compute results of other shapes in computes of their own",
+        )
+    operation = Compute(name, axes, reduction, attributes, ranks)
+    return tuple(_output(operation, component) for component in range(len(parts)))
 
 
 def _axis_names(body: Callable[..., object], rank: int, name: str) -> list[str]:
@@ -148,7 +178,7 @@ def _side_by_side(reductions: list[Reduction], name: str) -> Reduction:
 def _output(operation: Compute, component: int) -> Tensor:
     many = len(operation.dtypes) > 1
     name = f"{operation.name}.{component}" if many else operation.name
-    shape = tuple(axis.extent for axis in operation.axes)
+    shape = tuple(axis.extent for axis in operation.axes[: operation.rank(component)])
     return Tensor(name, shape, operation.dtypes[component], operation=operation, component=component)
 
 
@@ -169,7 +199,8 @@ def scan(
     `state[time, ..]` is a placeholder that stands for the result; `init[rows, ..]` gives its first rows; `update[time,
     ..]` gives each later row from rows of `state` before it. The result has the shape of `state`.
 
-    Raises `RelayError` (`scan-shape`) when the three disagree.
+    Parts of an update may read each other in the same row. Raises `RelayError` (`scan-shape`) when the three disagree;
+    lowering raises `scan-update` when something outside reads an update.
     """
     single = isinstance(init, Tensor)
     inits, updates, states = ((part,) if isinstance(part, Tensor) else tuple(part) for part in (init, update, state))

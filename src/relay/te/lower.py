@@ -1,36 +1,33 @@
-"""From tensor expressions and a schedule to loops.
-
-A stage becomes its loops around one store. A reduction is two nests: one that sets the result to its start, placed
-right before the first reducing loop, and one that updates it.
-"""
+"""From tensor expressions and a schedule to a function of the loop language."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from relay.arith.bounds import Interval
-from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, multiply, substitute
-from relay.arith.simplify import Assumptions
-from relay.base.diagnostics import CompilerBug, RelayError
-from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewrite_value, scalar_indices
-from relay.te.placement import OUTSIDE, Placement, Placements, Storage, is_single, place_stages
+from relay.arith.expr import Symbol, free_symbols
+from relay.te.nests import Nests
+from relay.te.operation import Scan
+from relay.te.placement import Placements, Storage, place_stages
 from relay.te.schedule.step import Step, apply
-from relay.te.state import AtRoot, Loop, Stage, State
+from relay.te.state import State
 from relay.te.tensor import Tensor
-from relay.te.values import all_of
+from relay.te.tensorize import TensorIntrinsic
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Holds, Load, Value, ValueVar
-from relay.tir.stmt import Allocate, For, If, LetValue, PrimFunc, Stmt, Store
-from relay.tir.stmt import Sequence as Statements
+from relay.tir.stmt import For, PrimFunc, Stmt
 from relay.tir.traversal import statement_values, symbols_of_value, walk_statement
 
 
 def lower(
-    outputs: Tensor | Sequence[Tensor], inputs: Sequence[Tensor], steps: Iterable[Step] = (), name: str = "kernel"
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    steps: Iterable[Step] = (),
+    name: str = "kernel",
+    intrinsics: Sequence[TensorIntrinsic] = (),
 ) -> PrimFunc:
     """The function of `inputs` that fills `outputs`, scheduled by `steps`.
 
-    Parameters are the inputs, then the outputs; symbols of shapes come last. Raises `RelayError` for a step that is
+    Parameters are the inputs, then the outputs; symbols of shapes come last. `intrinsics` are those that `Tensorize`
+    steps name. Raises `RelayError` for a step that is
     refused (`schedule-…`) or a tensor that is neither computed nor given (`te-missing-input`).
 
     >>> from relay import te
@@ -39,15 +36,17 @@ def lower(
     (a[4], b[4])
     """
     results = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    return lower_state(apply(results, steps), inputs, name)
+    return lower_state(apply(results, steps), inputs, name, intrinsics)
 
 
-def lower_state(state: State, inputs: Sequence[Tensor], name: str = "kernel") -> PrimFunc:
+def lower_state(
+    state: State, inputs: Sequence[Tensor], name: str = "kernel", intrinsics: Sequence[TensorIntrinsic] = ()
+) -> PrimFunc:
     """The function of `inputs` that a scheduled state stands for."""
     given: dict[Buffer, Buffer] = {tensor: _plain(tensor) for tensor in inputs}
     results: dict[Buffer, Buffer] = {buffer: _plain(buffer) for buffer in state.outputs}
     placements = place_stages(state, results)
-    body = _Nests(state, placements, _storages(state, placements, given)).program(set(results))
+    body = Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
     parameters = (*given.values(), *results.values())
     return PrimFunc(name, parameters, len(results), _symbols(parameters, body), body)
 
@@ -86,220 +85,3 @@ def _symbols(parameters: Sequence[Buffer], body: Stmt) -> tuple[Symbol, ...]:
         for value in statement_values(statement):
             note(symbols_of_value(value))
     return tuple(found)
-
-
-class _Nests:
-    """Writes the loops of placed stages."""
-
-    def __init__(self, state: State, placements: Placements, storages: Mapping[Buffer, Storage]) -> None:
-        self.state = state
-        self.placements = placements
-        self.storages = storages
-        # A reduction's start has copies of its loops, so that each symbol is bound once.
-        self.copies = {
-            loop.symbol: Symbol(f"{loop.name}.init")
-            for stage in state.stages
-            for loop in stage.loops
-            if is_copied(stage, loop)
-        }
-        self.known = Assumptions(self._ranges())
-
-    def _ranges(self) -> dict[Symbol, Interval]:
-        """What is known of every loop."""
-        ranges: dict[Symbol, Interval] = {}
-        for placed in self.placements.values():
-            for symbol, extent in placed.extents.items():
-                interval = Interval(0, max(extent - 1, 0) if isinstance(extent, int) else None)
-                ranges[symbol] = interval
-                if symbol in self.copies:
-                    ranges[self.copies[symbol]] = interval
-        return ranges
-
-    def program(self, results: set[Buffer]) -> Stmt:
-        body: Stmt = Statements(())
-        for stage in reversed(self.state.stages):
-            if isinstance(stage.place, AtRoot):
-                body = self._allocated(stage, in_order(self._nest(stage), body), results)
-        return body
-
-    def _allocated(self, stage: Stage, body: Stmt, results: set[Buffer]) -> Stmt:
-        for buffer, storage in zip(stage.outputs, self.placements[stage.name].storage, strict=True):
-            if buffer not in results and not self._is_row_of_scan(buffer):
-                body = Allocate(storage.buffer, body)
-        return body
-
-    def _is_row_of_scan(self, buffer: Buffer) -> bool:
-        return any(isinstance(s.operation, Scan) and buffer in s.operation.update for s in self.state.stages)
-
-    def _nest(self, stage: Stage) -> Stmt:
-        placed = self.placements[stage.name]
-        if stage.intrinsic is not None:
-            raise CompilerBug("te.lower", f"tensorize of `{stage.name}` is not lowered yet")
-        match stage.operation:
-            case Compute(body=Reduction() as reduction):
-                return self._reduction(placed, reduction)
-            case Compute(body=tuple() as values):
-                stores = self._stores(placed, values, placed.axis_values)
-                return self._loops(placed, 0, stores)
-            case Scan() as scan:
-                rows = in_order(*map(self._copy_rows, scan.init, placed.storage))
-                return in_order(rows, self._loops(placed, 0, Statements(())))
-            case Extern(inputs=inputs, emit=emit):
-                outputs = tuple(storage.buffer for storage in placed.storage)
-                return emit(tuple(self._stored(tensor).buffer for tensor in inputs), outputs)
-            case _:
-                raise CompilerBug("te.lower", f"stage {stage.name} has no loops")
-
-    def _stored(self, buffer: Buffer) -> Storage:
-        storage = self.storages.get(buffer)
-        if storage is None:
-            raise RelayError(
-                rule="te-missing-input",
-                message=f"tensor `{buffer.name}` is read, but is neither computed nor given",
-                expected="every placeholder among the inputs",
-                found=f"no input {buffer!r}",
-                remedy="pass it in `inputs`",
-            )
-        return storage
-
-    # Loops
-
-    def _loops(self, placed: Placement, first: int, body: Stmt, before: Mapping[int, Stmt] | None = None) -> Stmt:
-        """`body` in the loops of the stage from depth `first` inwards, with guards, and attached stages at their loops.
-
-        `before` gives statements that stand in front of the loop at a depth.
-        """
-        for depth in reversed(range(first, len(placed.stage.loops))):
-            loop = placed.stage.loops[depth]
-            body = self._with_attached(placed.stage, loop, body)
-            body = guarded(body, [guard.condition for guard in placed.guards if guard.depth == depth])
-            body = looped(loop, loop.symbol, placed.extents[loop.symbol], body)
-            if before is not None and depth in before:
-                body = in_order(before[depth], body)
-        return guarded(body, [guard.condition for guard in placed.guards if guard.depth == OUTSIDE])
-
-    def _with_attached(self, stage: Stage, loop: Loop, body: Stmt) -> Stmt:
-        for other in reversed(self.state.attached(stage, loop)):
-            body = self._allocated(other, in_order(self._nest(other), body), set())
-        return body
-
-    def _reduction(self, placed: Placement, reduction: Reduction) -> Stmt:
-        loops = placed.stage.loops
-        first = next((depth for depth, loop in enumerate(loops) if loop.is_reduction), len(loops))
-        self._check_initial(placed.stage, reduction, first)
-        start = self._start(placed, reduction, first)
-        update = self._update(placed, reduction)
-        if first == len(loops):
-            return self._loops(placed, 0, in_order(start, update))
-        return self._loops(placed, 0, update, {first: start})
-
-    def _check_initial(self, stage: Stage, reduction: Reduction, first: int) -> None:
-        """What a reduction starts from must be there before its reducing loops."""
-        inside = [other for loop in stage.loops[first:] for other in self.state.attached(stage, loop)]
-        read = {load.buffer for load in loads_of(reduction.initial or ())}
-        late = next((other for other in inside if read & set(other.outputs)), None)
-        if late is not None:
-            raise RelayError(
-                rule="schedule-out-of-reach",
-                message=f"`{stage.name}` starts from `{late.name}`, which is computed inside its reducing loops",
-                expected=f"`{late.name}` computed outside loop `{stage.loops[first].name}`",
-                found=f"`{late.name}` computed at {late.place}",
-                remedy="compute it at a loop outside the reduction",
-            )
-
-    def _start(self, placed: Placement, reduction: Reduction, first: int) -> Stmt:
-        """The result set to its start, in copies of the spatial loops from depth `first` inwards."""
-        loops = placed.stage.loops
-        copies = {loop.symbol: self.copies[loop.symbol] for loop in loops[first:] if not loop.is_reduction}
-        values = {axis: substitute(value, copies) for axis, value in placed.axis_values.items()}
-        body = self._stores(placed, reduction.initial or reduction.identity(), values)
-        for depth in reversed(range(first, len(loops))):
-            loop = loops[depth]
-            if loop.is_reduction:
-                continue
-            conditions = [
-                g.condition.substitute(copies) for g in placed.guards if g.depth == depth and not g.is_reduction
-            ]
-            body = looped(loop, copies[loop.symbol], placed.extents[loop.symbol], guarded(body, conditions))
-        return body
-
-    def _update(self, placed: Placement, reduction: Reduction) -> Stmt:
-        indices = self._indices(placed, placed.axis_values)
-        left = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
-        right = tuple(self._translated(source, placed.axis_values) for source in reduction.sources)
-        body = _stored_together(left, reduction.combine(left, right))
-        if reduction.where is None:
-            return body
-        return If(self._translated(reduction.where, placed.axis_values), body)
-
-    def _stores(self, placed: Placement, values: Components, axis_values: Mapping[Symbol, IntExpr]) -> Stmt:
-        indices = self._indices(placed, axis_values)
-        return in_order(
-            *(
-                Store(storage.buffer, at, self._translated(value, axis_values))
-                for storage, at, value in zip(placed.storage, indices, values, strict=True)
-            )
-        )
-
-    def _indices(self, placed: Placement, axis_values: Mapping[Symbol, IntExpr]) -> list[tuple[IntExpr, ...]]:
-        operation = placed.stage.operation
-        axes = operation.axes if isinstance(operation, Compute) else ()
-        at = tuple(axis_values[axis] for axis in axes)
-        return [self._rebased(at, storage) for storage in placed.storage]
-
-    def _rebased(self, indices: tuple[IntExpr, ...], storage: Storage) -> tuple[IntExpr, ...]:
-        return tuple(
-            self.known.simplify(add(index, multiply(low, -1))) for index, low in zip(indices, storage.low, strict=True)
-        )
-
-    def _translated(self, value: Value, axis_values: Mapping[Symbol, IntExpr]) -> Value:
-        """A value of the operation's axes as one of loops, reading tensors where they are kept."""
-
-        def on_load(load: Load) -> Value:
-            storage = self._stored(load.buffer)
-            return Load(storage.buffer, self._rebased(scalar_indices(load), storage))
-
-        return rewrite_value(value, lambda index: self.known.simplify(substitute(index, axis_values)), on_load)
-
-    def _copy_rows(self, rows: Tensor, target: Storage) -> Stmt:
-        source = self._stored(rows)
-        symbols = tuple(Symbol(f"row{axis}") for axis in range(len(rows.shape)))
-        body: Stmt = Store(target.buffer, symbols, Load(source.buffer, symbols))
-        for symbol, extent in reversed(list(zip(symbols, rows.shape, strict=True))):
-            body = For(symbol, extent, body)
-        return body
-
-
-def is_copied(stage: Stage, loop: Loop) -> bool:
-    """May the start of a reduction need this loop too?"""
-    operation = stage.operation
-    return isinstance(operation, Compute) and isinstance(operation.body, Reduction) and not loop.is_reduction
-
-
-def _stored_together(targets: tuple[Load, ...], values: Components) -> Stmt:
-    """All `values` computed before any is stored, since each may read every target."""
-    if len(targets) == 1:
-        return Store(targets[0].buffer, targets[0].indices, values[0])
-    variables = [ValueVar(f"new{position}", value.dtype) for position, value in enumerate(values)]
-    body: Stmt = in_order(
-        *(Store(target.buffer, target.indices, new) for target, new in zip(targets, variables, strict=True))
-    )
-    for variable, value in reversed(list(zip(variables, values, strict=True))):
-        body = LetValue(variable, value, body)
-    return body
-
-
-def guarded(body: Stmt, conditions: list[Comparison]) -> Stmt:
-    return If(all_of(Holds(condition) for condition in conditions), body) if conditions else body
-
-
-def looped(loop: Loop, symbol: Symbol, extent: IntExpr, body: Stmt) -> Stmt:
-    return body if is_single(loop, extent) else For(symbol, extent, body, loop.kind, loop.annotations)
-
-
-def in_order(*statements: Stmt) -> Stmt:
-    """One after another, without nesting or wrapping what need not be."""
-    flat: list[Stmt] = []
-    for statement in statements:
-        flat.extend(statement.statements if isinstance(statement, Statements) else (statement,))
-    return flat[0] if len(flat) == 1 else Statements(tuple(flat))

@@ -6,18 +6,28 @@ operation ::= Placeholder | Compute | Scan | Extern
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, Union, assert_never
 
-from relay.arith.expr import Atom, IntExpr, map_leaves
+from relay.arith.expr import Atom, IntExpr, Symbol, children, map_leaves
 from relay.base.dtypes import DType
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Ramp, Value
 from relay.tir.stmt import Stmt
-from relay.tir.traversal import ValueIndex, map_value, walk_value
+from relay.tir.traversal import ValueIndex, map_value, value_children, value_indices
 
 Components: TypeAlias = tuple[Value, ...]
+
+
+class Named:
+    """Shown by name: a whole graph of producers hangs on an operation."""
+
+    __slots__ = ()
+    name: str
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self.name}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +45,7 @@ class Reducer:
     selects: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reduction:
     """`sources` combined over all points of `axes` where `where` holds, starting from `initial` (default: identity).
 
@@ -68,7 +78,7 @@ class Reduction:
         return tuple(parts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reduced:
     """One component of a reduction, as the body of a compute. `dtype` is what the result is rounded to."""
 
@@ -77,21 +87,30 @@ class Reduced:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Placeholder:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Placeholder(Named):
     """A tensor that comes from outside."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compute:
-    """Each element by a formula: `body` gives one value for each component, in terms of `axes`."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Compute(Named):
+    """Each element by a formula: `body` gives one value for each component, in terms of `axes`.
+
+    `ranks` says how many of the leading axes each component has (all of them, when empty): the running maximum of an
+    attention has fewer than its output.
+    """
 
     name: str
     axes: tuple[Axis, ...]
     body: Components | Reduction
     attributes: tuple[tuple[str, str | int], ...] = ()
+    ranks: tuple[int, ...] = ()
+    reads: tuple[Load, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reads", loads_of(body_values(self.body)))
 
     @property
     def dtypes(self) -> tuple[DType, ...]:
@@ -99,13 +118,22 @@ class Compute:
             return self.body.dtypes
         return tuple(value.dtype for value in self.body)
 
+    def rank(self, component: int) -> int:
+        """How many of the leading axes a component has."""
+        return self.ranks[component] if self.ranks else len(self.axes)
+
+    @property
+    def shared_rank(self) -> int:
+        """How many leading axes all components have."""
+        return min(self.ranks, default=len(self.axes))
+
     @property
     def reduce_axes(self) -> tuple[Axis, ...]:
         return self.body.axes if isinstance(self.body, Reduction) else ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scan:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scan(Named):
     """A recurrence along axis 0: `init` gives the first rows, and `update`, which reads earlier rows through the
     placeholders `state`, all later ones, one at a time."""
 
@@ -119,8 +147,8 @@ class Scan:
         return tuple(tensor.dtype for tensor in self.update)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Extern:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Extern(Named):
     """Loops written by hand: `emit(input buffers, output buffers)` gives the statement that fills the outputs."""
 
     name: str
@@ -150,9 +178,30 @@ def map_body(body: Components | Reduction, rewrite: Callable[[Value], Value]) ->
     return Reduction(body.reducers, tuple(map(rewrite, body.sources)), body.axes, where, initial)
 
 
-def loads_of(values: Iterable[Value]) -> list[Load]:
-    """Every load in these values, those inside gathering indices included, in a stable order."""
-    return [node for value in values for node in walk_value(value) if isinstance(node, Load)]
+def loads_of(values: Iterable[Value]) -> tuple[Load, ...]:
+    """Every load in these values, those inside gathering indices included, from left to right."""
+    found: list[Load] = []
+    stack = list(values)[::-1]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Load):
+            found.append(node)
+        inside = [value for index in value_indices(node) for value in gathered(index)]
+        stack.extend((*value_children(node), *inside)[::-1])
+    return tuple(found)
+
+
+def gathered(index: IntExpr) -> list[Value]:
+    """The machine values that an index reads, from left to right."""
+    found: list[Value] = []
+    stack = [index]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ValueIndex):
+            found.append(part.value)
+        elif not isinstance(part, (int, Symbol)):
+            stack.extend(children(part)[::-1])
+    return found
 
 
 def scalar_indices(load: Load) -> tuple[IntExpr, ...]:
@@ -169,7 +218,7 @@ def rewrite_value(value: Value, on_index: Callable[[IntExpr], IntExpr], on_load:
         return atom
 
     def index(expr: IntExpr) -> IntExpr:
-        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom))
+        return on_index(map_leaves(expr, lambda symbol: symbol, on_atom) if gathered(expr) else expr)
 
     return map_value(value, lambda node: on_load(node) if isinstance(node, Load) else node, index)
 
@@ -179,8 +228,8 @@ def input_tensors(operation: Operation) -> tuple[Tensor, ...]:
     match operation:
         case Placeholder():
             return ()
-        case Compute(body=body):
-            buffers = dict.fromkeys(load.buffer for load in loads_of(body_values(body)))
+        case Compute(reads=reads):
+            buffers = dict.fromkeys(load.buffer for load in reads)
             return tuple(buffer for buffer in buffers if isinstance(buffer, Tensor))
         case Scan(init=init, update=update):
             return (*init, *update)

@@ -121,7 +121,7 @@ def _chain(stage: Stage, placements: Placements) -> tuple[Enclosing, ...]:
 
 
 def _region(state: State, stage: Stage, chain: tuple[Enclosing, ...], placements: Placements) -> tuple[Range, ...]:
-    shape = stage.outputs[0].shape
+    shape = _region_shape(stage)
     whole = tuple(Range(0, add(extent, -1)) for extent in shape)
     if not isinstance(stage.place, At) or not isinstance(stage.operation, Compute):
         return whole
@@ -141,6 +141,12 @@ def _region(state: State, stage: Stage, chain: tuple[Enclosing, ...], placements
             if load.buffer in stage.outputs:
                 reads.append(tuple(substitute(index, placed.axis_values) for index in scalar_indices(load)))
     return region_of(reads, shape, inner)
+
+
+def _region_shape(stage: Stage) -> tuple[IntExpr, ...]:
+    if isinstance(stage.operation, Compute):
+        return tuple(axis.extent for axis in stage.operation.axes)
+    return stage.outputs[0].shape
 
 
 def _scanned_row(state: State, stage: Stage, placements: Placements) -> IntExpr | None:
@@ -173,8 +179,9 @@ def _indices(
 ) -> tuple[dict[Symbol, IntExpr], dict[Symbol, IntExpr], list[tuple[IntExpr, IntExpr]]]:
     """Extents of all loops; axes in terms of loops; and, for splits that do not divide, (index, extent) to check."""
     extents: dict[Symbol, IntExpr] = {}
-    for position, root in enumerate(stage.roots):
-        extents[root.symbol] = root.axis.extent if root.is_reduction else add(region[position].width, 1)
+    computed = _parts(stage, region)
+    for root in stage.roots:
+        extents[root.symbol] = root.axis.extent if root.is_reduction else add(computed[root.axis].width, 1)
     if isinstance(stage.operation, Scan):
         extents[stage.loops[0].symbol] = stage.outputs[0].shape[0] - stage.operation.init[0].shape[0]
     for relation in stage.relations:
@@ -201,10 +208,16 @@ def _indices(
             case _:
                 assert_never(relation)
     axis_values: dict[Symbol, IntExpr] = {}
-    for position, root in enumerate(stage.roots):
-        low = 0 if root.is_reduction else region[position].low
+    for root in stage.roots:
+        low = 0 if root.is_reduction else computed[root.axis].low
         axis_values[root.axis] = add(low, values[root.symbol])
     return extents, axis_values, splits
+
+
+def _parts(stage: Stage, region: tuple[Range, ...]) -> dict[Symbol, Range]:
+    """The part of each axis over results that is computed."""
+    axes = stage.operation.axes if isinstance(stage.operation, Compute) else ()
+    return dict(zip(axes, region, strict=False))
 
 
 def is_single(loop: Loop, extent: IntExpr) -> bool:
@@ -232,10 +245,10 @@ def _guards(
     for index, extent in splits:
         if not is_below(index, extent, everything):
             needed[Comparison(index, "<", extent)] = None
-    spatial = [root for root in stage.roots if not root.is_reduction]
-    for position, root in enumerate(spatial):
+    computed = _parts(stage, region)
+    for root in stage.roots:
         index = axis_values[root.axis]
-        if region[position] == Range(0, add(root.axis.extent, -1)):
+        if root.is_reduction or computed[root.axis] == Range(0, add(root.axis.extent, -1)):
             continue  # the loops cover the axis exactly
         if not is_below(-1, index, everything):
             needed[Comparison(0, "<=", index)] = None
@@ -257,9 +270,9 @@ def _storage(
     placements: Placements,
     parameters: Mapping[Buffer, Buffer],
 ) -> tuple[Storage, ...]:
-    zeros: tuple[IntExpr, ...] = (0,) * len(region)
     made: list[Storage] = []
-    for buffer in stage.outputs:
+    for component, buffer in enumerate(stage.outputs):
+        zeros: tuple[IntExpr, ...] = (0,) * len(buffer.shape)
         if buffer in parameters:
             made.append(Storage(parameters[buffer], zeros))
             continue
@@ -267,11 +280,12 @@ def _storage(
         if scanned is not None:
             made.append(scanned)
         elif not isinstance(stage.operation, Compute):
-            made.append(Storage(Buffer(buffer.name, buffer.shape, buffer.dtype, stage.scope), (0,) * len(buffer.shape)))
+            made.append(Storage(Buffer(buffer.name, buffer.shape, buffer.dtype, stage.scope), zeros))
         else:
-            shape = tuple(_allocated(part.width) for part in region)
+            kept = region[: stage.operation.rank(component)]
+            shape = tuple(_allocated(part.width) for part in kept)
             _check_scope(stage, shape)
-            made.append(Storage(Buffer(buffer.name, shape, buffer.dtype, stage.scope), tuple(x.low for x in region)))
+            made.append(Storage(Buffer(buffer.name, shape, buffer.dtype, stage.scope), tuple(x.low for x in kept)))
     return tuple(made)
 
 

@@ -68,7 +68,7 @@ def range_of(expr: IntExpr, extents: Mapping[Symbol, IntExpr]) -> Range | None:
         case Product(factors):
             return _range_of_product(factors, extents)
         case _:
-            return None if free_symbols(expr) & extents.keys() else Range(expr, 0)
+            return None  # a machine integer: nothing is known of it
 
 
 def _range_of_sum(
@@ -99,9 +99,11 @@ def _range_of_product(factors: tuple[Node, ...], extents: Mapping[Symbol, IntExp
 def _range_of_quotient(
     expr: FloorDiv, dividend: Range | None, divisor: IntExpr, extents: Mapping[Symbol, IntExpr]
 ) -> Range | None:
+    if dividend is None:
+        return None
     if not free_symbols(expr) & extents.keys():
         return Range(expr, 0)
-    if dividend is None or free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 1):
+    if free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 1):
         return None
     low = dividend.low // divisor
     exact = add(dividend.high // divisor, low * -1)
@@ -111,7 +113,7 @@ def _range_of_quotient(
 def _range_of_remainder(
     expr: FloorMod, dividend: Range | None, divisor: IntExpr, extents: Mapping[Symbol, IntExpr]
 ) -> Range | None:
-    if not free_symbols(expr) & extents.keys():
+    if dividend is not None and not free_symbols(expr) & extents.keys():
         return Range(expr, 0)
     if free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 1):
         return None
@@ -182,9 +184,13 @@ def region_of(
 ) -> tuple[Range, ...]:
     """What indices `reads` touch of a tensor of `shape` while the symbols of `inner` run: one range for each axis.
 
-    Where the region is not known, not of constant width, or not smaller than the axis, it is the whole axis.
+    A read may have fewer indices, for a component with fewer axes. Where the region is not known, not of constant
+    width, or not smaller than the axis, it is the whole axis.
     """
-    return tuple(_axis_region([read[axis] for read in reads], extent, inner) for axis, extent in enumerate(shape))
+    return tuple(
+        _axis_region([read[axis] for read in reads if axis < len(read)], extent, inner)
+        for axis, extent in enumerate(shape)
+    )
 
 
 def _axis_region(indices: list[IntExpr], extent: IntExpr, inner: Mapping[Symbol, IntExpr]) -> Range:

@@ -5,7 +5,7 @@ A `State` is a value: steps give a new one. It starts with every compute as a lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, Union, assert_never
 
@@ -16,12 +16,11 @@ from relay.base.graph import post_order
 from relay.te.operation import (
     Compute,
     Extern,
+    Named,
     Operation,
     Placeholder,
     Scan,
-    body_values,
     input_tensors,
-    loads_of,
 )  # fmt: skip
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer, Scope
@@ -96,8 +95,8 @@ class Intrinsic:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Stage(Named):
     """An operation, the buffers it fills, its loops from outermost to innermost, and where it stands."""
 
     name: str
@@ -126,9 +125,9 @@ class Stage:
             remedy="loops that were split or fused are known by their new names",
         )
 
-    def reads(self) -> list[Load]:
+    def reads(self) -> tuple[Load, ...]:
         """The loads of a compute; scans and externs read whole tensors (see `State.sources`)."""
-        return loads_of(body_values(self.operation.body)) if isinstance(self.operation, Compute) else []
+        return self.operation.reads if isinstance(self.operation, Compute) else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,6 +153,24 @@ class State:
     def with_stage(self, stage: Stage) -> State:
         """This state with the stage of the same name replaced."""
         return replace(self, stages=tuple(stage if old.name == stage.name else old for old in self.stages))
+
+    def __str__(self) -> str:
+        """The loops of every stage where it stands, without their extents: what a schedule has done so far."""
+        roots = [stage for stage in self.stages if isinstance(stage.place, AtRoot)]
+        return "\n".join(line for stage in roots for line in self._lines(stage, ""))
+
+    def _lines(self, stage: Stage, indent: str) -> Iterator[str]:
+        for loop in stage.loops:
+            if stage.intrinsic is not None and stage.intrinsic.loop == loop.name:
+                break
+            words = [] if loop.kind is LoopKind.SERIAL else [str(loop.kind)]
+            words += [f"{key}={value}" for key, value in loop.annotations]
+            yield f"{indent}for {loop.name}" + (f": {', '.join(words)}" if words else "")
+            indent += "  "
+            for other in self.attached(stage, loop):
+                yield from self._lines(other, indent)
+        scope = "" if stage.scope is Scope.GLOBAL else f" in {stage.scope}"
+        yield f"{indent}{stage.name}{scope}" + (f" by {stage.intrinsic.name}" if stage.intrinsic else "")
 
     def producer(self, buffer: Buffer) -> Stage | None:
         return next((stage for stage in self.stages if buffer in stage.outputs), None)
@@ -190,6 +207,25 @@ class State:
                 reached.add(other.name)
         return stage.name in reached and stage.name != producer.name
 
+    def scan_around(self, stage: Stage) -> Stage | None:
+        """The scan that `stage` is a part of: it is an update, or needs earlier rows to make one."""
+        for scan in self.stages:
+            if isinstance(scan.operation, Scan) and self.depends_on(scan, stage):
+                is_update = any(tensor in stage.outputs for tensor in scan.operation.update)
+                if is_update or self._reaches(stage, set(scan.operation.state)):
+                    return scan
+        return None
+
+    def _reaches(self, stage: Stage, buffers: set[Buffer]) -> bool:
+        """Does `stage` read one of `buffers`, directly or through other stages?"""
+        reached = set(buffers)
+        for other in self.stages:  # producers come first
+            if not reached.isdisjoint(self.sources(other)):
+                reached.update(other.outputs)
+                if other is stage:
+                    return True
+        return False
+
     def _stage_name(self, buffer: Buffer) -> str | None:
         producer = self.producer(buffer)
         return None if producer is None else producer.name
@@ -209,10 +245,14 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def plain_stage(name: str, operation: Compute, outputs: tuple[Buffer, ...], scope: Scope = Scope.GLOBAL) -> Stage:
-    """A compute as written: one loop for each axis, then one for each reduced axis."""
+    """A compute as written: a loop for each axis, then one for each reduced axis.
+
+    Axes that only some of its components have come last.
+    """
     roots: list[Root] = []
     loops: list[Loop] = []
-    for axis in (*operation.axes, *operation.reduce_axes):
+    shared, own = operation.axes[: operation.shared_rank], operation.axes[operation.shared_rank :]
+    for axis in (*shared, *operation.reduce_axes, *own):
         label = unique_name(axis.name, (loop.name for loop in loops))
         symbol = Symbol(label)
         is_reduction = axis in operation.reduce_axes
@@ -275,7 +315,8 @@ def _components(operation: Operation) -> list[tuple[tuple[IntExpr, ...], DType]]
         case Placeholder():
             return []
         case Compute(axes=axes, dtypes=dtypes):
-            return [(tuple(axis.extent for axis in axes), dtype) for dtype in dtypes]
+            extents = tuple(axis.extent for axis in axes)
+            return [(extents[: operation.rank(component)], dtype) for component, dtype in enumerate(dtypes)]
         case Scan(state=state):
             return [(tensor.shape, tensor.dtype) for tensor in state]
         case Extern(shapes=shapes, dtypes=dtypes):
@@ -298,14 +339,27 @@ def _initial_stage(name: str, operation: Compute | Scan | Extern, outputs: tuple
 
 def _with_scans(state: State) -> State:
     """What a scan's update needs of earlier rows is computed inside the scan's loop."""
+    for stage in state.stages:
+        scan = state.scan_around(stage)
+        if scan is not None:
+            state = state.with_stage(replace(stage, place=At(scan.name, "time")))
     for scan in state.stages:
-        if not isinstance(scan.operation, Scan):
-            continue
-        rows: set[Buffer] = set(scan.operation.state)
-        for stage in state.stages:
-            is_update = any(tensor in stage.outputs for tensor in scan.operation.update)
-            if is_update or (stage is not scan and any(buffer in rows for buffer in state.sources(stage))):
-                if isinstance(stage.place, AtRoot) and state.depends_on(scan, stage):
-                    state = state.with_stage(replace(stage, place=At(scan.name, "time")))
-                rows.update(stage.outputs)
+        if isinstance(scan.operation, Scan):
+            _check_updates(state, scan, scan.operation)
     return state
+
+
+def _check_updates(state: State, scan: Stage, operation: Scan) -> None:
+    """Updates are written straight into the scan's result, so nothing outside may want them."""
+    inside = At(scan.name, "time")
+    for tensor in operation.update:
+        update = state.producer(tensor)
+        outside = [x.name for x in state.consumers(update) if x is not scan and x.place != inside] if update else []
+        if update is None or not isinstance(update.operation, Compute) or tensor in state.outputs or outside:
+            raise RelayError(
+                rule="scan-update",
+                message=f"`{tensor.name}` is not an update of scan `{scan.name}` alone",
+                expected="a compute that only the scan, and other parts of its update, read",
+                found=f"read by {outside[0]} too" if outside else "an input or a result of the program",
+                remedy="read the rows of the scan's result instead",
+            )

@@ -41,9 +41,10 @@ def interleaved(
     one_round = 0.0
     for function in candidates.values():
         for _ in range(warm_ups):
-            started = time.perf_counter()
             function()
-        one_round += time.perf_counter() - started  # the last warm-up is the estimate
+        started = time.perf_counter()
+        function()
+        one_round += time.perf_counter() - started
     count = rounds if rounds is not None else max(5, min(1000, int(seconds / max(one_round, 1e-7))))
     samples: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(count):

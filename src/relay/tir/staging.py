@@ -120,7 +120,7 @@ class Stager:
         return self._general_index(index)
 
     def _linear(self, index: Sum) -> Staged[Any]:
-        now, constant = self.now, index.constant
+        now, start = self.now, index.constant
         moving = [(term, k) for term, k in index.terms if term in self.varying]
         if not moving:
             return constant(index)
@@ -128,7 +128,7 @@ class Stager:
         alone = fixed[0][0] if len(fixed) == 1 and fixed[0][1] == 1 else None
 
         def build() -> IntExpr:
-            total = constant
+            total = start
             nodes: list[tuple[IntExpr, int]] = []
             for term, k in moving:
                 value = now[term]  # type: ignore[index]

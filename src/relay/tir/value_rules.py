@@ -23,7 +23,7 @@ class Domain(Enum):
     BOOLS = auto()
 
 
-ALL = (Domain.INTEGERS, Domain.FLOATS, (Domain.BOOLS,))
+ALL = (Domain.INTEGERS, Domain.FLOATS, Domain.BOOLS)
 
 
 def domain_of(dtype: DType) -> Domain:
@@ -31,8 +31,7 @@ def domain_of(dtype: DType) -> Domain:
 
 
 _DOMAINS = {
-    dtype: Domain.FLOATS if dtype.is_float else (Domain.BOOLS if dtype.is_bool else (Domain.INTEGERS,))
-    for dtype in DType
+    dtype: Domain.FLOATS if dtype.is_float else (Domain.BOOLS if dtype.is_bool else Domain.INTEGERS) for dtype in DType
 }
 
 

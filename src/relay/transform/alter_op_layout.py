@@ -33,8 +33,7 @@ from relay.ops.layout_rule import (
 from relay.ops.layout_transform import layout_transform
 from relay.ops.matmul import contrib_dense_pack
 from relay.ops.record import OperatorRecord
-from relay.ops.shape import reshape
-from relay.ops.shape import transpose
+from relay.ops.shape import reshape, transpose
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body

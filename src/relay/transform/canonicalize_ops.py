@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
-from relay.ir.traversal import rewrite
 from relay.ir.types import TensorType
 from relay.ops.elementwise_binary import add
 from relay.ops.shape import expand_dims
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
+from relay.transform.rewriting import rewrite_typed
 
 
 @function_pass("CanonicalizeOps", level=3)
 def canonicalize_ops(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace bias_add by a broadcast addition, which fuses and folds like any other."""
-    result = rewrite(function, _canonical)
-    assert isinstance(result, Function)
-    return result
+    return rewrite_typed(function, lambda expr, _: _canonical(expr))
 
 
 def _canonical(expr: Expr) -> Expr:

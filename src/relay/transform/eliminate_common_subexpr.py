@@ -13,9 +13,9 @@ from collections.abc import Hashable
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
-from relay.ir.traversal import rewrite
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
+from relay.transform.rewriting import Uses, rewrite_typed
 
 _LARGEST_COMPARED_CONSTANT_BYTES = 4096
 
@@ -25,13 +25,11 @@ def eliminate_common_subexpr(function: Function, module: IRModule, context: Pass
     """Merge equal pure calls of one function."""
     first: dict[Hashable, Expr] = {}
 
-    def merge(expr: Expr) -> Expr:
+    def merge(expr: Expr, _: Uses) -> Expr:
         key = _key(expr)
         return expr if key is None else first.setdefault(key, expr)
 
-    result = rewrite(function, merge)
-    assert isinstance(result, Function)
-    return result
+    return rewrite_typed(function, merge)
 
 
 def _key(expr: Expr) -> Hashable | None:

@@ -9,16 +9,18 @@ much larger than all that it is made of (`zeros` of a large shape stays a call).
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
-from relay.ops.record import OperatorRecord
 
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
-from relay.ir.traversal import rewrite
 from relay.ir.types import TensorType, TupleType, Type
+from relay.ops.record import OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
+from relay.transform.rewriting import rewrite_typed
 
 _LARGEST_GROWN_CONSTANT_BYTES = 1 << 16
 
@@ -26,9 +28,7 @@ _LARGEST_GROWN_CONSTANT_BYTES = 1 << 16
 @function_pass("FoldConstant", level=2)
 def fold_constant(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Evaluate what is constant."""
-    result = rewrite(function, fold_expr)
-    assert isinstance(result, Function)
-    return result
+    return rewrite_typed(function, lambda expr, _: fold_expr(expr))
 
 
 def fold_expr(expr: Expr) -> Expr:
@@ -65,18 +65,18 @@ def _folded(call: Call, record: OperatorRecord, arguments: list[object | None]) 
     if size_bytes > max(_LARGEST_GROWN_CONSTANT_BYTES, 2 * sum(map(_array_bytes, arguments))):
         return call
     with np.errstate(all="ignore"):
-        value = record.meaning(call.attrs, *arguments)
+        value: Any = record.meaning(call.attrs, *arguments)
     return _constant(value, known[0], call)
 
 
 def _constant(value: object, type_: Type, call: Call) -> Expr:
     if isinstance(type_, TupleType) and isinstance(value, tuple):
-        fields = [_constant(part, field, call) for part, field in zip(value, type_.fields, strict=True)]
+        parts = cast("tuple[object, ...]", value)
+        fields = tuple(_constant(part, field, call) for part, field in zip(parts, type_.fields, strict=True))
         return record_type(Tuple(fields, span=call.span), type_)
-    array = np.ascontiguousarray(np.asarray(value))
-    if array.shape != np.shape(value):  # ascontiguousarray makes scalars one-dimensional
-        array = array.reshape(np.shape(value))
-    return record_type(Constant(array, span=call.span), type_)
+    array = np.asarray(value)
+    whole = np.ascontiguousarray(array).reshape(array.shape)  # ascontiguousarray makes scalars one-dimensional
+    return record_type(Constant(whole, span=call.span), type_)
 
 
 def _bytes_of(type_: Type) -> int | None:

@@ -11,7 +11,7 @@ Floating point: ROUNDING.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import Uses, rewrite_typed
 
-Array: TypeAlias = NDArray[np.generic]
+Array: TypeAlias = NDArray[Any]
 
 
 @function_pass("FoldScaleAxis", level=3)
@@ -61,14 +61,14 @@ def _scaled(expr: Expr, scale: Array, uses: Uses) -> Expr | None:
     match expr.args:
         case (producer, Constant(data=bias)) if record.name == "add" and uses.of(producer) == 1:
             inner = _scaled(producer, scale, uses)
-            return None if inner is None else add(inner, Constant(bias * scale.astype(bias.dtype)))
+            return None if inner is None else add(inner, Constant(np.multiply(bias, scale.astype(bias.dtype))))
         case (data, Constant(data=weight)):
             axis = _output_axis(expr, len(type_.shape))
             vector = None if axis is None else _along(scale, len(type_.shape), axis, type_.shape[axis])
             if vector is None:
                 return None
-            scaled = weight * vector.reshape(-1, *[1] * (weight.ndim - 1)).astype(weight.dtype)
-            return call(record, (data, Constant(scaled)), expr.attrs)
+            per_row = vector.reshape(-1, *[1] * (weight.ndim - 1)).astype(weight.dtype)
+            return call(record, (data, Constant(np.multiply(weight, per_row))), expr.attrs)
         case _:
             return None
 

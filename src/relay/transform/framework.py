@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from relay.infer.infer_type import infer_type
-
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.transform.context import PassContext

@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from relay.ops.record import FusionKind, OperatorRecord
-
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType, TupleType
+from relay.ops.record import FusionKind, OperatorRecord
 from relay.transform.context import FusionLimits, PassContext
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
@@ -239,10 +238,10 @@ def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
         args: list[Expr] = []
         for argument in call.args:
             if isinstance(argument, Tuple):
-                args.append(same_type(Tuple([parameter(part) for part in argument.fields]), argument))
+                args.append(same_type(Tuple(tuple(parameter(part) for part in argument.fields)), argument))
             else:
                 args.append(parameter(argument))
-        local[id(call)] = same_type(Call(call.op, args, call.attrs, call.type_args, span=call.span), call)
+        local[id(call)] = same_type(Call(call.op, tuple(args), call.attrs, call.type_args, span=call.span), call)
     result = group.result.call
     names = "_".join(
         member.call.op.name.replace(".", "_") for member in group.members if isinstance(member.call.op, Op)
@@ -254,4 +253,4 @@ def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
         attrs={"Primitive": 1, "name": f"fused_{names}"[:120]},
         span=result.span,
     )
-    return same_type(Call(function, arguments, span=result.span), result)
+    return same_type(Call(function, tuple(arguments), span=result.span), result)

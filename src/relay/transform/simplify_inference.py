@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from relay.ir.module import IRModule
-from relay.ir.traversal import rewrite
 from relay.ir.types import TensorType
 from relay.ops.elementwise_binary import add, multiply, subtract
 from relay.ops.elementwise_unary import rsqrt
@@ -21,14 +20,13 @@ from relay.ops.norm import BatchNormAttributes
 from relay.ops.shape import expand_dims
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
+from relay.transform.rewriting import rewrite_typed
 
 
 @function_pass("SimplifyInference", level=0)
 def simplify_inference(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace batch_norm and dropout by what they are at inference."""
-    result = rewrite(function, _simplified)
-    assert isinstance(result, Function)
-    return result
+    return rewrite_typed(function, lambda expr, _: _simplified(expr))
 
 
 def _simplified(expr: Expr) -> Expr:

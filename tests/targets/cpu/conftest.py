@@ -53,3 +53,15 @@ def run(support: dict[str, int]) -> Run:
         ctypes.CFUNCTYPE(None, *kinds)(loaded.address(func.name))(*(a.ctypes.data for a in arrays), *symbols)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def take_error(support: dict[str, int]) -> Callable[[], tuple[int, int]]:
+    """The support library's error since the last call, and what it is about."""
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_int64))(support["relay_take_error"])
+
+    def take() -> tuple[int, int]:
+        detail = ctypes.c_int64()
+        return function(ctypes.byref(detail)), detail.value
+
+    return take

@@ -16,8 +16,8 @@ from relay.tir.stmt import For, PrimFunc, Sequence, Store
 
 COUNT = 256
 TRANSCENDENTAL = {
-    "exp", "log", "log2", "log10", "tanh", "sigmoid", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-    "asinh", "acosh", "atanh", "rsqrt", "power",
+    "exp", "log", "log2", "log10", "tanh", "sigmoid", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+    "cosh", "asinh", "acosh", "atanh", "rsqrt", "power",
 }  # fmt: skip
 
 FRACTION_BITS = {"float8_e4m3fn": 3, "float8_e5m2": 2, "float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
@@ -135,6 +135,11 @@ def test_rounding_to_every_narrow_float(run, any_target):
         i = Symbol("i")
         at = (Ramp(i * 16, 1, 16),)
         y = np.zeros(n, dtype.numpy)
-        run(PrimFunc("f", (source, out), 1, (), For(i, n // 16, Store(out, at, Cast(Load(source, at), dtype)))), any_target, x, y)
+        run(
+            PrimFunc("f", (source, out), 1, (), For(i, n // 16, Store(out, at, Cast(Load(source, at), dtype)))),
+            any_target,
+            x,
+            y,
+        )
         with np.errstate(all="ignore"):
             np.testing.assert_array_equal(y.astype(np.float32), x.astype(dtype.numpy).astype(np.float32))

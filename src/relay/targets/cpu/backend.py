@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relay.base.target import Target
+from relay.base.version import compiler_fingerprint
 from relay.lower.group import Group
 from relay.lower.program import Program
 from relay.runtime.artefact import Artefact
+from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_assembly, emit_object
 from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.emit.program import emit_program
+from relay.targets.cpu.emit.shared_entry import emit_shared_entry
 from relay.targets.cpu.host import resolve
+from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.schedules.choose import schedule_group
 from relay.targets.cpu.support import support_object
+from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
 from relay.tir.stmt import PrimFunc
 from relay.transform.context import LayoutPreferences
@@ -51,14 +56,24 @@ class CpuBackend:
     def build_kernels(
         self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
     ) -> list[bytes]:
-        objects: list[bytes] = []
-        for position in range(len(keys)):
-            objects.append(emit_object(source(position), self.target))
-            report(position + 1, len(keys))
-        return objects
+        cache = KernelCache.from_environment()
+        names = [cache_key(f"{compiler_fingerprint()}\n{self.target}\n{key}", self.target) for key in keys]
+        found = [None if cache is None else cache.get(name) for name in names]
+        missing = [position for position, image in enumerate(found) if image is None]
+        with KernelCompiler(self.target, cache) as compiler:
+            for done, position in enumerate(missing):
+                report(len(keys) - len(missing) + done, len(keys))
+                compiler.submit(source(position))
+            made = compiler.results() if missing else []
+        for position, image in zip(missing, made, strict=True):
+            found[position] = image
+            if cache is not None:
+                cache.put(names[position], image)
+        report(len(keys), len(keys))
+        return [image for image in found if image is not None]
 
     def compile(self, texts: Sequence[str]) -> list[bytes]:
-        return [emit_object(text, self.target) for text in texts]
+        return [emit_object(text, self.target, opt=1) for text in texts]  # calls only: nothing to optimize
 
     def support_object(self) -> bytes:
         return support_object(self.target)
@@ -67,4 +82,9 @@ class CpuBackend:
         return emit_assembly(text, self.target)
 
     def link(self, artefact: Artefact, path: Path) -> None:
-        raise NotImplementedError
+        glue = emit_object(emit_shared_entry(artefact.manifest, self.target), self.target)
+        data = {
+            "relay_constants": artefact.constants.tobytes() or b"\0",
+            "relay_manifest": artefact.manifest.to_json().encode(),
+        }
+        link_shared((artefact.support, *artefact.objects, glue), path, self.target, data)

@@ -110,8 +110,9 @@ class KernelCache:
         return self.folder / key[:2] / f"{key[2:]}.o"
 
 
-def cache_key(text: str, target: Target, opt: int) -> str:
-    """The name of the object of this text: a hash of everything it depends on."""
+def cache_key(text: str, target: Target, opt: int | None = None) -> str:
+    """The name of the object of this text: a hash of everything it depends on. `opt` is LLVM's level, None where the
+    text alone decides it."""
     words = (target.triple, target.cpu, ",".join(target.features), str(opt), str(llvm.llvm_version_info))
     return hashlib.sha256("\0".join((FORMAT.decode(), *words, text)).encode()).hexdigest()
 

@@ -17,8 +17,8 @@ _SIZE_UNITS = {"K": 1024, "M": 1024 * 1024}
 def resolve(target: Target) -> Target:
     """`target` with nothing left open: triple, features, vector width and cache sizes filled in.
 
-    `llvm` alone, or `-mcpu=native`, takes the host's features, flag by flag: what a virtual machine calls its CPU is not
-    believed. Other targets keep what they state, over the baseline of their CPU. Features that are stated win.
+    `llvm` alone, or `-mcpu=native`, takes the host's features, flag by flag: what a virtual machine calls its CPU is
+    not believed. Other targets keep what they state, over the baseline of their CPU. Features that are stated win.
     """
     triple = target.triple or llvm.get_process_triple()
     native = target.cpu == "native" or not (target.cpu or target.features or target.triple)

@@ -7,17 +7,27 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
+from relay.targets.cpu.codegen import emit_object
 
 LINK_TIMEOUT_SECONDS = 300
+_ZIG = (sys.executable, "-m", "ziglang")
+_C_LIBRARIES = {"gnu": ("libm.so.6", "libc.so.6"), "musl": ("libc.so",)}
 
 
-def link_shared(objects: Sequence[bytes], path: str | os.PathLike[str], target: Target) -> None:
-    """Write the shared library of `objects` to `path`, whole or not at all.
+def link_shared(
+    objects: Sequence[bytes],
+    path: str | os.PathLike[str],
+    target: Target,
+    data: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Write the shared library of `objects` to `path`, whole or not at all. `data` are bytes by the symbol under which
+    they are exported, read-only, at a multiple of 64 bytes.
 
     It needs nothing but the C library, and stays loaded once it is (its threads live as long as the process).
     Raises `RelayError`: `no-linker`, `link-failed`, `cannot-write`.
@@ -35,16 +45,41 @@ def link_shared(objects: Sequence[bytes], path: str | os.PathLike[str], target: 
             name = Path(folder, f"{number:04}.o")
             name.write_bytes(image)
             names.append(str(name))
-        library = Path(folder, "library.so")
-        _run([*_linker_command(target), "-o", str(library), *names])
+        if data:
+            names.append(str(_data_object(Path(folder), data, target)))
+        library = Path(folder, goal.name)
+        if "linux" in target.triple:
+            _link_elf(names, library, target)
+        else:
+            _run([*_ZIG, "cc", "-target", zig_triple(target.triple), "-shared", "-s", "-o", str(library), *names])
         _place(library, goal)
 
 
-def _linker_command(target: Target) -> list[str]:
-    zig = [sys.executable, "-m", "ziglang", "cc", "-target", zig_triple(target.triple), "-shared", "-s"]
-    if "linux" in target.triple:
-        zig += ["-Wl,-z,nodelete", "-Wl,--build-id=none", "-lm", "-lpthread"]
-    return zig
+def _link_elf(names: Sequence[str], library: Path, target: Target) -> None:
+    """Link with lld alone, which takes milliseconds: no start files are needed, and what the library asks of the C
+    library is only named, by stand-ins that have the right names and nothing inside."""
+    needed: list[str] = []
+    empty = Path(library.parent, "empty.o")
+    empty.write_bytes(emit_object("", target))
+    for soname in _C_LIBRARIES["musl" if "musl" in target.triple else "gnu"]:
+        stand_in = library.parent / soname
+        _run([*_ZIG, "ld.lld", "-shared", "-soname", soname, "-o", str(stand_in), str(empty)])
+        needed.append(str(stand_in))
+    options = ["-shared", "-s", "--build-id=none", "-z", "nodelete", "-z", "noexecstack", "--no-as-needed"]
+    _run([*_ZIG, "ld.lld", *options, "-soname", library.name, "-o", str(library), *names, *needed])
+
+
+def _data_object(folder: Path, data: Mapping[str, bytes], target: Target) -> Path:
+    """An object whose bytes are taken from files by the assembler: weights are too large to be written as text."""
+    lines = [".section .rodata"]
+    for number, (symbol, content) in enumerate(data.items()):
+        file = folder / f"data{number}.bin"
+        file.write_bytes(content)
+        lines += [".balign 64", f".globl {symbol}", f"{symbol}:", f'.incbin "{file}"']
+    source, result = folder / "data.s", folder / "data.o"
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _run([*_ZIG, "cc", "-target", zig_triple(target.triple), "-c", "-o", str(result), str(source)])
+    return result
 
 
 def zig_triple(triple: str) -> str:

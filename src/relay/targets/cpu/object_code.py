@@ -77,8 +77,8 @@ def _read_text() -> str:
 def serve() -> None:
     """Compile what comes on standard input until it ends.
 
-        request   triple, cpu, features, opt, text: each a length of 8 bytes (little-endian) and UTF-8
-        reply     status (1 byte: 0 done, 1 refused), length of 8 bytes, object file or LLVM's message
+    request   triple, cpu, features, opt, text: each a length of 8 bytes (little-endian) and UTF-8
+    reply     status (1 byte: 0 done, 1 refused), length of 8 bytes, object file or LLVM's message
     """
     while True:
         try:

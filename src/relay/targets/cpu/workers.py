@@ -23,7 +23,7 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.target import Target
 from relay.targets.cpu import object_code
 from relay.targets.cpu.cache import KernelCache, cache_key
-from relay.targets.cpu.codegen import OPT_LEVEL, emit_object, machine_words
+from relay.targets.cpu.codegen import emit_object, machine_words, optimization_level
 from relay.targets.cpu.host import usable_cpus
 
 REPLY_TIMEOUT_SECONDS = 120.0
@@ -92,6 +92,7 @@ class Job:
 
     text: str
     key: str
+    opt: int
     image: bytes | None = None
     message: str = ""
     from_cache: bool = False
@@ -113,14 +114,12 @@ class KernelCompiler:
         target: Target,
         cache: KernelCache | None = None,
         worker_count: int | None = None,
-        opt: int = OPT_LEVEL,
         command: Sequence[str] = (sys.executable, "-P", str(Path(object_code.__file__))),
         reply_timeout_seconds: float = REPLY_TIMEOUT_SECONDS,
     ) -> None:
         self._target = target
         self._words = machine_words(target)
         self._cache = cache
-        self._opt = opt
         self._worker_count = min(WORKERS_AT_MOST, usable_cpus()) if worker_count is None else worker_count
         self._command = command
         self._timeout_seconds = reply_timeout_seconds
@@ -139,10 +138,11 @@ class KernelCompiler:
 
     def submit(self, text: str) -> None:
         """Ask for the object of `text`. Equal texts are compiled once."""
-        key = cache_key(text, self._target, self._opt)
+        opt = optimization_level(text)
+        key = cache_key(text, self._target, opt)
         job = self._by_key.get(key)
         if job is None:
-            job = self._by_key[key] = Job(text, key)
+            job = self._by_key[key] = Job(text, key, opt)
             job.image = None if self._cache is None else self._cache.get(key)
             job.from_cache = job.image is not None
             if job.image is None and self._worker_count:
@@ -156,7 +156,7 @@ class KernelCompiler:
             if job.message:
                 raise CompilerBug("codegen", f"LLVM refuses the text: {job.message}")
             if job.image is None:
-                job.image = emit_object(job.text, self._target, self._opt)
+                job.image = emit_object(job.text, self._target, job.opt)
         self._keep()
         return [job.image or b"" for job in self._jobs]
 
@@ -189,7 +189,7 @@ class KernelCompiler:
         try:
             worker = Worker(self._command, self._timeout_seconds)
             while (job := self._pending.get()) is not None:
-                taken, reply = worker.compile(job.text, self._words, self._opt)
+                taken, reply = worker.compile(job.text, self._words, job.opt)
                 if taken:
                     job.image = reply
                 else:

@@ -12,7 +12,18 @@ from relay.tir.stmt import LoopKind
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """The iterations of the loop are the threads along `thread` (`blockIdx.x`, `threadIdx.y`, `vthread`)."""
+    """The iterations of the loop are the threads along `thread` (`blockIdx.x`, `threadIdx.y`, `vthread`).
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> print(te.apply([b]))  # before
+    for i
+      b
+    >>> print(te.apply([b], [te.Bind("b", "i", "threadIdx.x")]))  # after
+    for i: thread, thread=threadIdx.x
+      b
+    """
 
     stage: str
     loop: str

@@ -15,7 +15,27 @@ from relay.tir.expr import Load
 
 @dataclass(frozen=True, slots=True)
 class CacheRead:
-    """A new stage `tensor.scope` copies `tensor` (an input or a stage's result); `readers` read the copy."""
+    """A new stage `tensor.scope` copies `tensor` (an input or a stage's result); `readers` read the copy.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> steps = [te.CacheRead("a", "local", ("c",)), te.ComputeAt("a.local", "c", "i")]
+    >>> print(te.apply([c], steps))  # after
+    for i
+      for i0
+        for i1
+          a.local in local
+      for j
+        for k
+          c
+    """
 
     tensor: str
     scope: str

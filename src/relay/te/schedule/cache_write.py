@@ -17,6 +17,25 @@ class CacheWrite:
     """A new stage `stage.scope` has the formula of `stage`, which becomes a copy of it.
 
     Computed at a tile loop of the copy, in register scope, the new stage is the accumulators of a micro-kernel.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> steps = [te.CacheWrite("c", "local"), te.ComputeAt("c.local", "c", "i")]
+    >>> print(te.apply([c], steps))  # after
+    for i
+      for i
+        for j
+          for k
+            c.local in local
+      for j
+        c
     """
 
     stage: str

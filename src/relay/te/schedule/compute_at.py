@@ -15,6 +15,21 @@ class ComputeAt:
     """`stage` is computed at the start of each iteration of loop `loop` of `target`: just the part that is read there.
 
     All consumers of the stage must stand inside that loop when the program is lowered.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      b
+    for i
+      c
+    >>> print(te.apply([c], [te.ComputeAt("b", "c", "i")]))  # after
+    for i
+      for i
+        b
+      c
     """
 
     stage: str
@@ -43,6 +58,6 @@ class ComputeAt:
                 f"cannot compute `{stage.name}` at loop `{loop.name}` of `{target.name}`: that loop is vectorized",
                 remedy="compute it at a loop outside",
             )
-        if any(isinstance(other.operation, Scan) and other.name != target.name for other in state.consumers(stage)):
+        if any(isinstance(other.operation, Scan) for other in state.consumers(stage)):
             raise refused(f"`{stage.name}` is read by a scan, and stays where the scan needs it")
         return state.with_stage(replace(stage, place=At(target.name, loop.name)))

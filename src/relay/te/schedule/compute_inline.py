@@ -13,7 +13,21 @@ from relay.tir.expr import Load, Value
 
 @dataclass(frozen=True, slots=True)
 class ComputeInline:
-    """Wherever the stage is read, its formula stands instead; its loops and its buffer are gone."""
+    """Wherever the stage is read, its formula stands instead; its loops and its buffer are gone.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      b
+    for i
+      c
+    >>> print(te.apply([c], [te.ComputeInline("b")]))  # after
+    for i
+      c
+    """
 
     stage: str
 

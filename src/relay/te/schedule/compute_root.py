@@ -4,19 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from relay.te.operation import Scan
 from relay.te.schedule.step import refused
-from relay.te.state import At, AtRoot, State
+from relay.te.state import AtRoot, State
 
 
 @dataclass(frozen=True, slots=True)
 class ComputeRoot:
-    """The whole of `stage` is computed before its consumers start; what every stage does to begin with."""
+    """The whole of `stage` is computed before its consumers start; what every stage does to begin with.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      b
+    for i
+      c
+    >>> print(te.apply([c], [te.ComputeAt("b", "c", "i"), te.ComputeRoot("b")]))  # after
+    for i
+      b
+    for i
+      c
+    """
 
     stage: str
 
     def apply(self, state: State) -> State:
         stage = state.stage(self.stage)
-        if isinstance(stage.place, At) and isinstance(state.stage(stage.place.stage).operation, Scan):
-            raise refused(f"`{stage.name}` needs earlier rows of scan `{stage.place.stage}`, and stays inside it")
+        scan = state.scan_around(stage)
+        if scan is not None:
+            raise refused(f"`{stage.name}` needs earlier rows of scan `{scan.name}`, and stays inside it")
         return state.with_stage(replace(stage, place=AtRoot()))

@@ -12,7 +12,22 @@ from relay.te.state import FuseRelation, Loop, State
 
 @dataclass(frozen=True, slots=True)
 class Fuse:
-    """Loops `outer` and `inner`, one right inside the other, become `outer.inner.fused`."""
+    """Loops `outer` and `inner`, one right inside the other, become `outer.inner.fused`.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> print(te.apply([c], [te.Fuse("c", "i", "j")]))  # after
+    for i.j.fused
+      for k
+        c
+    """
 
     stage: str
     outer: str

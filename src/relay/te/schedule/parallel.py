@@ -12,7 +12,23 @@ from relay.tir.stmt import LoopKind
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """The iterations of the loop, which must not be reduced over, run in any order on several threads."""
+    """The iterations of the loop, which must not be reduced over, run in any order on several threads.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> print(te.apply([c], [te.Parallel("c", "i")]))  # after
+    for i: parallel
+      for j
+        for k
+          c
+    """
 
     stage: str
     loop: str

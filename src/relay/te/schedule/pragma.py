@@ -10,7 +10,18 @@ from relay.te.state import State
 
 @dataclass(frozen=True, slots=True)
 class Pragma:
-    """The loop carries the annotation `key = value`. Targets ignore what they do not know."""
+    """The loop carries the annotation `key = value`. Targets ignore what they do not know.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> print(te.apply([b]))  # before
+    for i
+      b
+    >>> print(te.apply([b], [te.Pragma("b", "i", "prefetch", 8)]))  # after
+    for i: prefetch=8
+      b
+    """
 
     stage: str
     loop: str

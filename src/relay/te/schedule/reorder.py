@@ -11,7 +11,23 @@ from relay.tir.stmt import LoopKind
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """The named loops stand in this order, outermost first, in the places that they held together; others stay."""
+    """The named loops stand in this order, outermost first, in the places that they held together; others stay.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> print(te.apply([c], [te.Reorder("c", ("k", "i", "j"))]))  # after
+    for k
+      for i
+        for j
+          c
+    """
 
     stage: str
     loops: tuple[str, ...]

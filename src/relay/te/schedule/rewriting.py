@@ -36,11 +36,15 @@ def compute_of(stage: Stage, action: str) -> Compute:
     """The stage's compute. Raises `RelayError` (`schedule-refused`) for a scan or extern."""
     if not isinstance(stage.operation, Compute):
         raise refused(f"cannot {action} `{stage.name}`: it is not a compute")
+    if stage.operation.ranks and action != "inline":
+        raise refused(f"cannot {action} `{stage.name}`: its results have different numbers of axes")
     return stage.operation
 
 
 def with_producer_before(state: State, producer: Stage, stage: Stage) -> State:
-    """`state` with `stage` replaced, and `producer` added right before it."""
+    """`state` with `stage` replaced, and `producer` added right before it: at the root, or beside a part of a scan."""
+    if state.scan_around(state.stage(stage.name)) is not None:
+        producer = replace(producer, place=stage.place)
     stages: list[Stage] = []
     for old in state.stages:
         stages.extend((producer, stage) if old.name == stage.name else (old,))

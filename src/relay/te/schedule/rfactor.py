@@ -31,6 +31,26 @@ class RFactor:
     """A new stage `stage.rf` reduces over all but `loop`, which is its last axis; `stage` then reduces over that.
 
     The partial results may be computed in parallel or as lanes, as a plain reduction cannot. Class: ROUNDING.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> print(te.apply([c], [te.Split("c", "k", factor=4), te.RFactor("c", "k.inner")]))  # after
+    for i
+      for j
+        for k.inner
+          for k.outer
+            c.rf
+    for i
+      for j
+        for k.inner
+          c
     """
 
     stage: str

@@ -11,7 +11,23 @@ from relay.tir.buffer import Scope
 
 @dataclass(frozen=True, slots=True)
 class SetScope:
-    """The buffers of the stage live in `scope`: `global`, `local`, `register`, `shared`."""
+    """The buffers of the stage live in `scope`: `global`, `local`, `register`, `shared`.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      b
+    for i
+      c
+    >>> print(te.apply([c], [te.ComputeAt("b", "c", "i"), te.SetScope("b", "register")]))  # after
+    for i
+      for i
+        b in register
+      c
+    """
 
     stage: str
     scope: str

@@ -15,6 +15,17 @@ class Split:
     """Loop `i` becomes `i.outer` around `i.inner`; `factor` is the extent of the inner one, or `parts` of the outer.
 
     An extent that `factor` does not divide leaves a guard, which the partitioning of loops takes out of the main part.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> print(te.apply([b]))  # before
+    for i
+      b
+    >>> print(te.apply([b], [te.Split("b", "i", factor=16)]))  # after
+    for i.outer
+      for i.inner
+        b
     """
 
     stage: str

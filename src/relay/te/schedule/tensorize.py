@@ -10,7 +10,23 @@ from relay.te.state import Intrinsic, State
 
 @dataclass(frozen=True, slots=True)
 class Tensorize:
-    """Everything inside and including `loop` is done by `intrinsic`, a name that lowering is given the meaning of."""
+    """Everything inside and including `loop` is done by `intrinsic`, a name that lowering is given the meaning of.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> steps = [te.Reorder("c", ("i", "k", "j")), te.Tensorize("c", "j", "fma8")]
+    >>> print(te.apply([c], steps))  # after
+    for i
+      for k
+        c by fma8
+    """
 
     stage: str
     loop: str

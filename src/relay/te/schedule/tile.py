@@ -12,7 +12,25 @@ from relay.te.state import State
 @dataclass(frozen=True, slots=True)
 class Tile:
     """Both loops are split, and the inner halves stand inside both outer ones: rows.outer, columns.outer, rows.inner,
-    columns.inner."""
+    columns.inner.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> print(te.apply([c], [te.Tile("c", "i", "j", 4, 2)]))  # after
+    for i.outer
+      for j.outer
+        for i.inner
+          for j.inner
+            for k
+              c
+    """
 
     stage: str
     rows: str

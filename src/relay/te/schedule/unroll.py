@@ -12,7 +12,19 @@ from relay.tir.stmt import LoopKind
 
 @dataclass(frozen=True, slots=True)
 class Unroll:
-    """The loop, whose extent must turn out constant, is written out in full."""
+    """The loop, whose extent must turn out constant, is written out in full.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> print(te.apply([b]))  # before
+    for i
+      b
+    >>> print(te.apply([b], [te.Split("b", "i", factor=4), te.Unroll("b", "i.inner")]))  # after
+    for i.outer
+      for i.inner: unrolled
+        b
+    """
 
     stage: str
     loop: str

@@ -12,7 +12,20 @@ from relay.tir.stmt import LoopKind
 
 @dataclass(frozen=True, slots=True)
 class Vectorize:
-    """The innermost loop of a stage, which must not be reduced over, becomes one vector."""
+    """The innermost loop of a stage, which must not be reduced over, becomes one vector.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> print(te.apply([b]))  # before
+    for i
+      b
+    >>> steps = [te.Split("b", "i", factor=16), te.Vectorize("b", "i.inner")]
+    >>> print(te.apply([b], steps))  # after
+    for i.outer
+      for i.inner: vectorized
+        b
+    """
 
     stage: str
     loop: str

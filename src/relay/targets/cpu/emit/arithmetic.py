@@ -7,13 +7,12 @@ floats follow IEEE 754; narrow floats are computed in float32 and rounded once p
 
 from __future__ import annotations
 
-from relay.targets.cpu.emit.math import emit_power, emit_transcendental
-
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.convert import round_float, wrap_int4
 from relay.targets.cpu.emit.lanes import Lanes
+from relay.targets.cpu.emit.math import emit_power, emit_transcendental
 from relay.targets.cpu.emit.typenames import register_element
 from relay.tir.expr import PREDICATES, BinaryOp, CompareOp, UnaryOp
 
@@ -70,8 +69,8 @@ def _float_binary(f: Lanes, op: BinaryOp, left: str, right: str) -> str:
 
 
 def _nan_winning(f: Lanes, predicate: str, left: str, right: str) -> str:
-    """The second operand wins when the comparison is false, so a NaN on the right is kept; one on the left needs a look,
-    unless that side is a constant."""
+    """The second operand wins when the comparison is false, so a NaN on the right is kept; one on the left needs a
+    look, unless that side is a constant."""
     if right[0] != "%":
         left, right = right, left
     chosen = f.select(f.fcmp(predicate, left, right), left, right)

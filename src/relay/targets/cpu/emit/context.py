@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol
@@ -19,8 +19,7 @@ class Machine:
 
     has_fma: bool
     has_half_conversion: bool
-    has_avx512f: bool
-    has_avx512vl: bool
+    scalers: Mapping[str, str]
     contract: bool
     threaded: bool
 
@@ -31,11 +30,21 @@ class Machine:
         return cls(
             has_fma=fused,
             has_half_conversion=arm64 or target.has("f16c") or target.has("avx512f"),
-            has_avx512f=target.has("avx512f"),
-            has_avx512vl=target.has("avx512vl"),
+            scalers=_scalers(target),
             contract=contract and fused,
             threaded=target.num_threads != 1,
         )
+
+
+def _scalers(target: Target) -> Mapping[str, str]:
+    """The instructions that multiply vectors by powers of two, by LLVM type."""
+    stem = "llvm.x86.avx512.mask.scalef"
+    found: dict[str, str] = {}
+    if target.has("avx512f"):
+        found = {"<16 x float>": f"{stem}.ps.512", "<8 x double>": f"{stem}.pd.512"}
+    if target.has("avx512vl"):
+        found |= {"<8 x float>": f"{stem}.ps.256", "<4 x float>": f"{stem}.ps.128", "<4 x double>": f"{stem}.pd.256"}
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +55,14 @@ class Place:
     depth: int
     strides: tuple[IntExpr, ...]
     load_key: object
+    item_bytes: int
     invariant: bool = False
 
 
 @dataclass(slots=True)
 class Emitter:
-    """State of the emission of one function. `emit_value` and `emit_statement` are the walks over the loop language, held
-    here because indices hold values and values hold indices."""
+    """State of the emission of one function. `emit_value` is the walk over values, held here because indices hold
+    values and values hold indices."""
 
     function: FunctionText
     machine: Machine
@@ -72,7 +82,7 @@ class Emitter:
         return self.function.module
 
     def lanes(self, element: str, lanes: int) -> Lanes:
-        return Lanes(self.function, element, lanes, self.machine.has_fma)
+        return Lanes(self.function, element, lanes, self.machine.has_fma, self.machine.scalers)
 
 
 @dataclass(frozen=True, slots=True)

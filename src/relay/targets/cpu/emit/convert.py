@@ -8,9 +8,13 @@ from relay.targets.cpu.emit.lanes import Lanes
 from relay.targets.cpu.emit.narrow import FORMATS, decode, encode, round_to
 from relay.targets.cpu.emit.typenames import mangled, memory_element, register_element
 
+_SAME_IN_MEMORY = frozenset(dtype for dtype in DType if register_element(dtype) == memory_element(dtype)) - {DType.INT4}
+
 
 def from_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
     """The register form of what was loaded."""
+    if dtype in _SAME_IN_MEMORY:
+        return text
     memory = e.lanes(memory_element(dtype), lanes)
     match dtype:
         case DType.BOOL:
@@ -28,6 +32,8 @@ def from_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
 
 def to_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
     """What is stored for a register's value."""
+    if dtype in _SAME_IN_MEMORY:
+        return text
     register = e.lanes(register_element(dtype), lanes)
     memory = e.lanes(memory_element(dtype), lanes)
     match dtype:
@@ -66,11 +72,7 @@ def emit_cast(e: Emitter, source: DType, target: DType, lanes: int, text: str) -
     if target.is_bool:
         return have.fcmp("une", text, have.const(0)) if source.is_float else have.icmp("ne", text, have.const(0))
     if source.is_float:
-        return (
-            _float_to_float(e, have, want, source, target, text)
-            if target.is_float
-            else _saturate(have, want, target, text)
-        )
+        return _float_to_float(e, have, want, target, text) if target.is_float else _saturate(have, want, target, text)
     if target.is_float:
         signed = source.is_signed_integer
         return round_float(e, target, lanes, have.convert("sitofp" if signed else "uitofp", text, want))
@@ -78,7 +80,7 @@ def emit_cast(e: Emitter, source: DType, target: DType, lanes: int, text: str) -
     return wrap_int4(want, resized) if target is DType.INT4 else resized
 
 
-def _float_to_float(e: Emitter, have: Lanes, want: Lanes, source: DType, target: DType, text: str) -> str:
+def _float_to_float(e: Emitter, have: Lanes, want: Lanes, target: DType, text: str) -> str:
     if have.element == "float":
         if want.element == "double":
             return have.convert("fpext", text, want)

@@ -1,7 +1,7 @@
 """Indices as 64-bit integers, and addresses made of them.
 
-The address of `buffer[indices]` is `base + Σ term · stride + constant`. Terms are added outermost loop first, each where
-its symbol becomes known, so an inner loop adds only what changes in it; the constant stays a displacement.
+The address of `buffer[indices]` is `base + Σ term · stride + constant`. Terms are added outermost loop first, each
+where its symbol becomes known, so an inner loop adds only what changes in it; the constant stays a displacement.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from relay.arith.expr import (
     multiply,
 )  # fmt: skip
 from relay.base.diagnostics import CompilerBug
-from relay.targets.cpu.emit.context import Emitter
+from relay.targets.cpu.emit.context import Emitter, Place
 from relay.targets.cpu.emit.text import HERE
 from relay.targets.cpu.emit.typenames import register_element
 from relay.tir.buffer import Buffer
@@ -187,44 +187,49 @@ def emit_address(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> Elem
     stride_value = ""
     lanes = 1
     for index, step in zip(indices, place.strides, strict=True):
-        base = index
         if isinstance(index, Ramp):
             base, lanes = index.base, index.lanes
             if isinstance(step, int):
                 stride = index.stride * step
             else:
                 stride, stride_value = None, emit_index(e, multiply(step, index.stride))
-        part = base * step if isinstance(base, int) and isinstance(step, int) else None
-        if part is not None:
-            constant += part
-        elif isinstance(step, int):
-            base_constant, base_terms = linear_parts(base)  # pyright: ignore[reportArgumentType]
-            constant += base_constant * step
-            for term, coefficient in base_terms:
-                terms[term] = terms.get(term, 0) + coefficient * step
         else:
-            base_constant, base_terms = linear_parts(multiply(base, step))  # pyright: ignore[reportArgumentType]
-            constant += base_constant
-            for term, coefficient in base_terms:
-                terms[term] = terms.get(term, 0) + coefficient
-    item = buffer.dtype.item_bytes
-    pointer = _add_terms(e, place.pointer, place.depth, terms, item) if terms else place.pointer
+            base = index
+        if isinstance(step, int):
+            if isinstance(base, int):
+                constant += base * step
+                continue
+            part_constant, part = linear_parts(base)
+            scale = step
+        else:
+            part_constant, part = linear_parts(multiply(base, step))
+            scale = 1
+        constant += part_constant * scale
+        for term, coefficient in part:
+            terms[term] = terms.get(term, 0) + coefficient * scale
+    pointer = place.pointer
+    if terms:
+        key = (pointer, tuple(terms.items()))
+        pointer = e.function.known_address(key) or _add_terms(e, place, key)
     if constant:
-        pointer = e.function.op(f"getelementptr i8, ptr {pointer}, i64 {constant * item}")
+        pointer = e.function.op(f"getelementptr i8, ptr {pointer}, i64 {constant * place.item_bytes}")
     return Element(pointer, stride, lanes, stride_value)
 
 
-def _add_terms(e: Emitter, pointer: str, depth: int, terms: dict[Node, int], item: int) -> str:
-    """`pointer` plus Σ term · coefficient · item bytes, one step for each depth at which terms become known."""
+def _add_terms(e: Emitter, place: Place, key: tuple[str, tuple[tuple[Node, int], ...]]) -> str:
+    """The buffer's address plus Σ term · coefficient · item bytes, a step for each depth where terms become known."""
+    pointer, terms = key
     by_depth: dict[int, list[tuple[str, int]]] = {}
-    for term, coefficient in terms.items():
+    for term, coefficient in terms:
         if coefficient:
             text, term_depth = _index(e, term)
-            by_depth.setdefault(max(term_depth, depth), []).append((text, coefficient * item))
+            by_depth.setdefault(max(term_depth, place.depth), []).append((text, coefficient * place.item_bytes))
+    level = place.depth
     for level in sorted(by_depth):
         total = ""
         for text, bytes_ in by_depth[level]:
             scaled = text if bytes_ == 1 else e.function.op_at(level, f"mul nsw i64 {text}, {bytes_}")
             total = e.function.op_at(level, f"add nsw i64 {total}, {scaled}") if total else scaled
         pointer = e.function.op_at(level, f"getelementptr i8, ptr {pointer}, i64 {total}")
+    e.function.know_address(level, key, pointer)
     return pointer

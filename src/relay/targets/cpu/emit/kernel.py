@@ -38,7 +38,9 @@ def emit_kernel(func: PrimFunc, target: Target) -> str:
         parameters.append(f"ptr {'noalias ' if alone else ''}%p{position}")
         invariant = alone and buffer not in outputs
         key: object = buffer if alone else func.name
-        e.places[buffer] = Place(f"%p{position}", 0, row_major_strides(buffer.shape), key, invariant)
+        e.places[buffer] = Place(
+            f"%p{position}", 0, row_major_strides(buffer.shape), key, buffer.dtype.item_bytes, invariant
+        )
     for position, symbol in enumerate(func.symbols):
         parameters.append(f"i64 %s{position}")
         e.symbols[symbol] = (f"%s{position}", 0)

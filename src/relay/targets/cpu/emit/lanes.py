@@ -6,27 +6,40 @@ texts. Comparisons give masks of the same number of lanes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from relay.targets.cpu.emit.text import FunctionText
 from relay.targets.cpu.emit.typenames import constant, vector_of
 
+NO_SCALERS: Mapping[str, str] = MappingProxyType({})
 _INTEGER_OF = {"float": "i32", "double": "i64"}
 
 
 class Lanes:
-    """One type's arithmetic. `fused` says whether `fma` may become one instruction with one rounding."""
+    """One type's arithmetic. `fused` says whether `fma` may become one instruction with one rounding; `scalers` names
+    the machine's instructions that multiply by powers of two, by type."""
 
-    __slots__ = ("element", "function", "fused", "lanes", "type")
+    __slots__ = ("element", "function", "fused", "lanes", "scalers", "type")
 
-    def __init__(self, function: FunctionText, element: str, lanes: int, fused: bool = False) -> None:
+    def __init__(
+        self,
+        function: FunctionText,
+        element: str,
+        lanes: int,
+        fused: bool = False,
+        scalers: Mapping[str, str] = NO_SCALERS,
+    ) -> None:
         self.function = function
         self.element = element
         self.lanes = lanes
         self.fused = fused
+        self.scalers = scalers
         self.type = vector_of(element, lanes)
 
     def like(self, element: str) -> Lanes:
         """The same number of lanes of another element type."""
-        return Lanes(self.function, element, self.lanes, self.fused)
+        return Lanes(self.function, element, self.lanes, self.fused, self.scalers)
 
     @property
     def integer(self) -> Lanes:
@@ -77,6 +90,18 @@ class Lanes:
 
     def icmp(self, predicate: str, left: str, right: str) -> str:
         return self.function.op(f"icmp {predicate} {self.type} {left}, {right}")
+
+    def scale(self, operand: str, power: str) -> str | None:
+        """`operand · 2^power` by one instruction, for a whole power; None on a machine without it."""
+        name = self.scalers.get(self.type)
+        if name is None:
+            return None
+        mask = f"i{max(8, self.lanes)}"
+        rounding = (", i32", ", i32 4") if name.endswith("512") else ("", "")  # 4: as the machine is set to round
+        module = self.function.module
+        module.declare(name, f"{self.type} @{name}({self.type}, {self.type}, {self.type}, {mask}{rounding[0]})")
+        operands = f"{self.type} {operand}, {self.type} {power}, {self.type} zeroinitializer, {mask} -1{rounding[1]}"
+        return self.function.op(f"call {self.type} @{name}({operands})")
 
     def select(self, mask: str, then: str, otherwise: str) -> str:
         """Lane by lane: `then` where `mask` holds."""

@@ -65,7 +65,8 @@ def _some_lanes(f: Lanes, name: str) -> str:
     if helper not in module.helpers:
         mask = vector_of("i1", f.lanes)
         module.helpers[helper] = (
-            f"define internal {f.type} @{helper}({mask} %mask, {f.type} %otherwise, {f.type} %x) nounwind noinline memory(none) {{\n"
+            f"define internal {f.type} @{helper}({mask} %mask, {f.type} %otherwise, {f.type} %x) "
+            f"nounwind noinline memory(none) {{\n"
             f"  %all = call {f.type} @{every}({f.type} %x)\n"
             f"  %chosen = select {mask} %mask, {f.type} %all, {f.type} %otherwise\n"
             f"  ret {f.type} %chosen\n}}\n"

@@ -47,6 +47,9 @@ def exp(f: Lanes, x: str) -> str:
     r = f.fma(n, f.const(-low), r)
     tail = f.polynomial(r, p.EXP_32 if single else p.EXP_64)
     value = f.add(f.fma(tail, f.mul(r, r), r), f.const(1.0))
+    scaled = f.scale(value, n)
+    if scaled is not None:
+        return scaled
     i = f.integer
     return _times_power_of_two(f, value, i.op("sub", f.to_bits(shifted), f.to_bits(magic)))
 

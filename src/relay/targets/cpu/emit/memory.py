@@ -5,7 +5,7 @@ Alignment is always stated and is that of one element, since a user's arrays pro
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, Symbol, linear_parts
+from relay.arith.expr import IntExpr, Node, Symbol, linear_parts
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
@@ -19,22 +19,20 @@ from relay.tir.stmt import Store
 
 def emit_load(e: Emitter, load: Load) -> str:
     """The register that holds `load`; lanes where its mask, or the guard it stands under, is false hold 0."""
-    lanes = load.lanes
     mask = None if load.mask is None else e.emit_value(e, load.mask)
     guard = e.guard
     if guard is not None and not is_within(e, load.buffer, load.indices):
-        mask = _with_guard(e, mask, guard, lanes)
+        mask = _with_guard(e, mask, guard, load.lanes)
     element = emit_address(e, load.buffer, load.indices)
-    dtype = load.dtype
+    dtype = load.buffer.dtype
     place = e.places[load.buffer]
-    if lanes > 1 and element.stride == 0:
-        one = Element(element.pointer, 0, 1)
-        any_lane = None if mask is None else _any(e, mask, lanes)
-        scalar = from_memory(e, dtype, 1, _load_one(e, place, dtype, one, any_lane))
-        return e.function.splat(register_element(dtype), lanes, scalar)
-    if lanes == 1:
-        return from_memory(e, dtype, 1, _load_one(e, place, dtype, element, mask))
-    return from_memory(e, dtype, lanes, _load_vector(e, place, dtype, element, mask))
+    lanes = element.lanes
+    if lanes > 1 and element.stride != 0:
+        return from_memory(e, dtype, lanes, _load_vector(e, place, dtype, element, mask))
+    if lanes > 1 and mask is not None:
+        mask = _any(e, mask, lanes)
+    scalar = from_memory(e, dtype, 1, _load_one(e, place, dtype, element, mask))
+    return e.function.splat(register_element(dtype), lanes, scalar)
 
 
 def emit_store(e: Emitter, store: Store, value: str) -> None:
@@ -73,16 +71,20 @@ def _is_between(e: Emitter, base: IntExpr, low: int, high: int, extent: IntExpr)
     """Whether `0 <= base + low` and `base + high < extent`, by the ranges of loops."""
     constant_part, terms = linear_parts(base)
     low, high = low + constant_part, high + constant_part
-    if len(terms) == 1 and terms[0][1] == 1 and isinstance(terms[0][0], Symbol) and low == 0 == high:
-        if e.ranges.get(terms[0][0]) == extent:
-            return True
+    if low == 0 == high and len(terms) == 1 and terms[0][1] == 1 and _range(e, terms[0][0]) == extent:
+        return True
     for term, coefficient in terms:
-        count = e.ranges.get(term) if isinstance(term, Symbol) else None
+        count = _range(e, term)
         if not isinstance(count, int):
             return False
         reach = coefficient * (count - 1)
         low, high = low + min(reach, 0), high + max(reach, 0)
     return low >= 0 and isinstance(extent, int) and high < extent
+
+
+def _range(e: Emitter, term: Node) -> IntExpr | None:
+    """How many values a loop's variable takes, from 0; None for what is no such variable."""
+    return e.ranges.get(term) if isinstance(term, Symbol) else None
 
 
 def _with_guard(e: Emitter, mask: str | None, guard: Guard, lanes: int) -> str:
@@ -110,7 +112,7 @@ def _suffix(place: Place) -> str:
 
 def _load_one(e: Emitter, place: Place, dtype: DType, element: Element, mask: str | None) -> str:
     memory = memory_element(dtype)
-    instruction = f"load {memory}, ptr {element.pointer}, align {dtype.item_bytes}{_suffix(place)}"
+    instruction = f"load {memory}, ptr {element.pointer}, align {place.item_bytes}{_suffix(place)}"
     if mask is None:
         return e.function.load(place.load_key, instruction)
     f = e.function
@@ -133,7 +135,7 @@ def _load_vector(e: Emitter, place: Place, dtype: DType, element: Element, mask:
             e, dtype, lanes, _load_vector(e, place, dtype, _from_last(e, dtype, element), _flipped(e, mask, lanes))
         )
     if element.stride == 1 and mask is None:
-        instruction = f"load {vector}, ptr {element.pointer}, align {dtype.item_bytes}{_suffix(place)}"
+        instruction = f"load {vector}, ptr {element.pointer}, align {place.item_bytes}{_suffix(place)}"
         return e.function.load(place.load_key, instruction)
     bits = vector_of("i1", lanes)
     mask = mask if mask is not None else constant(True, "i1", lanes)

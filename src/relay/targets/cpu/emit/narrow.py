@@ -1,5 +1,6 @@
-"""Floats narrower than 32 bits, by operations on bits: every one of their values is a float32, which is what registers
-hold. `round_to` rounds a float32 to the nearest such value (ties to even), `encode` and `decode` go to and from the bits.
+"""Floats narrower than 32 bits, by operations on bits: every one of their values is a float32, which is what
+registers hold. `round_to` rounds a float32 to the nearest such value (ties to even), `encode` and `decode`
+go to and from the bits.
 
     value = ±1.fraction · 2^(exponent - bias), or ±0.fraction · 2^(1 - bias) where the exponent bits are 0
 

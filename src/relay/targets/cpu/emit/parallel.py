@@ -118,7 +118,9 @@ def _write_body(
         outer = e.places[buffer]
         alone = outer.load_key is buffer
         parameters.append(f"ptr {'noalias ' if alone else ''}%p{position}")
-        inner.places[buffer] = Place(f"%p{position}", 0, outer.strides, outer.load_key, outer.invariant)
+        inner.places[buffer] = Place(
+            f"%p{position}", 0, outer.strides, outer.load_key, outer.item_bytes, outer.invariant
+        )
     for position, symbol in enumerate(symbols):
         parameters.append(f"i64 %s{position}")
         inner.symbols[symbol] = (f"%s{position}", 0)

@@ -42,8 +42,8 @@ def _entry(function: ProgramFunction, target: Target, module: ModuleText) -> str
     text = FunctionText(module)
     e = Emitter(text, Machine.of(target, contract=False), function.name, emit_value)
     for position, symbol in enumerate(function.symbols):
-        address = text.op(f"getelementptr i64, ptr %symbols, i64 {position}")
-        e.symbols[symbol] = (text.op(f"load i64, ptr {address}, align 8"), 0)
+        address = text.op_at(0, f"getelementptr i64, ptr %symbols, i64 {position}")
+        e.symbols[symbol] = (text.op_at(0, f"load i64, ptr {address}, align 8"), 0)
     for instruction in function.instructions:
         _instruction(e, instruction, len(function.inputs))
     text.effect("ret i32 0")

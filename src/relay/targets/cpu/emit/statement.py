@@ -16,8 +16,8 @@ from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequ
 
 
 def emit_statement(e: Emitter, statement: Stmt) -> None:
-    """Write `statement` at the end of the function. Names bound by `LetValue` nest as deep as a program is long, so that
-    form is a loop here; the others recurse, as deep as loops nest."""
+    """Write `statement` at the end of the function. Names bound by `LetValue` nest as deep as a program is long, so
+    that form is a loop here; the others recurse, as deep as loops nest."""
     while isinstance(statement, LetValue):
         e.memo = {}
         e.variables[statement.variable] = emit_value(e, statement.value)
@@ -113,7 +113,7 @@ def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
     if buffer.scope in (Scope.LOCAL, Scope.REGISTER):
         if not isinstance(elements, int):
             raise CompilerBug("emit", f"{e.kernel_name}: {buffer} in scope {buffer.scope} needs constant extents")
-        e.places[buffer] = Place(e.function.alloca(max(1, elements * item)), 0, strides, buffer)
+        e.places[buffer] = Place(e.function.alloca(max(1, elements * item)), 0, strides, buffer, item)
         emit_statement(e, body)
         return
     f = e.function
@@ -128,7 +128,7 @@ def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
     f.effect("ret void")
     f.start_block(go_on)
     f.open_region()
-    e.places[buffer] = Place(pointer, f.depth, strides, buffer)
+    e.places[buffer] = Place(pointer, f.depth, strides, buffer, item)
     e.held.append(pointer)
     emit_statement(e, body)
     e.held.pop()

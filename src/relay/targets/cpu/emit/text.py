@@ -46,13 +46,25 @@ class Region:
     prologue: list[str]
     names: list[str] = field(default_factory=list)
     hoisted: list[str] = field(default_factory=list)
+    addresses: list[object] = field(default_factory=list)
     loads: list[tuple[object, str]] = field(default_factory=list)
 
 
 class FunctionText:
     """Lines of one function, as they are made."""
 
-    __slots__ = ("_allocas", "_available", "_count", "_hoisted", "_items", "_loads", "block", "module", "regions")
+    __slots__ = (
+        "_addresses",
+        "_allocas",
+        "_available",
+        "_count",
+        "_hoisted",
+        "_items",
+        "_loads",
+        "block",
+        "module",
+        "regions",
+    )
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
@@ -60,6 +72,7 @@ class FunctionText:
         self._items: list[str | list[str]] = []
         self._available: dict[str, str] = {}  # made at the point where they were asked for
         self._hoisted: dict[str, str] = {}  # made in a prologue
+        self._addresses: dict[object, str] = {}
         self._loads: dict[object, dict[str, str]] = {}
         self._count = 0
         self.block = "entry"
@@ -83,6 +96,8 @@ class FunctionText:
             del self._available[text]
         for text in region.hoisted:
             del self._hoisted[text]
+        for key in region.addresses:
+            del self._addresses[key]
         for key, text in region.loads:
             self._loads.get(key, {}).pop(text, None)
 
@@ -123,6 +138,17 @@ class FunctionText:
 
     def effect(self, line: str) -> None:
         self._items.append(f"  {line}")
+
+    def known_address(self, key: object) -> str | None:
+        """The name of the address that `key` stands for, if it has been computed where this point can use it."""
+        return self._addresses.get(key)
+
+    def know_address(self, depth: int, key: object, name: str) -> None:
+        """`name` is what `key` stands for, from the prologue of region `depth` on. What depends on the point where it
+        was computed is not remembered."""
+        if depth < len(self.regions) and key not in self._addresses:
+            self._addresses[key] = name
+            self.regions[depth].addresses.append(key)
 
     def load(self, key: object, instruction: str) -> str:
         """A load from what `key` stands for, unless it is known since before and nothing was stored there."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from relay.base.target import Target
 from relay.lower.group import Group
-from relay.targets.cpu.schedules.conv import schedule_conv2d, schedule_depthwise
+from relay.ops.conv import Conv2DAttributes
+from relay.targets.cpu.schedules.conv import schedule_conv2d
 from relay.targets.cpu.schedules.elementwise import schedule_elementwise
 from relay.targets.cpu.schedules.matmul import PRODUCTS, schedule_matmul
 from relay.targets.cpu.schedules.plan import Plan
@@ -26,11 +27,16 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
         schedule_rows(plan)
     elif reductions[0] in PRODUCTS:
         schedule_matmul(plan, reductions[0])
-    elif reductions[0] == "conv2d":
+    elif _is_plain_conv2d(group):
         schedule_conv2d(plan, reductions[0])
     else:
         schedule_reduction(plan, reductions[0])
     return plan.steps.steps
 
 
-__all__ = ["schedule_depthwise", "schedule_group"]
+def _is_plain_conv2d(group: Group) -> bool:
+    """Whether the group's heavy operator is a convolution over NHWC data without groups."""
+    for call, _ in group.anchors:
+        if isinstance(call.attrs, Conv2DAttributes):
+            return call.attrs.data_layout == "NHWC" and call.attrs.groups == 1
+    return False

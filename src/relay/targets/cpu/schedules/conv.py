@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.targets.cpu.schedules.matmul import accumulate, columns_of_tile
+from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
 from relay.te.operation import Compute
 
@@ -16,10 +17,9 @@ _MOST_PIXELS = 14
 
 def schedule_conv2d(plan: Plan, reduction: str) -> None:
     """`conv2d[n, oh, ow, oc]` with its padding before it and everything behind it fused."""
-    plan.inline_formulas(keep=frozenset({"data_pad"}))
+    plan.inline_formulas(keep=PADDING)
+    pad(plan)
     s = plan.steps
-    if plan.stage_named("data_pad") is not None:
-        _pad(plan)
     acc, store = accumulators_of(plan, reduction)
     batch, rows, columns, channels = (loop.name for loop in s.state.stage(store).loops)
     extents = [plan.extent(store, loop) for loop in (batch, rows, columns, channels)]
@@ -71,52 +71,3 @@ def _weights_fit(plan: Plan, acc: str, channels: IntExpr) -> bool:
     assert isinstance(operation, Compute)
     weights_bytes = product((channels, *(axis.extent for axis in operation.reduce_axes))) * 4
     return isinstance(weights_bytes, int) and weights_bytes <= plan.target.l2_bytes // 2
-
-
-def _pad(plan: Plan) -> None:
-    """Padding as a pass of its own: rows in parallel, channels as vectors."""
-    s = plan.steps
-    batch, row, column, channel = (loop.name for loop in s.state.stage("data_pad").loops)
-    extents = tuple(plan.extent("data_pad", loop) for loop in (batch, row, column, channel))
-    if isinstance(extents[3], int) and extents[3] >= 8:
-        _, inner = plan.tile("data_pad", channel, plan.vector_lanes)
-        s.vectorize("data_pad", inner)
-    plan.parallelize("data_pad", [batch, row], product(extents))
-
-
-def schedule_depthwise(plan: Plan, reduction: str) -> None:
-    """Windows over each channel by itself (depthwise convolution, pooling) on NHWC data: channels are the lanes."""
-    plan.inline_formulas(keep=frozenset({"data_pad"}))
-    s = plan.steps
-    if plan.stage_named("data_pad") is not None:
-        _pad(plan)
-    acc, store = accumulators_of(plan, reduction)
-    loops = [loop.name for loop in s.state.stage(store).loops]
-    extents = tuple(plan.extent(store, loop) for loop in loops)
-    batch, rows, columns, channels = loops
-    lanes = plan.vector_lanes
-    column_outer, column_inner = plan.tile(store, columns, even_tile(extents[2], 8))
-    channel_outer, channel_inner = plan.tile(store, channels, lanes)
-    outer = [batch, rows, *[loop for loop in (column_outer, channel_outer) if loop]]
-    s.reorder(store, *outer, column_inner, channel_inner)
-    s.compute_at(acc, store, outer[-1])
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    window = [axis.name for axis in operation.reduce_axes]
-    inner = [axis.name for axis in operation.axes]
-    s.reorder(acc, *window, *inner)
-    for loop in inner[:-1]:
-        s.unroll(acc, loop)
-    s.vectorize(acc, inner[-1])
-    if _is_small(plan, acc, window):
-        for loop in window:
-            s.unroll(acc, loop)
-    s.unroll(store, column_inner)
-    s.vectorize(store, channel_inner)
-    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    plan.parallelize(store, [batch, rows], work)
-
-
-def _is_small(plan: Plan, stage: str, loops: list[str]) -> bool:
-    extent = product(tuple(plan.extent(stage, loop) for loop in loops))
-    return isinstance(extent, int) and extent <= 9

@@ -42,8 +42,8 @@ def support_text(target: Target, pinning: bool = False) -> str:
 @cache
 def support_object(target: Target, pinning: bool = False) -> bytes:
     """The support library as an object file, the same for every artefact of a target."""
-    return emit_object(support_text(target, pinning), target)
+    return emit_object(support_text(target, pinning), target, opt=1)
 
 
 def _read(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return resources.files("relay.targets.cpu.support").joinpath(name).read_text(encoding="utf-8")

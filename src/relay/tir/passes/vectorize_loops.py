@@ -1,0 +1,129 @@
+"""Turn vectorized loops into explicit vectors.
+
+    before: vectorized j in 16 { if 16*i + j < 100 { b[16*i + j] = a[16*i + j] + bias[i] } }
+    after:  b[ramp(16*i, 1, 16)] = load(a[ramp(16*i, 1, 16)], mask) + broadcast(bias[i], 16) where mask
+            with mask = ramp_value(0, 1, int32x16) < broadcast(index_value(100 - 16*i, int32), 16)
+
+The lanes of a loop are its iterations: a constant extent up to 64 is the number of lanes; longer and symbolic extents
+become a loop over vectors and a masked tail. Loops inside the vectorized one stay loops, of vectors. A guard on the
+lanes becomes a mask; loads that are certain to be in bounds need none. A buffer allocated inside gets an axis of lanes.
+
+What cannot be a vector (a lane symbol in two indices or inside a division, iterations that depend on each other, a
+nested loop whose extent depends on the lane) is split statement by statement where that is legal; what remains is
+unrolled up to 16 iterations, else serial, and the loop carries the annotation `not_vectorized` with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from relay.arith.expr import Comparison, IntExpr, Symbol
+from relay.arith.simplify import Assumptions
+from relay.tir.conditions import facts_unless, facts_when, function_assumptions
+from relay.tir.expr import Holds
+from relay.tir.lanes import LaneBuilder, NotVectorizable
+from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.template import fresh_copy
+
+MAXIMUM_LANES = 64
+DEFAULT_LANES = 16
+UNROLL_LIMIT = 16
+
+
+def vectorize_loops(func: PrimFunc) -> PrimFunc:
+    """`func` without VECTORIZED loops; the same object if it has none."""
+    body = _statement(func.body, function_assumptions(func))
+    return func if body is func.body else replace(func, body=body)
+
+
+def _statement(statement: Stmt, known: Assumptions) -> Stmt:
+    match statement:
+        case For(variable, extent, body, kind, annotations):
+            new = _statement(body, known.with_loop(variable, extent))
+            if kind is LoopKind.VECTORIZED:
+                return _vectorized(For(variable, extent, new, kind, annotations), known)
+            return statement if new is body else For(variable, extent, new, kind, annotations)
+        case Sequence(statements):
+            parts = tuple([_statement(part, known) for part in statements])
+            same = all(new is old for new, old in zip(parts, statements, strict=True))
+            return statement if same else Sequence(parts)
+        case If(condition, then, otherwise):
+            new_then = _statement(then, known.assuming(*facts_when(condition)))
+            new_otherwise = (
+                None if otherwise is None else _statement(otherwise, known.assuming(*facts_unless(condition)))
+            )
+            same = new_then is then and new_otherwise is otherwise
+            return statement if same else If(condition, new_then, new_otherwise)
+        case LetValue(variable, value, body):
+            new = _statement(body, known)
+            return statement if new is body else LetValue(variable, value, new)
+        case Allocate(buffer, body):
+            new = _statement(body, known)
+            return statement if new is body else Allocate(buffer, new)
+        case Store() | Evaluate():
+            return statement
+        case _:
+            assert_never(statement)
+
+
+def _vectorized(loop: For, known: Assumptions) -> Stmt:
+    """A VECTORIZED loop, whose body has none, as vectors or as what replaces them."""
+    high = known.bounds(loop.extent).high
+    if not isinstance(loop.extent, int) and high is not None and high <= MAXIMUM_LANES:
+        return _vectorized(_guarded(loop, high), known)
+    if not isinstance(loop.extent, int) or loop.extent > MAXIMUM_LANES:
+        return _in_vectors(loop, known)
+    try:
+        return LaneBuilder(loop, loop.extent, known).build()
+    except NotVectorizable as reason:
+        return _one_by_one(loop, str(reason), known)
+
+
+def _guarded(loop: For, lanes: int) -> For:
+    """The same loop with a constant number of iterations, of which those beyond its extent do nothing."""
+    guard = Holds(Comparison(loop.variable, "<", loop.extent))
+    return For(loop.variable, lanes, If(guard, loop.body), loop.kind, loop.annotations)
+
+
+def _in_vectors(loop: For, known: Assumptions) -> Stmt:
+    """A loop over whole vectors and, if the lanes do not divide the extent, a masked one for the rest."""
+    lanes = _lanes_for(loop.extent)
+    count, rest = loop.extent // lanes, loop.extent % lanes
+    block = Symbol(f"{loop.variable.name}.vector")
+    lane = Symbol(loop.variable.name)
+    body = fresh_copy(loop.body, {loop.variable: lanes * block + lane})
+    whole = For(lane, lanes, body, LoopKind.VECTORIZED, loop.annotations)
+    main = For(block, count, _vectorized(whole, known.with_loop(block, count)))
+    if known.simplify(rest) == 0:
+        return main
+    last = Symbol(loop.variable.name)
+    tail = fresh_copy(loop.body, {loop.variable: lanes * count + last})
+    guard = Holds(Comparison(last, "<", rest))
+    masked = _vectorized(For(last, lanes, If(guard, tail), LoopKind.VECTORIZED, loop.annotations), known)
+    if not isinstance(rest, int):
+        masked = If(Holds(Comparison(0, "<", rest)), masked)
+    return Sequence((main, masked))
+
+
+def _lanes_for(extent: IntExpr) -> int:
+    """The lanes of one vector of a long loop: the largest divisor from 8 to 64, else 16."""
+    if isinstance(extent, int):
+        for lanes in range(MAXIMUM_LANES, 7, -1):
+            if extent % lanes == 0:
+                return lanes
+    return DEFAULT_LANES
+
+
+def _one_by_one(loop: For, reason: str, known: Assumptions) -> Stmt:
+    """What is done instead: the statements of the body each on their own, or iterations that say why."""
+    if isinstance(loop.body, Sequence) and LaneBuilder(loop, DEFAULT_LANES, known).iterations_are_apart():
+        parts: list[Stmt] = []
+        for part in loop.body.statements:
+            variable = Symbol(loop.variable.name)
+            body = fresh_copy(part, {loop.variable: variable})
+            parts.append(_vectorized(For(variable, loop.extent, body, loop.kind, loop.annotations), known))
+        return Sequence(tuple(parts))
+    few = isinstance(loop.extent, int) and loop.extent <= UNROLL_LIMIT
+    kind = LoopKind.UNROLLED if few else LoopKind.SERIAL
+    return For(loop.variable, loop.extent, loop.body, kind, (*loop.annotations, ("not_vectorized", reason)))
