@@ -15,7 +15,8 @@ from relay.ir.structural import structural_equal
 from relay.ir.types import TensorType
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
-from relay.text import astext, parse
+from relay.text.module_parser import parse
+from relay.text.printer import astext
 from tests.frontend.running import run_relay
 
 Workload = tuple[IRModule, dict[str, Any]]

@@ -67,6 +67,7 @@ def is_symbolic(known: NDArray[Any]) -> bool:
 def settled(known: NDArray[Any], dtype: DType) -> NDArray[Any] | None:
     """`known` with plain numbers where all elements are; None when an element is an extent that nobody knows (`?`).
 
+    >>> import numpy as np
     >>> settled(np.array([2, 3], dtype=object), DType.INT64).dtype.name
     'int64'
     """
