@@ -61,15 +61,14 @@ def from_onnx(
             findings.add("functions defined in the model", printable(f"{function.domain}.{function.name}"))
     inputs = _inputs(proto.graph, shape or {}, dtype)
     importer = GraphImporter(proto.graph, name, found, CONVERTERS, inputs, folder, freeze_params, findings)
-    importer.read_weights()
     outputs = importer.run()
     if findings or outputs is None:
         raise findings.error(name)
     if not outputs:
         raise malformed("the graph has no outputs")
-    used = [
-        importer.parameters[tensor.name] for tensor in proto.graph.initializer if tensor.name in importer.parameters
-    ]
+    parameters = importer.parameters
+    ordered = {tensor.name: None for tensor in proto.graph.initializer if tensor.name in parameters} | parameters
+    used = [parameters[key] for key in ordered]
     body: Expr = outputs[0] if len(outputs) == 1 else with_known_type(Tuple(tuple(outputs)))
     function = Function((*inputs, *(var for var, _ in used)), body)
     return infer_type(IRModule.from_expr(function)), {var.name_hint: array for var, array in used}
