@@ -181,9 +181,9 @@ def test_long_programs():
     module = parse(
         '#[version = "0.0.5"]\ndef @main(%x: Tensor[(n, 4), int8]) {\n' + "\n".join(lines) + "\n%a7 }", OPERATORS
     )
-    start = time.perf_counter()
+    start = time.process_time()
     infer_type(module)
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 4
     assert str(module["main"].checked_type.ret_type) == "Tensor[(n, 4), int8]"
 
 

@@ -298,7 +298,7 @@ def test_long_programs_are_linear():
         lines += [f"  let %a{i} = nn.relu(%{length - 1});" for i in range(length)]
         return f'#[version = "0.0.5"]\ndef @main(%x: float32) {{\n{chr(10).join(lines)}\n  %a0\n}}\n'
 
-    start = time.perf_counter()
+    start = time.process_time()
     text = chain(20_000)
     module = parse(text, OPERATORS)
     assert astext(module) == text
@@ -306,4 +306,4 @@ def test_long_programs_are_linear():
     assert structural_equal(parse_expr(astext(nested), OPERATORS), nested, map_free_vars=True)
     branches = parse_expr("free_var %x;" + "if (%x) { 1 } else {" * 3_000 + "2" + "}" * 3_000, OPERATORS)
     assert structural_equal(parse_expr(astext(branches), OPERATORS), branches, map_free_vars=True)
-    assert time.perf_counter() - start < 15
+    assert time.process_time() - start < 15
