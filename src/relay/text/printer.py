@@ -40,7 +40,6 @@ from relay.ir.expr import (
 )
 from relay.ir.module import IRModule
 from relay.ir.sharing import Scope, Scopes, scopes, value_node
-from relay.ir.sugar import Printable
 from relay.ir.traversal import LEAVES
 from relay.ir.types import Type
 from relay.ir.variables import free_vars
@@ -312,6 +311,3 @@ class _Printer:
                 return f"{constructor.name_hint}{inner}"
             case PatternTuple(patterns):
                 return f"({', '.join(map(self._pattern, patterns))}{',' if len(patterns) == 1 else ''})"
-
-
-Printable.printer = astext  # what `module.astext()` calls
