@@ -215,7 +215,7 @@ def programs(draw, context, size):
                 var = draw(new_vars(context))
                 node = Let(var, leaf(), nested(context.with_vars(var), size - 1))
             case 8:
-                node = If(leaf(), nested(context, size - 1), leaf())
+                node = If(leaf(), nested(context, size - 1), draw(st.sampled_from([leaf(), nested(context, size - 1)])))
             case 9:
                 node = RefCreate(leaf())
             case 10:
@@ -283,6 +283,13 @@ def test_a_recursive_function_that_is_shared_is_numbered_where_it_is_bound():
     loop = Function((x,), Call(f, (x,)))
     text = both_ways(Function((), Let(f, loop, Tuple((f, loop)))))
     assert "let %f = %0 = fn (%x) {" in text
+
+
+def test_a_shared_let_may_be_what_a_branch_is_worth():
+    y = Var("y")
+    let = Let(y, const(1), Tuple((y,)))
+    both_ways(Function((), If(TupleGetItem(let, 0), let, const(2))))
+    both_ways(Function((), Tuple((If(const(True), let, Let(Var("z"), const(3), let)), let))))
 
 
 def test_text_without_metadata_says_what_is_missing():
