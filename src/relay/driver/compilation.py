@@ -15,6 +15,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.version import VERSION
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
+from relay.infer.checks import checks_of
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
@@ -66,7 +67,11 @@ class Compilation:
         table = KernelTable()
         module = self.optimized
         with self._timed("lower"):
-            return lower_module(module, table.kernel_of), table
+            checks = {
+                name: [each.check for each in checks_of(function, self.typed)]
+                for name, function in self.typed.functions.items()
+            }
+            return lower_module(module, checks, table.kernel_of), table
 
     @property
     def program(self) -> Program:

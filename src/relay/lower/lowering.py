@@ -7,7 +7,7 @@ written where the caller wants them; the others are copied there at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.infer.checks import checks_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
+from relay.ir.operator import Check
 from relay.ir.types import ANY, TensorType, Type, dimension_symbols
 from relay.lower.group import leaf_types
 from relay.lower.program import (
@@ -42,6 +42,7 @@ from relay.runtime.manifest import ResultSpec, TupleSpec
 
 KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
 """Names the kernel of a primitive function; equal functions get one kernel."""
+Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +98,23 @@ class _Constants:
         return self.places[id(array)]
 
 
-def lower_module(module: IRModule, kernel_of: KernelOf) -> Program:
-    """The program of every global function of a fused module in A-normal form.
+def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Program:
+    """The program of every global function of a fused module in A-normal form. `checks` are the statements about extents
+    that each function makes sure of when it is entered.
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
     """
     constants = _Constants()
     functions = tuple(
-        _lower_function(name, function, kernel_of, constants) for name, function in module.functions.items()
+        _lower_function(name, function, checks.get(name, ()), kernel_of, constants)
+        for name, function in module.functions.items()
     )
     return Program(functions, tuple(constants.data), constants.size_bytes)
 
 
-def _lower_function(name: GlobalVar, function: Function, kernel_of: KernelOf, constants: _Constants) -> ProgramFunction:
+def _lower_function(
+    name: GlobalVar, function: Function, checks: Sequence[Check], kernel_of: KernelOf, constants: _Constants
+) -> ProgramFunction:
     environment: dict[Var, _Value] = {}
     inputs: list[Parameter] = []
     for parameter in function.params:
@@ -121,8 +126,8 @@ def _lower_function(name: GlobalVar, function: Function, kernel_of: KernelOf, co
         environment[body.var] = _bound(body.value, environment, steps, kernel_of, constants)
         body = body.body
     result = _atom(body, environment, constants)
-    checks, failures = _checks(function)
-    return _placed(name.name_hint, inputs, symbols, steps, result, checks, failures)
+    instructions, failures = _checks(function, checks, symbols)
+    return _placed(name.name_hint, inputs, symbols, steps, result, instructions, failures)
 
 
 def _input(parameter: Var, inputs: list[Parameter]) -> _Value:
@@ -243,14 +248,18 @@ def _extents_of(function: Function, types: list[TensorType]) -> dict[Symbol, Int
     return known
 
 
-def _checks(function: Function) -> tuple[list[CheckExtents], tuple[str, ...]]:
-    """The run-time checks that typing left open, made once at entry: all extents are known there."""
-    checks: dict[str, CheckExtents] = {}
-    for check in (found.check for found in checks_of(function)):
+def _checks(
+    function: Function, checks: Sequence[Check], symbols: tuple[Symbol, ...]
+) -> tuple[list[CheckExtents], tuple[str, ...]]:
+    """The checks as instructions, and what each failure means."""
+    found: dict[str, CheckExtents] = {}
+    for check in checks:
         text = f"{check.message} (needs {check.condition})"
-        if text not in checks:
-            checks[text] = CheckExtents(check.condition, len(checks) + 1)
-    return list(checks.values()), tuple(checks)
+        unknown = (free_symbols(check.condition.left) | free_symbols(check.condition.right)) - set(symbols)
+        if unknown:
+            raise _not_native(function, f"checks `{check.condition}`, an extent that its inputs do not determine")
+        found.setdefault(text, CheckExtents(check.condition, len(found) + 1))
+    return list(found.values()), tuple(found)
 
 
 def _placed(

@@ -12,7 +12,7 @@ from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter, integer_range
 from relay.frontend.onnx.weights import ELEMENT_TYPES, UNSUPPORTED_TYPES
 from relay.ir.expr import Call, Expr, const
-from relay.ops import activation, comparison
+from relay.ops import activation, convert, comparison
 from relay.ops import elementwise_binary as binary
 from relay.ops import elementwise_unary as unary
 
@@ -67,8 +67,8 @@ def _pow(node: OnnxNode) -> Result:
     if dtype == other:
         return binary.power(x, y)
     if dtype.is_float or not other.is_float:
-        return binary.power(x, activation.cast(y, dtype))
-    return activation.cast(binary.power(activation.cast(x, other), y), dtype)
+        return binary.power(x, convert.cast(y, dtype))
+    return convert.cast(binary.power(convert.cast(x, other), y), dtype)
 
 
 def _bit_shift(node: OnnxNode) -> Result:
@@ -90,7 +90,7 @@ def _cast_like(node: OnnxNode) -> Result:
 
 
 def _as_dtype(node: OnnxNode, dtype: DType) -> Result:
-    return node.value(0) if node.value(0).dtype is dtype else activation.cast(node.expr(), dtype)
+    return node.value(0) if node.value(0).dtype is dtype else convert.cast(node.expr(), dtype)
 
 
 def _clip(node: OnnxNode) -> Result:
