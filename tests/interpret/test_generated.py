@@ -95,7 +95,7 @@ def value(module, arguments):
         return error.rule
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(modules(), st.integers(0, 3), st.integers(1, 3))
 def test_values_are_of_their_types(module, n, m):
     try:

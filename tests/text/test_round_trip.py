@@ -245,7 +245,7 @@ def functions(draw):
     return Function(params, body, draw(st.none() | types(context)), (variable,))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(functions())
 def test_random_programs_come_back(function):
     both_ways(function)
@@ -306,7 +306,7 @@ def test_long_programs_are_linear():
         return f'#[version = "0.0.5"]\ndef @main(%x: float32) {{\n{chr(10).join(lines)}\n  %a0\n}}\n'
 
     start = time.process_time()
-    text = chain(20_000)
+    text = chain(8_000)
     module = parse(text, OPERATORS)
     assert astext(module) == text
     nested = parse_expr("free_var %x;" + "nn.relu(" * 20_000 + "%x" + ")" * 20_000, OPERATORS)
