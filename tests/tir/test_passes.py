@@ -126,7 +126,7 @@ def run(func: PrimFunc, n: int) -> np.ndarray:
 PASSES = [simplify, partition_loops, vectorize_loops, unroll_loops, lower]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(programs(), st.sampled_from([0, 1, 6, 17]))
 def test_every_pass_keeps_the_meaning(func: PrimFunc, n: int) -> None:
     expected = run(func, n)
