@@ -13,6 +13,9 @@ from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
+from relay.tir.equality import structural_equal
+from relay.tir.parser import parse_primfunc
+from relay.tir.printer import print_primfunc
 from relay.tir.interpreter import interpret
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
@@ -142,3 +145,13 @@ def test_lowered_programs_are_ready_for_targets(func: PrimFunc) -> None:
     assert kinds <= {LoopKind.SERIAL, LoopKind.PARALLEL}
     bound = [part.variable for part in walk_statement(lowered.body) if isinstance(part, For)]
     assert len(bound) == len(set(bound))
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs(), st.booleans())
+def test_text_reads_back(func: PrimFunc, lowered: bool) -> None:
+    func = lower(func) if lowered else func
+    text = print_primfunc(func)
+    again = parse_primfunc(text)
+    assert structural_equal(func, again), text
+    assert print_primfunc(again) == text
