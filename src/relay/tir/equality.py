@@ -6,7 +6,21 @@ import math
 
 from relay.arith.expr import Atom, IntExpr, Symbol, map_leaves
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Holds, Imm, Index, IndexValue, Load, Ramp, RampValue, Value, ValueVar
+from relay.tir.expr import (
+    Binary,
+    Call,
+    Compare,
+    Holds,
+    Imm,
+    Index,
+    IndexValue,
+    Load,
+    Ramp,
+    RampValue,
+    Unary,
+    Value,
+    ValueVar,
+)
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex, map_value, statement_children, value_children
 
@@ -24,6 +38,17 @@ def structural_equal(left: PrimFunc, right: PrimFunc) -> bool:
     return all(matching.binds(a, b) for a, b in buffers) and matching.statements(left.body, right.body)
 
 
+def _operation(value: Value) -> str:
+    """What an inner value does, where its class does not say it all."""
+    match value:
+        case Unary(op) | Binary(op) | Compare(op):
+            return op.value
+        case Call(name):
+            return name
+        case _:
+            return ""
+
+
 class _Matching:
     """What each symbol, buffer and variable of the left function is called in the right one."""
 
@@ -36,6 +61,7 @@ class _Matching:
         return same and all(map(self.indices, left.shape, right.shape))
 
     def statements(self, left: Stmt, right: Stmt) -> bool:
+        left, right = _unwrapped(left), _unwrapped(right)
         match left, right:
             case For(), For():
                 same = (left.kind, left.annotations) == (right.kind, right.annotations)
@@ -134,9 +160,14 @@ class _Matching:
                 same = same and (left.mask is None) == (right.mask is None)
                 return same and self._index_tuples(left.indices, right.indices)
             case _:
-                return getattr(left, "op", None) == getattr(right, "op", None) and getattr(
-                    left, "name", None
-                ) == getattr(right, "name", None)
+                return _operation(left) == _operation(right)
+
+
+def _unwrapped(statement: Stmt) -> Stmt:
+    """A sequence of one statement is that statement."""
+    while isinstance(statement, Sequence) and len(statement.statements) == 1:
+        statement = statement.statements[0]
+    return statement
 
 
 def _same_number(left: float | bool, right: float | bool) -> bool:
