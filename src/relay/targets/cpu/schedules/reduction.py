@@ -41,8 +41,7 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> str | Non
 
 def schedule_reduction(plan: Plan, reduction: str) -> None:
     """One reduction, with padding before it and everything behind it fused."""
-    plan.inline_formulas(keep=PADDING)
-    pad(plan)
+    plan.inline_formulas()
     operation = plan.steps.state.stage(reduction).operation
     assert isinstance(operation, Compute)
     if not operation.axes:
