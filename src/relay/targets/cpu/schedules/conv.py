@@ -7,7 +7,7 @@ window · input channels · (pixels × channels, unrolled into registers).
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr
-from relay.targets.cpu.schedules.matmul import accumulate, columns_of_tile
+from relay.targets.cpu.schedules.matmul import accumulate, columns_of_tile, prefetch_panel
 from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
@@ -42,7 +42,9 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     innermost = plan.parallelize(store, [*outer, *([column_outer] if column_outer else [])], work)
     assert innermost is not None
     s.compute_at(acc, store, innermost)
-    accumulate(plan, acc, lanes)
+    inner_sum = accumulate(plan, acc, lanes)
+    if channel_outer and not weights_first:
+        prefetch_panel(plan, acc, inner_sum, channel_outer)
     for loop in tile:
         s.unroll(store, loop)
     columns_of_tile(plan, store, channel_inner, block, lanes)

@@ -7,7 +7,6 @@ is split in lanes.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr, linear_parts
-from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
 from relay.te.operation import Compute, body_values, loads_of
 from relay.tir.buffer import Scope

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.base.target import Target
-from relay.ir.expr import Op
-from relay.ir.types import TensorType
+from relay.ir.expr import Op, Var
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.layouts import parse_layout
 from relay.targets.cpu.schedules.plan import Plan, even_tile
+from relay.te.tensor import Tensor
 from relay.transform.context import fitting_block
 
 CONVOLUTION = (2, 3, 4, 1)
@@ -32,9 +32,9 @@ def tile_widths(target: Target, vectors: tuple[int, ...]) -> tuple[int, ...]:
 
 def tile_width(plan: Plan, columns: IntExpr, vectors: tuple[int, ...]) -> int:
     """The width of the tile: that of the blocks of packed weights, else what leaves the fewest lanes empty."""
-    packed = _block_of_weights(plan)
-    if packed is not None:
-        return packed
+    packed = packed_weight(plan)
+    if packed is not None and isinstance(packed.shape[-1], int):
+        return packed.shape[-1]
     widths = tile_widths(plan.target, vectors)
     return fitting_block(widths, columns) if isinstance(columns, int) else widths[0]
 
@@ -49,13 +49,12 @@ def most_rows(plan: Plan, width: int) -> int:
     return min(_MOST_ROWS, max(1, (plan.target.register_count - vectors - 1) // vectors))
 
 
-def _block_of_weights(plan: Plan) -> int | None:
-    """The extent of the innermost blocks in which the weights of the group's heavy operator are packed."""
+def packed_weight(plan: Plan) -> Tensor | None:
+    """The weight of the group's heavy operator, if its output channels are packed in blocks, innermost."""
     for call, _ in plan.group.anchors:
-        weight = call.args[1].checked_type if len(call.args) > 1 else None
-        packed = (isinstance(call.op, Op) and call.op.name == "nn.contrib_dense_pack") or (
-            isinstance(call.attrs, Conv2DAttributes) and parse_layout(call.attrs.kernel_layout).blocks
-        )
-        if packed and isinstance(weight, TensorType) and isinstance(weight.shape[-1], int):
-            return weight.shape[-1]
+        dense = isinstance(call.op, Op) and call.op.name == "nn.contrib_dense_pack"
+        convolution = isinstance(call.attrs, Conv2DAttributes) and parse_layout(call.attrs.kernel_layout).blocks
+        if dense or convolution:
+            weight = call.args[1]
+            return next((t for t in plan.group.inputs if isinstance(weight, Var) and t.name == weight.name_hint), None)
     return None
