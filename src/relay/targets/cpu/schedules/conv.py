@@ -7,7 +7,7 @@ window · input channels · (pixels × channels, unrolled into registers).
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr
-from relay.targets.cpu.schedules.matmul import accumulate, columns_of_tile, prefetch_panel
+from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
@@ -47,7 +47,7 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
         prefetch_panel(plan, acc, inner_sum, channel_outer)
     for loop in tile:
         s.unroll(store, loop)
-    columns_of_tile(plan, store, channel_inner, block, lanes)
+    plan.vectorize_columns(store, channel_inner, lanes)
 
 
 def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> int:

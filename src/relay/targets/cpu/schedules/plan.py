@@ -82,6 +82,13 @@ class Plan:
                 extents[relation.outer], extents[relation.inner] = (rest, size) if inside else (size, rest)
         return extents[state.loop(loop).symbol]
 
+    def vectorize_columns(self, stage: str, loop: str, lanes: int) -> None:
+        """The innermost `loop` as whole vectors: split by `lanes`, the inner loop vectorised, the outer unrolled."""
+        outer, inner = self.tile(stage, loop, lanes)
+        self.steps.vectorize(stage, inner)
+        if outer is not None:
+            self.steps.unroll(stage, outer)
+
     def parallelize(self, stage: str, outer: list[str], work: IntExpr) -> str | None:
         """Share the `outer` loops (outermost, in order) out among the threads, if there is enough to do.
 
