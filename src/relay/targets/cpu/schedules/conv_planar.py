@@ -7,10 +7,9 @@ all rows. Loops: batch · channel tiles · row tiles · vectors · channels and 
 from __future__ import annotations
 
 from relay.targets.cpu.schedules.padding import PADDING, pad
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, product
 from relay.te.operation import Compute
 
-_CHANNELS = 6
 _ROWS = 2
 
 
@@ -22,9 +21,9 @@ def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     acc, store = accumulators_of(plan, reduction)
     loops = [loop.name for loop in s.state.stage(store).loops]
     extents = [plan.extent(store, loop) for loop in loops]
-    channel_outer, channel = plan.tile(store, loops[1], even_tile(extents[1], _CHANNELS))
+    channel_outer, channel = plan.tile(store, loops[1], dividing_tile(extents[1], plan.target.register_count // 4))
     column_outer, column = plan.tile(store, loops[-1], plan.vector_lanes)
-    rows = [plan.tile(store, loop, even_tile(plan.extent(store, loop), _ROWS)) for loop in loops[2:-1]]
+    rows = [plan.tile(store, loop, dividing_tile(plan.extent(store, loop), _ROWS)) for loop in loops[2:-1]]
     outer = [loops[0], channel_outer, *(row for row, _ in rows), column_outer]
     tile = [channel, *(row for _, row in rows)]
     s.reorder(store, *[loop for loop in outer if loop], *tile, column)

@@ -145,6 +145,16 @@ def even_tile(extent: IntExpr, largest: int) -> int:
     return max(1, -(-extent // max(1, parts)))
 
 
+def dividing_tile(extent: IntExpr, largest: int) -> int:
+    """The largest tile down to half of `largest` that divides `extent`, so that no tail is left; else an even one.
+
+    >>> dividing_tile(64, 6), dividing_tile(49, 8), dividing_tile(13, 8)
+    (4, 7, 7)
+    """
+    exact = [tile for tile in range(largest, largest // 2, -1) if isinstance(extent, int) and extent % tile == 0]
+    return exact[0] if exact else even_tile(extent, largest)
+
+
 def product(extents: tuple[IntExpr, ...]) -> IntExpr:
     total: IntExpr = 1
     for extent in extents:
