@@ -14,7 +14,9 @@ from relay.tir.buffer import Scope
 
 # A parallel region costs a few microseconds; below this many operations one thread is faster.
 SMALLEST_PARALLEL_WORK = 1 << 15
-_PARTS_FOR_EACH_THREAD = 8
+# Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
+_MANY_PARTS = 8
+_EVEN_PARTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +112,10 @@ class Plan:
     def _shares_out(self, iterations: IntExpr) -> bool:
         """Whether no thread waits long for another when so many iterations are shared out."""
         threads = max(2, self.target.num_threads)
-        return (
-            isinstance(iterations, int)
-            and iterations > 1
-            and (iterations % threads == 0 or iterations >= _PARTS_FOR_EACH_THREAD * threads)
-        )
+        if not isinstance(iterations, int):
+            return False
+        parts = iterations // threads
+        return parts >= _MANY_PARTS or (parts >= _EVEN_PARTS and iterations % threads == 0)
 
 
 def is_reduction(stage: Stage) -> bool:
