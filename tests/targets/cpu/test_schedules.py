@@ -22,7 +22,8 @@ from relay.targets.cpu.host import resolve
 from relay.tir.printer import print_primfunc
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "schedules_cpu"
-WIDE = "llvm -mtriple=x86_64-unknown-linux-gnu -mattr=+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq,+avx512bw -num-threads=2"
+FEATURES = "+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq,+avx512bw"
+WIDE = f"llvm -mtriple=x86_64-unknown-linux-gnu -mattr={FEATURES} -num-threads=2"
 
 
 def backend() -> CpuBackend:
