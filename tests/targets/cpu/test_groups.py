@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import relay
 from tests.targets.cpu.groups import KINDS, inputs_of, programs
 
-
 EXAMPLES = 12  # of each kind; more are tried by raising this
 NATIVE = "llvm -num-threads=2"
 TARGETS = (NATIVE, NATIVE, "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1")

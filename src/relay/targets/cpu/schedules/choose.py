@@ -21,7 +21,7 @@ from relay.te.schedule.step import Step
 def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     """The steps for a group on a resolved target."""
     plan = Plan(group, target, ScheduleBuilder(group.outputs))
-    if not all(isinstance(stage.operation, Compute) for stage in plan.steps.state.stages):
+    if not all(isinstance(stage.operation, Compute) for stage in plan.steps.state.stages) or _is_empty(group):
         return ()
     reductions = [stage.name for stage in plan.reductions()]
     if not reductions:
@@ -37,6 +37,11 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     else:
         schedule_reduction(plan, reductions[0])
     return plan.steps.steps
+
+
+def _is_empty(group: Group) -> bool:
+    """Whether there is nothing to compute, or with."""
+    return any(0 in tensor.shape for tensor in (*group.inputs, *group.outputs))
 
 
 def _ungrouped_layout(group: Group) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relay.arith.expr import FloorDiv, IntExpr
+from relay.arith.expr import FloorDiv, IntExpr, free_symbols
 from relay.targets.cpu.schedules.plan import Plan, is_reduction, product
 from relay.targets.cpu.schedules.reduction import in_lanes
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
@@ -35,9 +35,12 @@ class _Rows:
 
 
 def schedule_rows(plan: Plan) -> None:
-    """Reductions whose results the output reads, computed at the row."""
+    """Reductions whose results the output reads, computed at the row; others (ranks, to sort by) one after another."""
     costly = frozenset(stage.name for stage in plan.steps.state.stages if _is_shared_and_costly(plan, stage))
     plan.inline_formulas(keep=costly)
+    if not _reads_rows(plan):
+        _schedule_apart(plan)
+        return
     s = plan.steps
     output = plan.output_name
     rows = _loops_over_rows(plan, output)
@@ -51,6 +54,31 @@ def schedule_rows(plan: Plan) -> None:
                 s.set_scope(stage.name, Scope.LOCAL)
             _, lanes = plan.tile(stage.name, stage.loops[-1].name, plan.vector_lanes)
             s.vectorize(stage.name, lanes)
+
+
+def _reads_rows(plan: Plan) -> bool:
+    """Whether there is one output, a formula, and each stage reads of reductions only the results for its own row."""
+    state = plan.steps.state
+    results = {buffer for stage in plan.reductions() for buffer in stage.outputs}
+    if len(plan.group.outputs) > 1 or is_reduction(plan.output):
+        return False
+    for stage in state.stages:
+        operation = stage.operation
+        assert isinstance(operation, Compute)
+        for load in loads_of(body_values(operation.body)):
+            if load.buffer in results and not all(
+                free_symbols(index) <= {*operation.axes} for index in scalar_indices(load)
+            ):
+                return False
+    return True
+
+
+def _schedule_apart(plan: Plan) -> None:
+    """One stage after another, each shared out among the threads; the loops inside are left to LLVM."""
+    for stage in plan.steps.state.stages:
+        results = [loop.name for loop in stage.loops if not loop.is_reduction]
+        work = product(tuple(plan.extent(stage.name, loop.name) for loop in stage.loops))
+        plan.parallelize(stage.name, results, work)
 
 
 def _loops_over_rows(plan: Plan, output: str) -> _Rows:
