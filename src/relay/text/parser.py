@@ -5,7 +5,7 @@ parser: refs, polymorphic function types, chains of projections, typed literals,
                                                               | 'free_var' var | expression
     expression::= postfix (operator postfix)*        postfix ::= atom ( type_args? '(' args ')' | '.0' | '^' )*
 
-Two expressions may nest in any depth; only types and values of attributes have a limit.
+Expressions nest without recursion, to a depth of `MAX_NESTING` blocks; types and values of attributes less deep.
 """
 
 from __future__ import annotations
@@ -244,20 +244,19 @@ class ExpressionParser:
         cursor.expect("(", "before the arguments")
         arguments: list[Expr] = []
         written: dict[str, tuple[object, Span | None]] = {}
-        with self.scope():
-            while not cursor.accept(")"):
-                if self.values.at_attribute():
-                    self._written(written)
-                else:
-                    if written:
-                        cursor.fail("arguments stand before attributes")
-                    alone = cursor.peek() in (",", ")")
-                    leaf = self._leaf() if alone else None
-                    arguments.append(
-                        (yield self.expression()) if leaf is None else self._applied(leaf, cursor.position - 1)
-                    )
-                if not cursor.at(")"):
-                    cursor.expect(",", "between arguments")
+        while not cursor.accept(")"):
+            if self.values.at_attribute():
+                self._written(written)
+            else:
+                if written:
+                    cursor.fail("arguments stand before attributes")
+                alone = cursor.peek() in (",", ")")
+                leaf = self._leaf() if alone else None
+                arguments.append(
+                    (yield self.expression()) if leaf is None else self._applied(leaf, cursor.position - 1)
+                )
+            if not cursor.at(")"):
+                cursor.expect(",", "between arguments")
         span = cursor.span_from(first)
         attributes = self._attributes(callee, written, span)
         return Call(callee, tuple(arguments), attributes, type_args, span=span)
