@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -194,6 +196,66 @@ def test_weights_are_not_folded() -> None:
     assert operators(module) == ["multiply", "add"]
 
 
+# Control flow
+
+
+def branch(node: onnx.NodeProto, weights: dict[str, Array] | None = None) -> onnx.GraphProto:
+    outputs = [onnx.ValueInfoProto(name=name) for name in node.output]
+    stored = [numpy_helper.from_array(array, name) for name, array in (weights or {}).items()]
+    return helper.make_graph([node], "branch", [], outputs, stored)
+
+
+def if_node(condition: str) -> onnx.NodeProto:
+    return helper.make_node(
+        "If", [condition], ["y"], name="choose",
+        then_branch=branch(helper.make_node("Mul", ["x", "v"], ["a"]), {"v": floats(3)}),
+        else_branch=branch(helper.make_node("Add", ["x", "w"], ["b"])),
+    )  # fmt: skip
+
+
+def test_a_branch_on_data_is_a_branch_of_the_program() -> None:
+    model = graph_of(
+        [
+            helper.make_node("ReduceSum", ["x"], ["total"], keepdims=0),
+            helper.make_node("Greater", ["total", "w"], ["positive"]),
+            helper.make_node("ReduceMax", ["positive"], ["condition"], keepdims=1),
+            if_node("condition"),
+            helper.make_node("Relu", ["y"], ["z"]),
+        ],
+        {"x": [3]}, ["z"], {"w": floats(1)}, opset=20,
+    )  # fmt: skip
+    for sign in (1, -1):
+        module = check(model, {"x": sign * np.array([1, 2, 3], dtype=np.float32)})
+    assert [var.name_hint for var in module["main"].params] == ["x", "w", "v"]
+
+
+def test_a_branch_on_shapes_is_taken_at_import() -> None:
+    model = graph_of(
+        [
+            helper.make_node("Shape", ["x"], ["s"]),
+            helper.make_node("Size", ["s"], ["rank"]),
+            helper.make_node("Equal", ["rank", "one"], ["condition"]),
+            if_node("condition"),
+        ],
+        {"x": ["n"]}, ["y"], {"one": np.asarray(1), "w": floats(1)},
+    )  # fmt: skip
+    assert operators(from_onnx(model)[0]) == ["multiply"]
+
+
+def test_names_inside_a_branch_are_its_own() -> None:
+    model = graph_of([if_node("c"), helper.make_node("Relu", ["a"], ["z"])], {"x": [3]}, ["z"], {"w": floats(1)})
+    model.graph.input.append(helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, []))
+    assert refused(model).rule == "malformed-onnx"
+
+
+def test_what_a_branch_cannot_is_said_too() -> None:
+    model = graph_of([if_node("c")], {"x": [3]}, ["y"], {"w": floats(1)})
+    model.graph.input.append(helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, []))
+    model.graph.node[0].attribute[0].g.node[0].op_type = "NonZero"
+    del model.graph.node[0].attribute[0].g.node[0].input[1:]
+    assert "NonZero" in str(refused(model))
+
+
 # Refusals
 
 
@@ -311,6 +373,17 @@ def external(location: str, offset: int = 0) -> onnx.ModelProto:
     for key, value in {"location": location, "offset": str(offset), "length": "48"}.items():
         tensor.external_data.add(key=key, value=value)
     return model
+
+
+def test_without_the_onnx_package_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    error = refused(b"")
+    assert (error.rule, error.remedy) == ("missing-package", "pip install relay[onnx]")
+
+
+def test_importing_relay_does_not_import_onnx() -> None:
+    code = "import sys, relay.frontend; sys.exit('onnx' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("dtype", [name for name, number in onnx.TensorProto.DataType.items() if number in

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import onnx
 import pytest
-
 from examples.onnx_models import MODELS, EncoderSize, build
+
 from relay.frontend.onnx import from_onnx
 from relay.ir.well_formed import well_formed
 from tests.frontend.running import assert_close, run_onnxruntime, run_relay

@@ -13,7 +13,7 @@ from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
-from relay.tir.printer import print_function
+from relay.tir.printer import print_primfunc
 
 
 def add_command(commands: Any) -> None:

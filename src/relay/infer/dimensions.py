@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from math import gcd
 
+from relay.arith.bounds import Interval
 from relay.arith.expr import IntExpr, Symbol, add, free_symbols, linear_parts, linear_sum, multiply
+from relay.arith.prove import Proof, prove_equal
 from relay.ir.type_traversal import has_unknown_dimension, map_type
 from relay.ir.types import ANY, AnyDimension, FuncType, RefType, TensorType, TupleType, Type, TypeCall
 
@@ -38,7 +40,12 @@ def agreement(left: IntExpr, right: IntExpr) -> Agreement:
         signs = {coefficient > 0 for _, coefficient in terms}
         if constant and signs == {constant > 0}:
             return Agreement.NEVER
-    return Agreement.UNDECIDED
+        return Agreement.UNDECIDED
+    natural = {symbol: Interval(0, None) for symbol in free_symbols(left) | free_symbols(right)}
+    return _OF_PROOF[prove_equal(left, right, natural)]
+
+
+_OF_PROOF = {Proof.YES: Agreement.ALWAYS, Proof.NO: Agreement.NEVER, Proof.UNKNOWN: Agreement.UNDECIDED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ class _Bytes:
         self.array = array
 
     def raw(self) -> bytes:
-        return self.array.tobytes()
+        return self.array.astype(self.array.dtype.newbyteorder("="), copy=False).tobytes()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Bytes) and (self.array is other.array or self.raw() == other.raw())

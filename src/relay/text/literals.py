@@ -106,7 +106,7 @@ def _fits(value: int, dtype: DType) -> bool:
 
 def encode_constant(constant: Constant) -> dict[str, object]:
     """A constant as JSON: element type, shape, and the bytes (little-endian, row-major) in base64."""
-    array = np.ascontiguousarray(constant.data)
+    array = constant.data.astype(constant.dtype.numpy, copy=False)
     return {
         "dtype": constant.dtype.value,
         "shape": list(constant.data.shape),

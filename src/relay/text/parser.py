@@ -61,6 +61,7 @@ _BINARY: Mapping[str, tuple[int, str]] = {
     "!=": (7, "not_equal"),
 }
 _WRITE = (1, "")  # `r := v` binds weakest
+_FORMS = frozenset(("if", "match", "fn", "True", "False", "meta", "ref", "ref_read", "ref_write"))
 _REF_FORMS = {"ref": 1, "ref_read": 1, "ref_write": 2}
 
 
@@ -256,7 +257,11 @@ class ExpressionParser:
                 else:
                     if written:
                         cursor.fail("arguments stand before attributes")
-                    arguments.append((yield self.expression()))
+                    alone = cursor.peek() in (",", ")")
+                    leaf = self._leaf() if alone else None
+                    arguments.append(
+                        (yield self.expression()) if leaf is None else self._applied(leaf, cursor.position - 1)
+                    )
                 if not cursor.at(")"):
                     cursor.expect(",", "between arguments")
         span = cursor.span_from(first)
@@ -307,6 +312,8 @@ class ExpressionParser:
             name = plain_name(cursor.advance(), span)
             self.global_places.setdefault(name, span)
             return GlobalVar(name, span=span)
+        if kind is Kind.NAME and text not in _FORMS:
+            return self._named()
         return None
 
     def _atom(self) -> Steps:
@@ -332,10 +339,10 @@ class ExpressionParser:
                 return const(cursor.advance() == "True")
             case "meta":
                 return self._meta()
-            case "ref" | "ref_read" | "ref_write" if cursor.peek() == "(":
-                return (yield self._ref(first))
             case _:
-                return self._named()
+                if cursor.peek() != "(":
+                    return self._named()
+                return (yield self._ref(first))
 
     def _parenthesis(self, first: int) -> Steps:
         cursor = self.cursor

@@ -10,12 +10,16 @@ from relay.base.dtypes import DType
 from relay.frontend.onnx.elementwise import number
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
 from relay.frontend.onnx.tensor_attribute import fill_value, tensor_attribute
+from relay.frontend.onnx.value import Value
 from relay.frontend.onnx.weights import ELEMENT_TYPES
-from relay.ir.expr import const
+from relay.ir.expr import Expr, const
 from relay.ops import create
-from relay.ops.comparison import where
-from relay.ops.shape import reshape
+from relay.ops.comparison import greater_equal, less_equal, where
+from relay.ops.elementwise_binary import subtract
+from relay.ops.index import take
+from relay.ops.shape import expand_dims, reshape
 
+_FAR = 2**40  # further from the diagonal than any extent
 _LARGEST_CONSTANT = 2**24  # elements of a constant that a converter may make
 
 
@@ -65,15 +69,28 @@ def _known_range(node: OnnxNode, start: float, limit: float, step: float) -> Res
 def _trilu(node: OnnxNode) -> Result:
     """x[.., rows, columns] with 0 above (or below) the k-th diagonal."""
     value = node.value(0)
-    shift = 0 if node.optional_value(1) is None else int(node.scalar(1, "k"))
-    rows, columns = value.shape[-2:] if value.rank >= 2 else (None, None)
-    if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > _LARGEST_CONSTANT:
+    if value.rank < 2:
         node.unsupported(f"of {value.type}")
-    shift = max(-rows, min(columns, shift))
-    keep = (
-        np.tri(rows, columns, shift - 1, dtype=bool) if node.int("upper") else np.tri(rows, columns, shift, dtype=bool)
-    )
-    return where(const(~keep if node.int("upper") else keep), value.expr, number(0, value.dtype))
+    shift = 0 if node.optional_value(1) is None else int(node.scalar(1, "k"))
+    shift = max(-_FAR, min(_FAR, shift))
+    upper = bool(node.int("upper"))
+    rows, columns = value.shape[-2:]
+    if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= _LARGEST_CONSTANT:
+        below = np.tri(rows, columns, max(-rows, min(columns, shift - 1 if upper else shift)), dtype=bool)
+        keep: Expr = const(below != upper)
+    else:
+        diagonal = subtract(_positions(value, value.rank - 1), expand_dims(_positions(value, value.rank - 2), 1))
+        compare = greater_equal if upper else less_equal
+        keep = compare(diagonal, const(shift, DType.INT64))
+    return where(keep, value.expr, number(0, value.dtype))
+
+
+def _positions(value: Value, axis: int) -> Expr:
+    """0, 1, … along an axis whose extent may be symbolic: int64[extent]"""
+    extent = value.shape[axis]
+    first, step = const(0, DType.INT64), const(1, DType.INT64)
+    stop = take(create.shape_of(value.expr, DType.INT64), const(axis, DType.INT64))
+    return reshape(create.arange(first, stop, step, dtype=DType.INT64), (extent,))
 
 
 def _eye_like(node: OnnxNode) -> Result:

@@ -12,7 +12,7 @@ from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter, integer_range
 from relay.frontend.onnx.weights import ELEMENT_TYPES, UNSUPPORTED_TYPES
 from relay.ir.expr import Call, Expr, const
-from relay.ops import activation, convert, comparison
+from relay.ops import activation, comparison, convert
 from relay.ops import elementwise_binary as binary
 from relay.ops import elementwise_unary as unary
 

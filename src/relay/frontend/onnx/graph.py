@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,8 @@ class GraphImporter:
         self._folder = folder
         self._origins = symbol_origins(inputs)
         self._placer = Placer()
-        self._values: dict[str, Value | None] = {}  # None: its node cannot be imported, which `findings` tells
+        # None: its node cannot be imported, which `findings` tells. The first map is of the innermost graph.
+        self._values: ChainMap[str, Value | None] = ChainMap()
         for var in inputs:
             self._define(var.name_hint, self._input_value(var), None)
 
@@ -76,11 +78,11 @@ class GraphImporter:
             raise malformed(f"the input {printable(var.name_hint)!r} is not a tensor")
         return Value.of(var.name_hint, placed, var.type_annotation)
 
-    def read_weights(self) -> None:
+    def _read_weights(self, graph: GraphProto) -> None:
         """Define every initialiser. Those that the program uses become parameters, the others leave no trace."""
-        for tensor in self.graph.initializer:
-            self._define(tensor.name, self.weight_value(tensor.name, self._read(tensor)), None)
-        for sparse in self.graph.sparse_initializer:
+        for tensor in graph.initializer:
+            self._define(tensor.name, self._weight_value(tensor.name, self._read(tensor)), None)
+        for sparse in graph.sparse_initializer:
             name = printable(sparse.values.name)
             self.findings.add("a sparse initialiser: weights must be dense", name)
             self._define(sparse.values.name, None, None)
@@ -91,7 +93,7 @@ class GraphImporter:
             raise malformed(f"{what} has {len(tensor.dims)} axes", expected=f"at most {_LARGEST_RANK}")
         return read_tensor(tensor, self._folder, what)
 
-    def weight_value(self, name: str, array: NDArray[Any]) -> Value:
+    def _weight_value(self, name: str, array: NDArray[Any]) -> Value:
         constant = Constant(array)
         type_ = TensorType(array.shape, constant.dtype)
 
@@ -118,21 +120,35 @@ class GraphImporter:
 
     def run(self) -> list[Expr] | None:
         """The expressions of the graph's outputs; None if some node could not be imported."""
+        self._read_weights(self.graph)
         for index, node in enumerate(self.graph.node):
-            self._import_node(node, index)
+            self._import_node(node, node_label(node, index), node_span(self.source, index))
         outputs = [self._lookup(output.name, None, "the graph gives out") for output in self.graph.output]
         kept = [value for value in outputs if value is not None]
         if self.findings or len(kept) < len(outputs):
             return None
         return [value.expr for value in kept]
 
-    def _import_node(self, node: NodeProto, index: int) -> None:
-        label, span = node_label(node, index), node_span(self.source, index)
+    def _subgraph(self, graph: GraphProto, span: Span) -> tuple[Value, ...] | None:
+        """The outputs of a graph inside a node, whose nodes see the names around it; None if one cannot be imported."""
+        outer = self._values
+        self._values = outer.new_child()
+        try:
+            self._read_weights(graph)
+            for index, node in enumerate(graph.node):
+                self._import_node(node, node_label(node, index), span)
+            outputs = [self._lookup(output.name, span, "the graph gives out") for output in graph.output]
+        finally:
+            self._values = outer
+        kept = tuple(value for value in outputs if value is not None)
+        return kept if len(kept) == len(outputs) else None
+
+    def _import_node(self, node: NodeProto, label: str, span: Span) -> None:
         what = f"{printable(node.op_type)} ({label}) needs"
         inputs = tuple(self._lookup(name, span, what) if name else None for name in node.input)
         usable = all(value is not None or not name for name, value in zip(node.input, inputs, strict=True))
         made: tuple[Value | None, ...] = (None,) * len(node.output)
-        read = self._read_node(node, label, inputs)
+        read = self._read_node(node, label, inputs, span)
         if read is not None and usable:
             try:
                 made = self._convert(read, node, span)
@@ -144,7 +160,7 @@ class GraphImporter:
             if name:
                 self._define(name, value, span)
 
-    def _read_node(self, node: NodeProto, label: str, inputs: tuple[Value | None, ...]) -> OnnxNode | None:
+    def _read_node(self, node: NodeProto, label: str, inputs: tuple[Value | None, ...], span: Span) -> OnnxNode | None:
         """The node as converters see it; None when it cannot be imported, with the reasons among the findings."""
         if node.domain not in STANDARD_DOMAINS:
             self.findings.add(f"operator {printable(node.op_type)} of the domain {printable(node.domain)}", label)
@@ -167,7 +183,11 @@ class GraphImporter:
         if problems:
             return None
         count = sum(1 for name in node.output if name)
-        return OnnxNode(node.op_type, label, inputs, attributes, self.opset, count)
+
+        def subgraph(graph: GraphProto) -> tuple[Value, ...] | None:
+            return self._subgraph(graph, span)
+
+        return OnnxNode(node.op_type, label, inputs, attributes, self.opset, count, subgraph)
 
     def _convert(self, node: OnnxNode, proto: NodeProto, span: Span) -> tuple[Value | None, ...]:
         folded = fold_node(node)

@@ -17,6 +17,7 @@ from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.reading import ModelSource, read_model
 from relay.frontend.onnx.table import CONVERTERS
 from relay.frontend.onnx.weights import element_type
+from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr, Function, Tuple, Var
 from relay.ir.module import IRModule
 from relay.ops.build import tensor_type, with_known_type
@@ -60,18 +61,17 @@ def from_onnx(
             findings.add("functions defined in the model", printable(f"{function.domain}.{function.name}"))
     inputs = _inputs(proto.graph, shape or {}, dtype)
     importer = GraphImporter(proto.graph, name, found, CONVERTERS, inputs, folder, freeze_params, findings)
-    importer.read_weights()
     outputs = importer.run()
     if findings or outputs is None:
         raise findings.error(name)
     if not outputs:
         raise malformed("the graph has no outputs")
-    used = [
-        importer.parameters[tensor.name] for tensor in proto.graph.initializer if tensor.name in importer.parameters
-    ]
+    parameters = importer.parameters
+    ordered = {tensor.name: None for tensor in proto.graph.initializer if tensor.name in parameters} | parameters
+    used = [parameters[key] for key in ordered]
     body: Expr = outputs[0] if len(outputs) == 1 else with_known_type(Tuple(tuple(outputs)))
     function = Function((*inputs, *(var for var, _ in used)), body)
-    return IRModule.from_expr(function), {var.name_hint: array for var, array in used}
+    return infer_type(IRModule.from_expr(function)), {var.name_hint: array for var, array in used}
 
 
 def _opset(model: ModelProto, findings: Findings) -> int:
@@ -101,10 +101,11 @@ def _inputs(graph: GraphProto, shape: Mapping[str, Shape], dtype: str | Mapping[
             rule="unknown-input", message=f"the model has no input called {unknown[0]!r}",
             expected="one of " + (", ".join(map(printable, names)) or "(it has no inputs)"), found=unknown[0],
         )  # fmt: skip
-    return tuple(_input(info, shape.get(info.name), dtype) for info in infos)
+    symbols = SymbolNames()
+    return tuple(_input(info, shape.get(info.name), dtype, symbols) for info in infos)
 
 
-def _input(info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, str]) -> Var:
+def _input(info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, str], symbols: SymbolNames) -> Var:
     what = f"the input {printable(info.name)!r}"
     if not info.name:
         raise malformed("an input of the graph has no name")
@@ -119,13 +120,13 @@ def _input(info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, 
     if shape is None:
         if not tensor.HasField("shape"):
             raise malformed(f"{what} has no shape", remedy=f'give one: shape={{"{printable(info.name)}": (…)}}')
-        shape = [_extent(info, axis) for axis in range(len(tensor.shape.dim))]
+        shape = [_extent(info, axis, symbols) for axis in range(len(tensor.shape.dim))]
     if len(shape) > np.iinfo(np.int8).max // 4:
         raise malformed(f"{what} has {len(shape)} axes")
     return Var(info.name, tensor_type(tuple(shape), element))
 
 
-def _extent(info: ValueInfoProto, axis: int) -> int | str:
+def _extent(info: ValueInfoProto, axis: int, symbols: SymbolNames) -> int | str:
     """A number, or the name of a symbol: the model's, or one of our own where it has none."""
     extent = info.type.tensor_type.shape.dim[axis]
     if extent.HasField("dim_value"):
@@ -135,10 +136,28 @@ def _extent(info: ValueInfoProto, axis: int) -> int | str:
                 remedy=f'give the shape: shape={{"{printable(info.name)}": (…)}}',
             )
         return extent.dim_value
-    return _identifier(extent.dim_param or f"{info.name}_{axis}")
+    return symbols.of(extent.dim_param or f"{info.name}_{axis}")
 
 
-def _identifier(name: str) -> str:
-    """A name that the text format can write: letters, digits and underscores, not beginning with a digit."""
-    plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
-    return plain if plain[0].isalpha() or plain[0] == "_" else f"_{plain}"
+class SymbolNames:
+    """Names of dimensions as the text format can write them; two names of the model stay two."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def of(self, name: str) -> str:
+        """Letters, digits and underscores, not beginning with a digit.
+
+        >>> names = SymbolNames()
+        >>> names.of("seq.len"), names.of("seq_len"), names.of("seq.len")
+        ('seq_len', 'seq_len_1', 'seq_len')
+        """
+        if name not in self._names:
+            plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
+            plain = plain if not plain[0].isdigit() else f"_{plain}"
+            taken, number = plain, 0
+            while taken in self._names.values():
+                number += 1
+                taken = f"{plain}_{number}"
+            self._names[name] = taken
+        return self._names[name]

@@ -17,6 +17,7 @@ from relay.ops.build import TupleWrapper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from onnx import GraphProto
 
 
 class Unsupported(Exception):
@@ -31,7 +32,7 @@ class Unsupported(Exception):
 class OnnxNode:
     """`inputs` has None where an optional input is left out. `attributes` holds the defaults of the opset too.
 
-    `output_count` counts the outputs that have a name.
+    `output_count` counts the outputs that have a name. `import_graph` imports a graph that stands in an attribute.
     """
 
     operator: str
@@ -40,6 +41,7 @@ class OnnxNode:
     attributes: Mapping[str, AttributeData]
     opset: int
     output_count: int
+    import_graph: Callable[[GraphProto], tuple[Value, ...] | None]
 
     # Inputs
 
@@ -123,6 +125,16 @@ class OnnxNode:
         if not isinstance(value, kind) and value is not default:
             self.unsupported(f"with an attribute `{name}` of another type")
         return value
+
+    def subgraph(self, name: str) -> tuple[Value, ...]:
+        """The outputs of the graph in the attribute `name`, which takes no inputs of its own."""
+        graph: Any = self.attributes[name]
+        if graph.input:
+            self.unsupported(f"with a `{name}` that has inputs")
+        outputs = self.import_graph(graph)
+        if outputs is None:
+            self.unsupported(f"with nodes in its `{name}` that cannot be imported")
+        return outputs
 
     # What else converters need
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
@@ -11,7 +12,7 @@ from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.package import onnx_package
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from onnx import GraphProto, ModelProto
 
 LARGEST_FILE_BYTES = 2**31 - 1  # what protobuf itself can hold; larger models keep their weights beside them
 
@@ -63,21 +64,33 @@ def _content(path: Path) -> bytes:
 
 def _check_text(model: ModelProto, name: str) -> None:
     """Protobuf hands on what is not UTF-8 as bytes: a model that has such names is damaged."""
-    texts: list[object] = [model.graph.name, *(entry.domain for entry in model.opset_import)]
-    for node in model.graph.node:
-        texts += (node.name, node.op_type, node.domain, *node.input, *node.output)
-        texts += (text for attribute in node.attribute for text in (attribute.name, attribute.ref_attr_name))
-    for info in (*model.graph.input, *model.graph.output):
-        texts += (info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
-    for tensor in (*model.graph.initializer, *(sparse.values for sparse in model.graph.sparse_initializer)):
-        texts += (tensor.name, *(text for entry in tensor.external_data for text in (entry.key, entry.value)))
+    texts: list[object] = [entry.domain for entry in model.opset_import]
     texts += (text for function in model.functions for text in (function.name, function.domain))
+    graphs = [model.graph]
+    while graphs:
+        graph = graphs.pop()
+        texts += _texts(graph)
+        graphs += (attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g"))
     damaged = next((text for text in texts if not isinstance(text, str)), None)
     if damaged is not None:
         raise RelayError(
             rule="not-an-onnx-model", message=f"a name in {name} is not text", expected="UTF-8",
             found=repr(damaged)[:80],
         )  # fmt: skip
+
+
+def _texts(graph: GraphProto) -> Iterator[object]:
+    yield graph.name
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        for attribute in node.attribute:
+            yield from (attribute.name, attribute.ref_attr_name)
+    for info in (*graph.input, *graph.output):
+        yield from (info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
+    for tensor in (*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)):
+        yield tensor.name
+        for entry in tensor.external_data:
+            yield from (entry.key, entry.value)
 
 
 def _decode(content: bytes, name: str) -> ModelProto:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relay.frontend.onnx.activations import ACTIVATIONS
+from relay.frontend.onnx.control import CONTROL
 from relay.frontend.onnx.convolution import CONVOLUTIONS
 from relay.frontend.onnx.creation import CREATION
 from relay.frontend.onnx.einsum import EINSUM
@@ -25,7 +26,8 @@ CONVERTERS: Mapping[str, Converter] = MappingProxyType(
         record.operator: record
         for record in (
             *ELEMENTWISE, *ACTIVATIONS, *PRODUCTS, *CONVOLUTIONS, *POOLINGS, *NORMALIZATIONS, *REDUCTIONS, *SHAPES,
-            *SLICES, *INDEXING, *CREATION, *RESIZING, *EINSUM,
+            *SLICES, *INDEXING, *CREATION, *CONTROL,
+            *RESIZING, *EINSUM,
         )
     }
 )  # fmt: skip

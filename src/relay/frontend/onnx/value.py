@@ -67,8 +67,9 @@ def is_symbolic(known: NDArray[Any]) -> bool:
 def settled(known: NDArray[Any], dtype: DType) -> NDArray[Any] | None:
     """`known` with plain numbers where all elements are; None when an element is an extent that nobody knows (`?`).
 
-    >>> settled(np.array([2, 3], dtype=object), DType.INT64).dtype
-    dtype('int64')
+    >>> import numpy as np
+    >>> settled(np.array([2, 3], dtype=object), DType.INT64).dtype.name
+    'int64'
     """
     if known.dtype != object:
         return known
