@@ -63,7 +63,7 @@ def _te(compilation: Compilation, kernel: Kernel) -> str:
 
 
 def _tir(compilation: Compilation, kernel: Kernel) -> str:
-    return print_function(kernel.loops(compilation.backend))
+    return print_primfunc(kernel.loops(compilation.backend))
 
 
 def _llvm(compilation: Compilation, kernel: Kernel) -> str:
