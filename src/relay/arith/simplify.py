@@ -89,7 +89,7 @@ class Assumptions:
         high = self.bounds(extent).high
         result = Assumptions(self.ranges)
         result.ranges[variable] = Interval(0, None if high is None else high - 1)
-        uppers = () if isinstance(extent, int) else _minimum_operands(extent)
+        uppers = () if isinstance(extent, int) else _upper_limits(extent)
         result._forms = self._forms + tuple(upper - variable - 1 for upper in uppers)
         return result
 
@@ -99,6 +99,11 @@ class Assumptions:
         result.ranges[symbol] = interval
         result._forms = self._forms
         return result
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether anything beyond the ranges of symbols is known."""
+        return bool(self._forms)
 
     def bounds(self, expr: IntExpr) -> Interval:
         return bounds_of(expr, self.ranges)
@@ -183,14 +188,16 @@ def _narrow(ranges: dict[Symbol, Interval], form: IntExpr) -> None:
         ranges[symbol] = Interval(low, limit if high is None else min(high, limit))
 
 
-def _minimum_operands(expr: Node) -> tuple[IntExpr, ...]:
-    """Expressions that are all at least `expr`: itself, or the sides of a minimum."""
-    if not isinstance(expr, Min):
-        return (expr,)
-    sides: list[IntExpr] = []
-    for side in (expr.left, expr.right):
-        sides.extend((side,) if isinstance(side, int) else _minimum_operands(side))
-    return tuple(sides)
+def _upper_limits(extent: IntExpr) -> tuple[IntExpr, ...]:
+    """What a symbol is below if it is not negative and below `extent`: all sides of a minimum, and of a maximum with a
+    constant that is not positive the other side."""
+    match extent:
+        case Min(left, right):
+            return _upper_limits(left) + _upper_limits(right)
+        case Max(int(constant), other) | Max(other, int(constant)) if constant <= 0:
+            return _upper_limits(other)
+        case _:
+            return (extent,)
 
 
 # --- rebuilding with simplified parts ---------------------------------------------------------------------------------
