@@ -73,15 +73,19 @@ class Assumptions:
 
     def __init__(self, ranges: Ranges, facts: Sequence[Comparison] = ()) -> None:
         self.ranges: dict[Symbol, Interval] = dict(ranges)
-        self._forms: tuple[IntExpr, ...] = tuple(form for fact in facts for form in non_negative_forms(fact))
+        forms = (plain for fact in facts for form in non_negative_forms(fact) for plain in _plain_forms(form, ranges))
+        self._forms: tuple[IntExpr, ...] = tuple(forms)
         self._memory: dict[IntExpr, IntExpr] = {}
 
     def assuming(self, *facts: Comparison) -> Assumptions:
         """These assumptions and more facts. A fact about one symbol and constants narrows its range too."""
         result = Assumptions(self.ranges)
-        result._forms = self._forms + tuple(form for fact in facts for form in non_negative_forms(fact))
-        for form in result._forms[len(self._forms) :]:
+        forms = [
+            plain for fact in facts for form in non_negative_forms(fact) for plain in _plain_forms(form, self.ranges)
+        ]
+        for form in forms:
             _narrow(result.ranges, form)
+        result._forms = self._forms + tuple(forms)
         return result
 
     def with_loop(self, variable: Symbol, extent: IntExpr) -> Assumptions:
@@ -89,8 +93,10 @@ class Assumptions:
         high = self.bounds(extent).high
         result = Assumptions(self.ranges)
         result.ranges[variable] = Interval(0, None if high is None else high - 1)
-        uppers = () if isinstance(extent, int) else _upper_limits(extent)
-        result._forms = self._forms + tuple(upper - variable - 1 for upper in uppers)
+        if not isinstance(extent, int):
+            result._forms = self._forms + _plain_forms(extent - variable - 1, result.ranges)
+        else:
+            result._forms = self._forms
         return result
 
     def with_range(self, symbol: Symbol, interval: Interval = NON_NEGATIVE) -> Assumptions:
@@ -188,16 +194,21 @@ def _narrow(ranges: dict[Symbol, Interval], form: IntExpr) -> None:
         ranges[symbol] = Interval(low, limit if high is None else min(high, limit))
 
 
-def _upper_limits(extent: IntExpr) -> tuple[IntExpr, ...]:
-    """What a symbol is below if it is not negative and below `extent`: all sides of a minimum, and of a maximum with a
-    constant that is not positive the other side."""
-    match extent:
-        case Min(left, right):
-            return _upper_limits(left) + _upper_limits(right)
-        case Max(int(constant), other) | Max(other, int(constant)) if constant <= 0:
-            return _upper_limits(other)
-        case _:
-            return (extent,)
+def _plain_forms(form: IntExpr, ranges: Ranges) -> tuple[IntExpr, ...]:
+    """What `form >= 0` says without minima and maxima, as far as that goes: it holds for both sides of a minimum, and
+    where it cannot hold for one side of a maximum, for the other."""
+    constant, terms = linear_parts(form)
+    for position, (term, coefficient) in enumerate(terms):
+        if not isinstance(term, (Min, Max)):
+            continue
+        rest = linear_sum(constant, (*terms[:position], *terms[position + 1 :]))
+        sides = [add(rest, multiply(side, coefficient)) for side in (term.left, term.right)]
+        if isinstance(term, Min) != (coefficient > 0):
+            sides = [side for side in sides if not is_non_negative(multiply(side, -1) - 1, ranges)]
+            if len(sides) != 1:
+                continue
+        return tuple(plain for side in sides for plain in _plain_forms(side, ranges))
+    return (form,)
 
 
 # --- rebuilding with simplified parts ---------------------------------------------------------------------------------

@@ -14,7 +14,18 @@ from dataclasses import dataclass
 from math import gcd
 
 from relay.arith.bounds import Interval
-from relay.arith.expr import Atom, IntExpr, Node, Symbol, add, free_symbols, linear_parts, multiply
+from relay.arith.expr import (
+    Atom,
+    Comparison,
+    IntExpr,
+    Node,
+    Symbol,
+    add,
+    free_symbols,
+    linear_parts,
+    linear_sum,
+    multiply,
+)
 from relay.arith.simplify import Assumptions
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when
@@ -96,12 +107,12 @@ def _direct_accesses(statement: Stmt) -> Iterator[tuple[Buffer, tuple[Index, ...
 def conflicts(loop: For, known: Assumptions) -> Iterator[tuple[Access, Access]]:
     """Pairs of accesses, one of them a write, that may touch the same element in two different iterations of `loop`.
 
-        >>> from relay.base.dtypes import DType
-        >>> from relay.tir.conditions import facts_unless, facts_when
-    from relay.tir.expr import imm
-        >>> i, a = Symbol("i"), Buffer("a", (9,), DType.INT32)
-        >>> [len(list(conflicts(For(i, 8, Store(a, (at,), imm(0, DType.INT32))), Assumptions({})))) for at in (i, i // 2)]
-        [0, 1]
+    >>> from relay.base.dtypes import DType
+    >>> from relay.tir.expr import imm
+    >>> i, a = Symbol("i"), Buffer("a", (9,), DType.INT32)
+    >>> loops = [For(i, 8, Store(a, (at,), imm(0, DType.INT32))) for at in (i, i // 2)]
+    >>> [len(list(conflicts(loop, Assumptions({})))) for loop in loops]
+    [0, 1]
     """
     body = LoopAccesses(loop, known)
     distinct: dict[tuple[Buffer, tuple[IntExpr, ...], bool, int], Access] = {}
@@ -159,15 +170,26 @@ def _axis_apart(left: _Side, right: _Side, loop: For, inner: set[Symbol]) -> boo
                 small = _plus(small, known.bounds(multiply(term, sign * coefficient)))
             else:
                 radix = gcd(radix, abs(coefficient))
-    if small.low is None or small.high is None:
-        return False
-    reach = max(abs(small.low), abs(small.high))
-    if reach >= step:
-        return False
+    reach = _size(small)
+    if reach is None or reach >= step:
+        same_rest = add(left_rest, multiply(right_rest, -1)) == 0
+        return same_rest and _digit(left, left_inner, step) and _digit(right, right_inner, step)
     if radix == 0:
         return True
     last = left.known.bounds(loop.extent).high
     return last is not None and step * (last - 1) + reach < radix
+
+
+def _size(interval: Interval) -> int | None:
+    """The largest absolute value in an interval."""
+    return None if interval.low is None or interval.high is None else max(abs(interval.low), abs(interval.high))
+
+
+def _digit(side: _Side, terms: Terms, step: int) -> bool:
+    """Whether the terms of inner symbols are certain to be a digit of base `step`, by facts where ranges do not do."""
+    digit = linear_sum(0, terms)
+    inside = (Comparison(0, "<=", digit), Comparison(digit, "<", step))
+    return all(map(side.known.certain, inside))
 
 
 def _disjoint(left: Interval, right: Interval) -> bool:

@@ -125,9 +125,11 @@ class _Checker:
                     self.statement(part, place)
             case If(condition, then, otherwise):
                 self._condition(condition, 1, place)
-                self.statement(then, place.assuming(facts_when(condition)))
-                if otherwise is not None:
-                    self.statement(otherwise, place.assuming(facts_unless(condition)))
+                holding, failing = facts_when(condition), facts_unless(condition)
+                if _reachable(holding, place):
+                    self.statement(then, place.assuming(holding))
+                if otherwise is not None and _reachable(failing, place):
+                    self.statement(otherwise, place.assuming(failing))
             case Allocate(buffer, body):
                 self._allocate(buffer, place)
                 self.statement(body, self._bind(buffer, place))
@@ -236,8 +238,9 @@ class _Checker:
             case Select(condition, then, otherwise):
                 lazy = condition.lanes == 1
                 self._condition(condition, condition.lanes, place)
-                self._value(then, place.assuming(facts_when(condition)) if lazy else place)
-                self._value(otherwise, place.assuming(facts_unless(condition)) if lazy else place)
+                for facts, side in ((facts_when(condition), then), (facts_unless(condition), otherwise)):
+                    if not lazy or _reachable(facts, place):
+                        self._value(side, place.assuming(facts) if lazy else place)
                 if condition.lanes not in (1, value.lanes):
                     self._report("lanes-differ", "the condition of a select has other lanes than its sides", place)
             case _:
@@ -252,6 +255,11 @@ class _Checker:
             self._report("types-differ", f"{rule}: `{print_value(value)}`", place)
         if isinstance(value, ValueVar) and value not in place.bound:
             self._report("variable-not-bound", f"`{value.name}` is not bound here", place)
+
+
+def _reachable(facts: tuple[Comparison, ...], place: _Place) -> bool:
+    """Whether a branch may run at all: code that never runs breaks nothing."""
+    return not any(prove_under(fact, place.known) is Proof.NO for fact in facts)
 
 
 def _type_mistakes(value: Value) -> Iterator[str]:
