@@ -1,0 +1,26 @@
+"""Questions about programs."""
+
+from relay.analysis.call_graph import CallGraph, call_graph
+from relay.analysis.effects import Effects, effects_of, effects_of_call
+from relay.analysis.features import Feature, detect_feature
+from relay.ir.structural import structural_equal, structural_hash
+from relay.ir.traversal import post_order
+from relay.ir.variables import all_vars, bound_vars, free_vars
+from relay.ir.well_formed import well_formed
+
+__all__ = [
+    "CallGraph",
+    "Effects",
+    "Feature",
+    "all_vars",
+    "bound_vars",
+    "call_graph",
+    "detect_feature",
+    "effects_of",
+    "effects_of_call",
+    "free_vars",
+    "post_order",
+    "structural_equal",
+    "structural_hash",
+    "well_formed",
+]

@@ -359,7 +359,12 @@ def substitute(expr: IntExpr, replace: Mapping[Symbol, IntExpr] | Callable[[Symb
     >>> substitute(4 * i + j, {i: 2, j: i + 1})
     i + 9
     """
-    lookup = replace if callable(replace) else (lambda symbol: replace.get(symbol, symbol))
+    if callable(replace):
+        return map_leaves(expr, replace)
+
+    def lookup(symbol: Symbol) -> IntExpr:
+        return replace.get(symbol, symbol)
+
     return map_leaves(expr, lookup)
 
 

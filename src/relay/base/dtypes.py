@@ -6,6 +6,7 @@ A `DType` is a string too (`DType.FLOAT32 == "float32"`), so users write plain n
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 
 import ml_dtypes
 import numpy as np
@@ -98,6 +99,11 @@ _EXTENSION_TYPES: dict[DType, type] = {
 }
 
 
+@cache
+def _by_numpy() -> dict[np.dtype[np.generic], DType]:
+    return {dtype.numpy: dtype for dtype in DType}
+
+
 def dtype_of(value: str | DType | np.dtype[np.generic] | type) -> DType:
     """The `DType` that a name, a NumPy dtype or a NumPy scalar type stands for.
 
@@ -106,6 +112,10 @@ def dtype_of(value: str | DType | np.dtype[np.generic] | type) -> DType:
     >>> dtype_of(np.float32)
     <DType.FLOAT32: 'float32'>
     """
+    if isinstance(value, np.dtype):
+        known = _by_numpy().get(value)  # the names of NumPy's types are slow to ask for
+        if known is not None:
+            return known
     name = value if isinstance(value, str) else np.dtype(value).name
     try:
         return DType(name)

@@ -1,0 +1,21 @@
+"""Well-known networks with seeded parameters: `relay.testing.resnet.get_workload()`."""
+
+from relay.testing import (
+    dcgan,
+    densenet,
+    dqn,
+    inception_v3,
+    layers,
+    mlp,
+    mobilenet,
+    resnet,
+    squeezenet,
+    transformer,
+    vgg,
+)
+from relay.testing.workload import create_workload
+
+__all__ = [
+    "create_workload", "dcgan", "densenet", "dqn", "inception_v3", "layers", "mlp", "mobilenet", "resnet",
+    "squeezenet", "transformer", "vgg",
+]  # fmt: skip

@@ -1,6 +1,6 @@
 """The statements of the loop language, and the function that holds them.
 
-    stmt ::= For | Store | LetValue | Sequence | If | Allocate | Evaluate
+stmt ::= For | Store | LetValue | Sequence | If | Allocate | Evaluate
 """
 
 from __future__ import annotations

@@ -1,0 +1,37 @@
+# Everything a newcomer needs: `make demo` shows what relay does, `make test` checks all of it.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: demo test check suite bench clean
+
+$(VENV)/.ready-run: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[onnx,export,params,bench]"
+	touch $@
+
+$(VENV)/.ready-test: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@ $(VENV)/.ready-run
+
+demo: $(VENV)/.ready-run  ## build, compile and run an ONNX ResNet-18, and compare it with onnxruntime
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo.py
+
+check: $(VENV)/.ready-test  ## lint, types and contracts
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+suite: $(VENV)/.ready-test  ## the tests
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+test: check suite  ## all that must hold before a change lands
+
+bench: $(VENV)/.ready-run  ## the speed of models and kernels, as ratios to onnxruntime
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build demo .pytest_cache .ruff_cache .hypothesis

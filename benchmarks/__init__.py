@@ -1,0 +1,1 @@
+"""How fast relay is, as ratios to other libraries, interleaved in one run."""

@@ -1,0 +1,71 @@
+"""What is waited for before the first result: import, cold and warm compilation, loading. Fresh processes, paired."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+IMPORT_ROUNDS = 15
+
+_COMPILE = """
+import sys, time, json
+sys.path.insert(0, {examples!r})
+from onnx_models import build
+data = build({model!r}).SerializeToString()
+started = time.perf_counter()
+import relay
+module, params = relay.frontend.from_onnx(data)
+executable = relay.build(module, params=params, opt_level=3)
+compiled = time.perf_counter() - started
+executable.save({artefact!r})
+started = time.perf_counter()
+relay.load({artefact!r})
+print(json.dumps([compiled, time.perf_counter() - started]))
+"""
+
+
+def measure(options: argparse.Namespace) -> dict[str, object]:
+    """Seconds of `import relay` over `import numpy`, and of compiling models with an empty and a filled cache."""
+    over_numpy = _import_over_numpy()
+    table = Table("what", "seconds")
+    table.add_row("import relay over import numpy (median of pairs)", f"{over_numpy:.4f}")
+    figures: dict[str, object] = {"import_over_numpy_s": over_numpy}
+    for model in options.only or ("resnet18", "resnet50", "encoder"):
+        with tempfile.TemporaryDirectory() as folder:
+            cold, _ = _compile(model, folder)
+            warm, load = _compile(model, folder)
+        figures[model] = {"cold_s": cold, "warm_s": warm, "load_s": load}
+        table.add_row(f"compile {model}, cold", f"{cold:.2f}")
+        table.add_row(f"compile {model}, warm", f"{warm:.2f}")
+        table.add_row(f"load {model}", f"{load:.4f}")
+    Console().print(table)
+    return figures
+
+
+def _import_over_numpy() -> float:
+    differences = [_import_s("numpy, relay") - _import_s("numpy") for _ in range(IMPORT_ROUNDS)]
+    return statistics.median(differences)
+
+
+def _import_s(modules: str) -> float:
+    code = f"import time; t = time.perf_counter(); import {modules}; print(time.perf_counter() - t)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def _compile(model: str, folder: str) -> tuple[float, float]:
+    examples = str(Path(__file__).resolve().parents[1] / "examples")
+    code = _COMPILE.format(examples=examples, model=model, artefact=f"{folder}/model.rlx")
+    environment = {**os.environ, "RELAY_CACHE_DIR": f"{folder}/cache"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    compiled, loaded = json.loads(done.stdout)
+    return compiled, loaded

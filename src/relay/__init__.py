@@ -1,0 +1,118 @@
+"""Relay: a functional, statically typed language for machine learning, and the compiler that makes it fast.
+
+    import relay
+    module, params = relay.frontend.from_onnx("model.onnx")
+    executable = relay.build(module, target="llvm", params=params, opt_level=3)
+    y = executable(x)
+
+Names are loaded when they are first used, so that `import relay` is cheap.
+"""
+
+# pyright: reportUnusedImport=false, reportUnsupportedDunderAll=false
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay import analysis, driver, frontend, image, ir, nn, op, runtime, te, testing, tir, transform
+    from relay.base.diagnostics import CompilerBug, RelayError
+    from relay.base.target import Target
+    from relay.base.version import VERSION as __version__
+    from relay.driver.build import build
+    from relay.driver.executors import create_executor
+    from relay.driver.parameters import load_params, save_params
+    from relay.driver.reading import parse, parse_expr
+    from relay.ir.expr import (
+        Call,
+        Clause,
+        Constant,
+        Constructor,
+        Expr,
+        Function,
+        GlobalVar,
+        If,
+        Let,
+        Match,
+        Op,
+        PatternConstructor,
+        PatternTuple,
+        PatternVar,
+        PatternWildcard,
+        RefCreate,
+        RefRead,
+        RefWrite,
+        Tuple,
+        TupleGetItem,
+        Var,
+        const,
+    )
+    from relay.ir.module import IRModule
+    from relay.ir.structural import structural_equal, structural_hash
+    from relay.ir.types import (
+        FuncType,
+        GlobalTypeVar,
+        RefType,
+        TensorType,
+        TupleType,
+        TypeCall,
+        TypeVar,
+        scalar_type,
+    )
+    from relay.op import *  # noqa: F403
+    from relay.runtime.executable import Executable, load
+    from relay.runtime.threads import set_num_threads
+    from relay.text.printer import astext
+    from relay.transform.context import PassContext
+
+_MODULES = (
+    "analysis", "driver", "frontend", "image", "ir", "nn", "op", "runtime", "te", "testing", "tir", "transform",
+)  # fmt: skip
+
+_HOMES = {
+    "relay.base.diagnostics": ("CompilerBug", "RelayError"),
+    "relay.base.target": ("Target",),
+    "relay.driver.build": ("build",),
+    "relay.driver.executors": ("create_executor",),
+    "relay.driver.parameters": ("load_params", "save_params"),
+    "relay.driver.reading": ("parse", "parse_expr"),
+    "relay.ir.expr": (
+        "Call", "Clause", "Constant", "Constructor", "Expr", "Function", "GlobalVar", "If", "Let", "Match", "Op",
+        "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "RefCreate", "RefRead", "RefWrite",
+        "Tuple", "TupleGetItem", "Var", "const",
+    ),
+    "relay.ir.module": ("IRModule",),
+    "relay.ir.structural": ("structural_equal", "structural_hash"),
+    "relay.ir.types": (
+        "FuncType", "GlobalTypeVar", "RefType", "TensorType", "TupleType", "TypeCall", "TypeVar", "scalar_type",
+    ),
+    "relay.runtime.executable": ("Executable", "load"),
+    "relay.runtime.threads": ("set_num_threads",),
+    "relay.text.printer": ("astext",),
+    "relay.transform.context": ("PassContext",),
+}  # fmt: skip
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [*_HOME_OF, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"relay.{name}")
+    if name == "__version__":
+        return importlib.import_module("relay.base.version").VERSION
+    if name.startswith("_"):
+        raise AttributeError(f"module 'relay' has no attribute '{name}'")
+    home = importlib.import_module(_HOME_OF.get(name, "relay.op"))  # what is nowhere else is an operator
+    try:
+        value = getattr(home, name)
+    except AttributeError:
+        raise AttributeError(f"module 'relay' has no attribute '{name}'") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,104 @@
+"""`relay bench`: how fast a model is, next to another library, in one interleaved run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from relay.base.diagnostics import RelayError
+from relay.cli.console import progress_bar
+from relay.cli.inputs import random_inputs
+from relay.cli.models import add_model_options, read_model
+from relay.driver.build import build
+from relay.runtime.threads import set_num_threads
+from relay.testing.measure import interleaved, ratio
+from relay.testing.peers import PEERS, Call
+
+
+def add_command(commands: Any) -> None:
+    command = commands.add_parser("bench", help="time a model against another library")
+    add_model_options(command)
+    command.add_argument("--against", choices=tuple(PEERS), help="the library to compare with")
+    command.add_argument("--peer-model", metavar="FILE", help="the same model for the other library, if not MODEL")
+    command.add_argument("--threads", default="1,2", metavar="N,N,…", help="thread counts (default: 1,2)")
+    command.add_argument("--extent", action="append", default=[], metavar="NAME=N", help="the value of a symbol")
+    command.add_argument("--seconds", type=float, default=4.0, help="time for each thread count (default: 4)")
+    command.add_argument("--seed", type=int, default=0, help="the seed of the inputs (default: 0)")
+    command.add_argument("--json", action="store_true", help="print the figures as JSON")
+    command.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> None:
+    model = read_model(options)
+    with progress_bar(quiet=options.json) as report:
+        executable = build(model.module, options.target, model.params, options.opt_level, report)
+    extents = dict(map(_extent, options.extent))
+    inputs = random_inputs(executable.entry, options.seed, extents)
+    rows = [_measure(options, executable, inputs, threads) for threads in _threads(options.threads)]
+    if options.json:
+        print(json.dumps({"model": options.model, "target": options.target, "rows": rows}))
+        return
+    Console().print(_table(options, rows))
+
+
+def _measure(
+    options: argparse.Namespace, executable: Any, inputs: Mapping[str, NDArray[np.generic]], threads: int
+) -> dict[str, Any]:
+    candidates: dict[str, Call] = {"relay": lambda: executable(**inputs)}
+    if options.against:
+        candidates[options.against] = PEERS[options.against](Path(options.peer_model or options.model), inputs, threads)
+    set_num_threads(threads)
+    timings = interleaved(candidates, options.seconds)
+    ours = timings["relay"]
+    row: dict[str, Any] = {"threads": threads, "relay_ms": ours.median_s * 1e3, "relay_min_ms": ours.minimum_s * 1e3}
+    if options.against:
+        theirs = timings[options.against]
+        compared = ratio(theirs, ours)
+        row |= {
+            f"{options.against}_ms": theirs.median_s * 1e3,
+            f"{options.against}_min_ms": theirs.minimum_s * 1e3,
+            "ratio": compared.median,
+            "ratio_quartiles": [compared.low, compared.high],
+            "ratio_of_minima": compared.of_minima,
+        }
+    return row
+
+
+def _table(options: argparse.Namespace, rows: list[dict[str, Any]]) -> Table:
+    table = Table("threads", "relay ms (min)", title=options.model)
+    if options.against:
+        table.add_column(f"{options.against} ms (min)")
+        table.add_column("times as fast (quartiles; minima)")
+    for row in rows:
+        cells = [str(row["threads"]), f"{row['relay_ms']:.3f} ({row['relay_min_ms']:.3f})"]
+        if options.against:
+            low, high = row["ratio_quartiles"]
+            cells.append(f"{row[f'{options.against}_ms']:.3f} ({row[f'{options.against}_min_ms']:.3f})")
+            cells.append(f"{row['ratio']:.2f} ({low:.2f} to {high:.2f}; {row['ratio_of_minima']:.2f})")
+        table.add_row(*cells)
+    return table
+
+
+def _threads(text: str) -> list[int]:
+    try:
+        counts = [int(part) for part in text.split(",")]
+    except ValueError:
+        counts = []
+    if not counts or min(counts) < 1:
+        raise RelayError(rule="bad-threads", message="these are no thread counts", expected="such as 1,2", found=text)
+    return counts
+
+
+def _extent(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not value.isdigit():
+        raise RelayError(rule="bad-extent", message=f"`{text}` gives no extent", expected="NAME=4")
+    return name, int(value)

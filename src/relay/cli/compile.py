@@ -1,0 +1,71 @@
+"""`relay compile`: a model in, a compiled file out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from relay.base.diagnostics import RelayError
+from relay.cli.console import progress_bar
+from relay.cli.models import COMPILED_SUFFIXES, add_model_options, read_model
+from relay.driver.build import compile_stages
+
+
+def add_command(commands: Any) -> None:
+    command = commands.add_parser("compile", help="compile a model to a shared library or an artefact")
+    add_model_options(command)
+    command.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="NAME.so: a self-contained shared library, for C too; NAME.rlx: an artefact that only relay loads",
+    )
+    command.add_argument("--time", action="store_true", help="show where the time went")
+    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    command.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> None:
+    output = Path(options.output)
+    if output.suffix not in COMPILED_SUFFIXES:
+        raise RelayError(
+            rule="unknown-output-kind",
+            message=f"cannot tell what to write to {output}",
+            expected="a name that ends in .so or .rlx",
+            found=output.suffix or "no suffix",
+        )
+    started = time.perf_counter()
+    model = read_model(options)
+    read_s = time.perf_counter() - started
+    with progress_bar(quiet=options.json) as report:
+        compilation = compile_stages(model.module, options.target, model.params, options.opt_level, report)
+        artefact = compilation.artefact
+        linking = time.perf_counter()
+        if output.suffix == ".so":
+            compilation.backend.link(artefact, output)
+        else:
+            artefact.save(output)
+    seconds = {"read model": read_s, **compilation.seconds, "write": time.perf_counter() - linking}
+    total_s = time.perf_counter() - started
+    size_bytes = output.stat().st_size
+    if options.json:
+        result = {"output": str(output), "bytes": size_bytes, "seconds": total_s, "kernels": len(compilation.kernels)}
+        print(json.dumps({**result, "stages": seconds}))
+        return
+    print(f"{output}: {len(compilation.kernels)} kernels, {size_bytes / 1e6:.1f} MB, compiled in {total_s:.2f} s")
+    if options.time:
+        Console().print(_table(seconds, total_s))
+
+
+def _table(seconds: dict[str, float], total_s: float) -> Table:
+    table = Table("stage", "seconds", "share")
+    for stage, spent in seconds.items():
+        table.add_row(stage, f"{spent:.3f}", f"{spent / total_s:.0%}")
+    return table

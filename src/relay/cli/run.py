@@ -1,0 +1,74 @@
+"""`relay run`: a compiled file on arrays from files."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.base.diagnostics import RelayError
+from relay.cli.inputs import random_inputs
+from relay.runtime.artefact import write_atomically
+from relay.runtime.executable import Result, load
+
+
+def add_command(commands: Any) -> None:
+    command = commands.add_parser("run", help="run a compiled model on arrays")
+    command.add_argument("model", help="what `relay compile` wrote: .so or .rlx")
+    command.add_argument(
+        "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input; may be repeated"
+    )
+    command.add_argument("--random", action="store_true", help="fill the inputs that are not given from a seed")
+    command.add_argument("--seed", type=int, default=0, help="the seed of --random (default: 0)")
+    command.add_argument("--output", metavar="FILE.npz", help="where to write the results")
+    command.add_argument("--json", action="store_true", help="describe the results as JSON")
+    command.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> None:
+    executable = load(options.model)
+    arrays = dict(map(_input, options.input))
+    if options.random:
+        arrays = {**random_inputs(executable.entry, options.seed), **arrays}
+    leaves = _leaves(executable(**arrays))
+    results = {spec.name: leaf for spec, leaf in zip(executable.entry.outputs, leaves, strict=True)}
+    if options.output:
+        _save(Path(options.output), results)
+    if options.json:
+        print(json.dumps({name: {"shape": a.shape, "dtype": str(a.dtype)} for name, a in results.items()}))
+        return
+    for name, array in results.items():
+        print(f"{name}: {array.dtype}{list(array.shape)}")
+        if not options.output:
+            print(array)
+
+
+def _input(text: str) -> tuple[str, NDArray[np.generic]]:
+    name, equals, file = text.partition("=")
+    if not equals:
+        raise RelayError(rule="bad-input", message=f"`{text}` gives no input", expected="NAME=FILE.npy")
+    try:
+        array = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise RelayError(
+            rule="cannot-read", message=f"cannot read the input {file}", expected="an array that numpy.save wrote",
+            found=str(error),
+        ) from error  # fmt: skip
+    if not isinstance(array, np.ndarray):
+        raise RelayError(rule="cannot-read", message=f"{file} holds several arrays", expected="one array (.npy)")
+    return name, array
+
+
+def _save(path: Path, results: dict[str, NDArray[np.generic]]) -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, **results)  # pyright: ignore[reportArgumentType]
+    write_atomically(path, [buffer.getvalue()])
+
+
+def _leaves(result: Result) -> list[NDArray[np.generic]]:
+    return [leaf for part in result for leaf in _leaves(part)] if isinstance(result, tuple) else [result]

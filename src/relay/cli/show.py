@@ -1,0 +1,87 @@
+"""`relay show`: a program at any stage of its way, as text."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from relay.cli.models import add_model_options, read_model
+from relay.driver.build import compile_stages
+from relay.driver.compilation import Compilation
+from relay.driver.kernels import Kernel
+from relay.te.schedule.text import print_steps
+from relay.text.printer import astext
+from relay.tir.printer import print_primfunc
+
+
+def add_command(commands: Any) -> None:
+    command = commands.add_parser("show", help="print a model at a stage of its compilation")
+    add_model_options(command)
+    command.add_argument("--stage", default="relay", choices=(*MODULE_STAGES, *KERNEL_STAGES), help="default: relay")
+    command.add_argument(
+        "--function", metavar="NAME", help="one function, or one kernel by the beginning of its name (default: all)"
+    )
+    command.add_argument("--json", action="store_true", help="print {name: text} as JSON")
+    command.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> None:
+    model = read_model(options)
+    compilation = compile_stages(model.module, options.target, model.params, options.opt_level)
+    if options.stage in MODULE_STAGES:
+        texts = {options.stage: MODULE_STAGES[options.stage](compilation, options.function)}
+    else:
+        kernels = [compilation.kernel(options.function)] if options.function else list(compilation.kernels)
+        texts = {kernel.info.name: KERNEL_STAGES[options.stage](compilation, kernel) for kernel in kernels}
+    print(json.dumps(texts) if options.json else "\n\n".join(texts.values()))
+
+
+def _relay(compilation: Compilation, function: str | None) -> str:
+    module = compilation.typed
+    return astext(module[function] if function else module, show_meta_data=False)
+
+
+def _fused(compilation: Compilation, function: str | None) -> str:
+    module = compilation.optimized
+    return astext(module[function] if function else module, show_meta_data=False)
+
+
+def _program(compilation: Compilation, function: str | None) -> str:
+    program = compilation.program
+    return next((str(f) for f in program.functions if f.name == function), str(program))
+
+
+def _te(compilation: Compilation, kernel: Kernel) -> str:
+    group = kernel.group()
+    lines = [f"kernel {kernel.info.name}"]
+    lines += [f"  input {tensor!r}: {tensor.dtype}" for tensor in group.inputs]
+    lines += [f"  {line}" for line in print_steps(kernel.schedule(compilation.backend)).splitlines()]
+    lines += [f"  output {tensor!r}: {tensor.dtype}" for tensor in group.outputs]
+    return "\n".join(lines)
+
+
+def _tir(compilation: Compilation, kernel: Kernel) -> str:
+    return print_primfunc(kernel.loops(compilation.backend))
+
+
+def _llvm(compilation: Compilation, kernel: Kernel) -> str:
+    return kernel.source(compilation.backend)
+
+
+def _assembly(compilation: Compilation, kernel: Kernel) -> str:
+    return compilation.backend.assembly(kernel.source(compilation.backend))
+
+
+MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
+    "relay": _relay,
+    "fused": _fused,
+    "program": _program,
+}
+KERNEL_STAGES: Mapping[str, Callable[[Compilation, Kernel], str]] = {
+    "te": _te,
+    "tir": _tir,
+    "llvm": _llvm,
+    "asm": _assembly,
+}

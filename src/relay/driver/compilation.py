@@ -1,0 +1,158 @@
+"""The way of a program, stage by stage: each is a value that can be shown, and the last is an artefact."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.base.diagnostics import RelayError
+from relay.base.version import VERSION
+from relay.driver.kernels import Kernel, KernelTable
+from relay.driver.parameters import bind_params
+from relay.infer.checks import checks_of
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Expr
+from relay.ir.module import IRModule
+from relay.lower.backend import Backend
+from relay.lower.lowering import lower_module
+from relay.lower.program import Program, ProgramFunction
+from relay.runtime.artefact import Artefact
+from relay.runtime.executable import aligned_bytes
+from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec
+from relay.transform.context import PassContext
+from relay.transform.pipelines import optimization_pipeline
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Told what is being done, how many units of it are done, and of how many."""
+
+
+def _silent(stage: str, done: int, total: int) -> None:  # noqa: ARG001
+    return
+
+
+@dataclass(eq=False)
+class Compilation:
+    """A program on its way to native code. Stages are computed when first asked for, and kept."""
+
+    source: IRModule
+    backend: Backend
+    opt_level: int = 2
+    params: Mapping[str, Any] = field(default_factory=dict)
+    progress: Progress = _silent
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def typed(self) -> IRModule:
+        """The program as given, parameters bound, with types."""
+        with self._timed("infer types"):
+            return infer_type(bind_params(self.source, self.params))
+
+    @cached_property
+    def optimized(self) -> IRModule:
+        """Fused, and in A-normal form."""
+        module = self.typed
+        with self._timed("optimize"):
+            context = PassContext(opt_level=self.opt_level, layouts=self.backend.layouts)
+            with context:
+                return optimization_pipeline(module)
+
+    @cached_property
+    def _lowered(self) -> tuple[Program, KernelTable]:
+        table = KernelTable()
+        module = self.optimized
+        with self._timed("lower"):
+            checks = {
+                name: [each.check for each in checks_of(function, self.typed)]
+                for name, function in self.typed.functions.items()
+            }
+            return lower_module(module, checks, table.kernel_of), table
+
+    @property
+    def program(self) -> Program:
+        return self._lowered[0]
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return self._lowered[1].kernels
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel whose name begins with `name`. Raises `RelayError` (rule `unknown-kernel`)."""
+        for kernel in self.kernels:
+            if kernel.info.name.startswith(name):
+                return kernel
+        raise RelayError(
+            rule="unknown-kernel",
+            message="there is no such kernel",
+            expected="one of " + ", ".join(kernel.info.name for kernel in self.kernels),
+            found=name,
+        )
+
+    @cached_property
+    def artefact(self) -> Artefact:
+        """Objects, constants and manifest."""
+        kernels = self.kernels
+        with self._timed("generate code"):
+            objects = self.backend.build_kernels(
+                [kernel.text for kernel in kernels],
+                lambda position: kernels[position].source(self.backend),
+                lambda done, total: self.progress("kernels", done, total),
+            )
+            entry = self.backend.compile([self.backend.program_text(self.program)])
+        with self._timed("pack constants"):
+            constants = _constant_bytes(self.program)
+        return Artefact(self.manifest, self.backend.support_object(), (*objects, *entry), constants)
+
+    @property
+    def manifest(self) -> Manifest:
+        entries = tuple(map(_entry_spec, self.program.functions))
+        provenance = {"compiler": f"relay {VERSION}", "target": str(self.backend.target), "opt": str(self.opt_level)}
+        return Manifest(entries, provenance)
+
+    def _timed(self, stage: str) -> _Timer:
+        return _Timer(stage, self.seconds)
+
+
+@dataclass(slots=True)
+class _Timer:
+    stage: str
+    seconds: dict[str, float]
+    started: float = 0.0
+
+    def __enter__(self) -> None:
+        self.started = time.perf_counter()
+
+    def __exit__(self, *exception: object) -> None:
+        spent = time.perf_counter() - self.started
+        self.seconds[self.stage] = self.seconds.get(self.stage, 0.0) + spent
+
+
+def _constant_bytes(program: Program) -> NDArray[np.uint8]:
+    data = aligned_bytes(program.constant_bytes)
+    data[:] = 0  # the gaps too: equal programs are equal bytes
+    for constant in program.constants:
+        raw = np.ascontiguousarray(constant.array).reshape(-1).view(np.uint8)
+        data[constant.offset_bytes : constant.offset_bytes + raw.nbytes] = raw
+    return data
+
+
+def _entry_spec(function: ProgramFunction) -> EntrySpec:
+    return EntrySpec(
+        name=function.name,
+        inputs=tuple(TensorSpec(p.name, p.type.shape, p.type.dtype) for p in function.inputs),
+        outputs=tuple(TensorSpec(p.name, p.type.shape, p.type.dtype) for p in function.outputs),
+        result=function.result,
+        symbols=function.symbols,
+        workspace_bytes=function.workspace_bytes,
+        failures=function.failures,
+    )
+
+
+def as_module(program: IRModule | Expr) -> IRModule:
+    """A program as users hand it in: a module, or an expression that becomes its `@main`."""
+    return program if isinstance(program, IRModule) else IRModule.from_expr(program)

@@ -1,0 +1,78 @@
+"""`relay.create_executor`: one face for the ways to run a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from relay.base.diagnostics import RelayError
+from relay.base.target import Target
+from relay.driver.build import build
+from relay.driver.compilation import as_module
+from relay.driver.parameters import bind_params
+from relay.infer.infer_type import infer_type
+from relay.interpret.evaluate import evaluate
+from relay.ir.expr import Expr
+from relay.ir.module import IRModule
+
+KINDS: Mapping[str, str] = {"interpreter": "interpreter", "debug": "interpreter", "aot": "aot", "vm": "aot"}
+"""Executors by the names users know; `debug` and `vm` are Relay's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """A module, and how it is to be run."""
+
+    kind: str
+    module: IRModule
+    target: str | Target
+    params: Mapping[str, Any]
+    opt_level: int | None
+
+    def evaluate(self, expr: Expr | None = None) -> Callable[..., Any]:
+        """`@main` of the module, or `expr`, as a function of arrays (by position or by name).
+
+        >>> import numpy as np, relay
+        >>> x = relay.var("x", shape=(2,))
+        >>> create_executor("interpreter").evaluate(relay.Function([x], x + x))(np.ones(2, np.float32))
+        array([2., 2.], dtype=float32)
+        """
+        module = self.module if expr is None else self._with_main(expr)
+        if self.kind == "aot":
+            return build(module, self.target, self.params, self.opt_level)
+        bound = infer_type(bind_params(module, self.params))
+
+        def call(*positional: Any, **named: Any) -> Any:
+            names = [parameter.name_hint for parameter in bound["main"].params]
+            values = {**dict(zip(names, positional, strict=False)), **named}
+            return evaluate(bound, values if named else positional)
+
+        return call
+
+    def _with_main(self, expr: Expr) -> IRModule:
+        main = as_module(expr)
+        return IRModule({**self.module.functions, **main.functions}, self.module.type_definitions)
+
+
+def create_executor(
+    kind: str = "aot",
+    mod: IRModule | Expr | None = None,
+    target: str | Target = "llvm",
+    params: Mapping[str, Any] | None = None,
+    opt_level: int | None = None,
+) -> Executor:
+    """An executor for a module: `"aot"` (alias `"vm"`) compiles to native code, `"interpreter"` (alias `"debug"`)
+    evaluates by the operators' reference meaning.
+
+    Raises `RelayError` (rule `unknown-executor`) for another kind.
+    """
+    if kind not in KINDS:
+        raise RelayError(
+            rule="unknown-executor",
+            message="there is no such executor",
+            expected="one of " + ", ".join(KINDS),
+            found=kind,
+        )
+    module = IRModule() if mod is None else as_module(mod)
+    return Executor(KINDS[kind], module, target, dict(params or {}), opt_level)

@@ -1,0 +1,97 @@
+"""Kernels of a program: primitive functions that compute the same thing are one kernel, lowered and compiled once.
+
+A kernel is known by the text of its function, types included; its object is looked up in the cache under that text, the
+target and the compiler's version before anything is lowered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+
+from relay.arith.expr import Symbol, free_symbols
+from relay.base.diagnostics import CompilerBug
+from relay.ir.expr import Function
+from relay.ir.types import TensorType
+from relay.lower.backend import Backend
+from relay.lower.group import Group, make_group
+from relay.lower.in_place import in_place_inputs
+from relay.lower.lowering import KernelInfo
+from relay.te.lower import lower as lower_to_loops
+from relay.te.schedule.step import Step
+from relay.text.printer import astext
+from relay.tir.pipeline import lower as lower_loops
+from relay.tir.stmt import PrimFunc
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """One kernel: the primitive function it computes, and each of its forms, made on request."""
+
+    info: KernelInfo
+    function: Function
+    text: str
+
+    def group(self) -> Group:
+        return make_group(self.function)
+
+    def schedule(self, backend: Backend) -> tuple[Step, ...]:
+        return backend.schedule(self.group())
+
+    def loops(self, backend: Backend) -> PrimFunc:
+        """The scheduled kernel as loops, before they are made ready for emission."""
+        group = self.group()
+        function = lower_to_loops(group.outputs, group.inputs, backend.schedule(group), name=self.info.name)
+        if function.symbols != self.info.symbols:
+            raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
+        return replace(function, attributes=self._aliases(function))
+
+    def _aliases(self, function: PrimFunc) -> tuple[tuple[str, str], ...]:
+        """Tells emission which parameters may be the same memory."""
+        shared = [function.parameters[position].name for position in self.info.in_place]
+        return (("may_alias", ",".join((*shared, function.outputs[0].name))),) if shared else ()
+
+    def source(self, backend: Backend) -> str:
+        """The kernel in the target's language."""
+        return backend.kernel_text(lower_loops(self.loops(backend)))
+
+
+@dataclass(slots=True)
+class KernelTable:
+    """The kernels of a program, in the order in which they were met."""
+
+    by_text: dict[str, Kernel] = field(default_factory=dict)
+    by_function: dict[int, Kernel] = field(default_factory=dict)
+
+    def kernel_of(self, function: Function) -> KernelInfo:
+        """The kernel of a primitive function; equal functions share one."""
+        known = self.by_function.get(id(function))
+        if known is None:
+            text = astext(function, show_meta_data=True)
+            known = self.by_text.get(text)
+            if known is None:
+                known = self.by_text[text] = _kernel(function, text)
+            self.by_function[id(function)] = known
+        return known.info
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return tuple(self.by_text.values())
+
+
+def _kernel(function: Function, text: str) -> Kernel:
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    stem = str(function.attrs.get("name", "kernel"))[:80]
+    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place_inputs(function))
+    return Kernel(info, function, text)
+
+
+def kernel_symbols(function: Function) -> tuple[Symbol, ...]:
+    """The dimension symbols that a kernel takes: in order of first appearance in its parameters, by name in an extent."""
+    found: dict[Symbol, None] = {}
+    for parameter in function.params:
+        type_ = parameter.checked_type
+        for extent in type_.shape if isinstance(type_, TensorType) else ():
+            for symbol in sorted(free_symbols(extent), key=lambda symbol: symbol.name):
+                found.setdefault(symbol)
+    return tuple(found)

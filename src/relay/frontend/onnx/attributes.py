@@ -1,0 +1,101 @@
+"""The attributes of a node, held against the operator's schema: names, types, required ones, defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto
+    from onnx.defs import OpSchema
+
+AttributeData: TypeAlias = Union[
+    int, float, str, "tuple[int, ...]", "tuple[float, ...]", "tuple[str, ...]", "TensorProto", "GraphProto",
+    "SparseTensorProto",
+]  # fmt: skip
+
+# AttributeProto.AttributeType, by number (onnx.proto3).
+_NAMES = {
+    1: "a float", 2: "an integer", 3: "a string", 4: "a tensor", 5: "a graph", 6: "floats", 7: "integers",
+    8: "strings", 9: "tensors", 10: "graphs", 11: "a sparse tensor", 12: "sparse tensors", 13: "a type", 14: "types",
+}  # fmt: skip
+
+
+def read_attributes(
+    node: NodeProto, schema: OpSchema, understood: frozenset[str]
+) -> tuple[dict[str, AttributeData], list[str]]:
+    """`(attributes with the schema's defaults, what cannot be imported and why)`."""
+    found: dict[str, AttributeData] = {}
+    problems: list[str] = []
+    defaults = {
+        name: data
+        for name, declared in schema.attributes.items()
+        if (data := _data(declared.default_value)) is not None
+    }
+    for attribute in node.attribute:
+        problem = _problem(attribute, schema, found)
+        data = None if problem else _data(attribute)
+        if problem is None and data is None:
+            problem = f"has an attribute `{attribute.name}` that cannot be read"
+        if problem is None and attribute.name not in understood and data != defaults.get(attribute.name):
+            problem = f"with the attribute `{attribute.name}`"
+        if problem is not None:
+            problems.append(f"{node.op_type} {problem}")
+        elif data is not None:
+            found[attribute.name] = data
+    problems += [
+        f"{node.op_type} lacks the attribute `{name}`"
+        for name, declared in schema.attributes.items()
+        if declared.required and not any(attribute.name == name for attribute in node.attribute)
+    ]
+    return {**defaults, **found}, problems
+
+
+def _problem(attribute: AttributeProto, schema: OpSchema, found: Mapping[str, AttributeData]) -> str | None:
+    declared: Any = schema.attributes.get(attribute.name)
+    if declared is None:
+        return f"has no attribute `{attribute.name}` in opset {schema.since_version}"
+    if attribute.name in found:
+        return f"has the attribute `{attribute.name}` twice"
+    if attribute.ref_attr_name:
+        return f"takes the attribute `{attribute.name}` from a function, outside of one"
+    expected = declared.type.value
+    if attribute.type != expected:
+        return (
+            f"has an attribute `{attribute.name}` that is {_NAMES.get(attribute.type, 'of unknown type')}, "
+            f"not {_NAMES.get(expected, 'of its type')}"
+        )
+    return None
+
+
+def _data(attribute: AttributeProto) -> AttributeData | None:
+    """The value of an attribute; None for a type that no operator we import has, and for text that is not UTF-8."""
+    match attribute.type:
+        case 1:
+            return attribute.f
+        case 2:
+            return attribute.i
+        case 3:
+            return _text(attribute.s)
+        case 4:
+            return attribute.t
+        case 5:
+            return attribute.g
+        case 6:
+            return tuple(attribute.floats)
+        case 7:
+            return tuple(attribute.ints)
+        case 8:
+            texts = [_text(item) for item in attribute.strings]
+            return None if None in texts else tuple(text for text in texts if text is not None)
+        case 11:
+            return attribute.sparse_tensor
+        case _:
+            return None
+
+
+def _text(encoded: bytes) -> str | None:
+    try:
+        return encoded.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,129 @@
+"""Tensors out of nothing, and operators that do nothing at inference: Constant, Range, Trilu, Dropout, …."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relay.base.dtypes import DType
+from relay.frontend.onnx.elementwise import number
+from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.tensor_attribute import fill_value, tensor_attribute
+from relay.frontend.onnx.value import Value
+from relay.frontend.onnx.weights import ELEMENT_TYPES
+from relay.ir.expr import Expr, const
+from relay.ops import create
+from relay.ops.comparison import greater_equal, less_equal, where
+from relay.ops.elementwise_binary import subtract
+from relay.ops.index import take
+from relay.ops.shape import expand_dims, reshape
+
+_FAR = 2**40  # further from the diagonal than any extent
+_LARGEST_CONSTANT = 2**24  # elements of a constant that a converter may make
+
+
+def _constant(node: OnnxNode) -> Result:
+    given = [name for name in _CONSTANT_ATTRIBUTES if node.has(name)]
+    if len(given) != 1:
+        node.unsupported(f"with {len(given)} values")
+    match given[0]:
+        case "value":
+            return tensor_attribute(node, "value")
+        case "value_float" | "value_floats" as name:
+            return np.asarray(node.attributes[name], dtype=np.float32)
+        case name:
+            return np.asarray(node.attributes[name], dtype=np.int64)
+
+
+def _constant_of_shape(node: OnnxNode) -> Result:
+    shape = node.extents(0, "a shape")
+    if any(isinstance(extent, int) and extent < 0 for extent in shape):
+        node.unsupported(f"of shape {shape}")
+    return create.full(const(fill_value(node)), shape)
+
+
+def _range(node: OnnxNode) -> Result:
+    """Numbers where all three are known; else computed by the run, with a symbolic extent for a step of 1."""
+    known = [value.known for value in node.values()]
+    plain = [array.reshape(()).item() for array in known if array is not None and array.size == 1]
+    if len(plain) == 3 and all(isinstance(item, (int, float)) for item in plain):
+        return _known_range(node, *plain)
+    dtype = node.value(0).dtype
+    result = create.arange(node.expr(0), node.expr(1), node.expr(2), dtype=dtype)
+    if len(plain) < 3 or dtype.is_float or plain[2] != 1:
+        return result
+    return reshape(result, (plain[1] - plain[0],))
+
+
+def _known_range(node: OnnxNode, start: float, limit: float, step: float) -> Result:
+    dtype = node.value(0).dtype
+    if step == 0 or not all(math.isfinite(item) for item in (start, limit, step)):
+        node.unsupported(f"from {start} to {limit} by {step}")
+    count = max(0, math.ceil((limit - start) / step))
+    if count > _LARGEST_CONSTANT:
+        return create.arange(*(const(item, dtype) for item in (start, limit, step)), dtype=dtype)
+    return (start + step * np.arange(count)).astype(dtype.numpy)
+
+
+def _trilu(node: OnnxNode) -> Result:
+    """x[.., rows, columns] with 0 above (or below) the k-th diagonal."""
+    value = node.value(0)
+    if value.rank < 2:
+        node.unsupported(f"of {value.type}")
+    shift = 0 if node.optional_value(1) is None else int(node.scalar(1, "k"))
+    shift = max(-_FAR, min(_FAR, shift))
+    upper = bool(node.int("upper"))
+    rows, columns = value.shape[-2:]
+    if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= _LARGEST_CONSTANT:
+        below = np.tri(rows, columns, max(-rows, min(columns, shift - 1 if upper else shift)), dtype=bool)
+        keep: Expr = const(below != upper)
+    else:
+        diagonal = subtract(_positions(value, value.rank - 1), expand_dims(_positions(value, value.rank - 2), 1))
+        compare = greater_equal if upper else less_equal
+        keep = compare(diagonal, const(shift, DType.INT64))
+    return where(keep, value.expr, number(0, value.dtype))
+
+
+def _positions(value: Value, axis: int) -> Expr:
+    """0, 1, … along an axis whose extent may be symbolic: int64[extent]"""
+    extent = value.shape[axis]
+    first, step = const(0, DType.INT64), const(1, DType.INT64)
+    stop = take(create.shape_of(value.expr, DType.INT64), const(axis, DType.INT64))
+    return reshape(create.arange(first, stop, step, dtype=DType.INT64), (extent,))
+
+
+def _eye_like(node: OnnxNode) -> Result:
+    value = node.value(0)
+    rows, columns = value.shape if value.rank == 2 else (None, None)
+    if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > _LARGEST_CONSTANT:
+        node.unsupported(f"of {value.type}")
+    dtype = ELEMENT_TYPES.get(node.int("dtype")) if node.has("dtype") else value.dtype
+    if dtype is None:
+        node.unsupported("of a type that Relay does not have")
+    shift = max(-rows, min(columns, node.int("k")))
+    return np.eye(rows, columns, shift).astype(dtype.numpy)
+
+
+def _dropout(node: OnnxNode) -> Result:
+    """At inference nothing is dropped: the mask is all true."""
+    if node.optional_value(2) is not None and bool(node.scalar(2, "training_mode")):
+        node.unsupported("in training mode")
+    value = node.value(0)
+    if node.output_count < 2:
+        return (value, None)
+    return (value, create.full(const(True), value.shape, DType.BOOL))
+
+
+_CONSTANT_ATTRIBUTES = ("value", "value_float", "value_floats", "value_int", "value_ints")
+
+CREATION: tuple[Converter, ...] = (
+    converter("Constant", _constant, *_CONSTANT_ATTRIBUTES),
+    converter("ConstantOfShape", _constant_of_shape, "value"),
+    converter("Range", _range),
+    converter("Trilu", _trilu, "upper"),
+    converter("EyeLike", _eye_like, "dtype", "k"),
+    converter("Dropout", _dropout, "seed"),
+    converter("Identity", lambda node: node.value(0)),
+    converter("Size", lambda node: create.ndarray_size(node.expr(), DType.INT64)),
+)

@@ -1,0 +1,73 @@
+"""Extents as run-time values: what remains of shape arithmetic when its result is used as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from relay.arith.expr import FloorDiv, FloorMod, IntExpr, Max, Min, Product, Sum, Symbol
+from relay.base.diagnostics import CompilerBug
+from relay.base.dtypes import DType
+from relay.ir.expr import Expr, Var, const
+from relay.ir.types import TensorType
+from relay.ops.build import with_known_type
+from relay.ops.combine import stack
+from relay.ops.create import shape_of
+from relay.ops.elementwise_binary import add, floor_divide, floor_mod, maximum, minimum, multiply
+from relay.ops.index import take
+from relay.ops.shape import reshape
+
+Origins = Mapping[Symbol, tuple[Var, int]]
+"""Where the run finds each symbol: an axis of an input."""
+
+
+def symbol_origins(inputs: Sequence[Var]) -> dict[Symbol, tuple[Var, int]]:
+    """The first input and axis at which each symbol stands alone."""
+    origins: dict[Symbol, tuple[Var, int]] = {}
+    for var in inputs:
+        if isinstance(var.type_annotation, TensorType):
+            for axis, extent in enumerate(var.type_annotation.shape):
+                if isinstance(extent, Symbol):
+                    origins.setdefault(extent, (var, axis))
+    return origins
+
+
+def array_of_extents(known: NDArray[Any], dtype: DType, origins: Origins) -> Expr:
+    """A tensor of `known.shape` whose elements are these extents."""
+    elements = [_scalar(element, dtype, origins) for element in known.ravel().tolist()]
+    if known.ndim == 0:
+        return elements[0]
+    row = stack(elements, axis=0)
+    return row if known.ndim == 1 else reshape(row, known.shape)
+
+
+def _scalar(extent: IntExpr, dtype: DType, origins: Origins) -> Expr:
+    """One extent as a scalar. Recursion is as deep as the expression, which shapes keep small."""
+    match extent:
+        case int():
+            return with_known_type(const(extent, dtype))
+        case Symbol() if extent in origins:
+            var, axis = origins[extent]
+            return take(shape_of(var, dtype), const(axis, DType.INT64))
+        case Sum(constant, terms):
+            total: Expr | None = with_known_type(const(constant, dtype)) if constant else None
+            for term, coefficient in terms:
+                scaled = _scalar(term, dtype, origins)
+                if coefficient != 1:
+                    scaled = multiply(scaled, const(coefficient, dtype))
+                total = scaled if total is None else add(total, scaled)
+            if total is None:
+                raise CompilerBug("frontend.onnx", f"a sum without terms: {extent}")
+            return total
+        case Product(factors):
+            product = _scalar(factors[0], dtype, origins)
+            for factor in factors[1:]:
+                product = multiply(product, _scalar(factor, dtype, origins))
+            return product
+        case FloorDiv(left, right) | FloorMod(left, right) | Min(left, right) | Max(left, right):
+            function = {FloorDiv: floor_divide, FloorMod: floor_mod, Min: minimum, Max: maximum}[type(extent)]
+            return function(_scalar(left, dtype, origins), _scalar(right, dtype, origins))
+        case _:
+            raise CompilerBug("frontend.onnx", f"no input has the extent {extent}")

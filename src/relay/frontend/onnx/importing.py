@@ -1,0 +1,163 @@
+"""The entry: a model in, a module of Relay and its parameters out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.arith.expr import IntExpr
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import dtype_of
+from relay.frontend.onnx.findings import Findings
+from relay.frontend.onnx.graph import STANDARD_DOMAINS, GraphImporter, malformed
+from relay.frontend.onnx.listing import printable
+from relay.frontend.onnx.reading import ModelSource, read_model
+from relay.frontend.onnx.table import CONVERTERS
+from relay.frontend.onnx.weights import element_type
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Expr, Function, Tuple, Var
+from relay.ir.module import IRModule
+from relay.ops.build import tensor_type, with_known_type
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, ValueInfoProto
+
+OLDEST_OPSET = 13
+NEWEST_OPSET = 28
+
+Shape: TypeAlias = Sequence[Union[int, str, IntExpr]]
+
+
+def from_onnx(
+    model: ModelSource,
+    shape: Mapping[str, Shape] | None = None,
+    dtype: str | Mapping[str, str] = "float32",
+    opset: int | None = None,
+    freeze_params: bool = False,
+) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+    """Import an ONNX model: `(module, parameters by name)`.
+
+    `model` is a path, the bytes of a file, or an `onnx.ModelProto`. `@main` takes the inputs of the graph, in their
+    order, then the initialisers that are used, under their names; its value is the output, or a tuple of all outputs.
+
+    `shape` gives the shape of inputs by name, in place of the model's; a string in it names a symbolic extent, as
+    symbolic dimensions of the model do (`("n", 3, 224, 224)`). `dtype` is the element type of inputs that the model
+    does not type. `opset` is taken in place of the one that the model states. With `freeze_params` the weights become
+    constants of the program, and the parameters are empty.
+
+    Raises `RelayError`: `unsupported-onnx` (operators, attributes, opsets and domains that cannot be imported, all of
+    them at once, with the names of the nodes), `malformed-onnx`, `not-an-onnx-model`, `no-such-file`, `bad-tensor`,
+    `bad-external-data`, `unsupported-element-type`, `unknown-input`, `missing-package`, and the rules of the
+    operators' type relations, placed at the node.
+    """
+    proto, name, folder = read_model(model)
+    findings = Findings()
+    found = _opset(proto, findings) if opset is None else _supported(opset, findings)
+    if proto.functions:
+        for function in proto.functions:
+            findings.add("functions defined in the model", printable(f"{function.domain}.{function.name}"))
+    inputs = _inputs(proto.graph, shape or {}, dtype)
+    importer = GraphImporter(proto.graph, name, found, CONVERTERS, inputs, folder, freeze_params, findings)
+    outputs = importer.run()
+    if findings or outputs is None:
+        raise findings.error(name)
+    if not outputs:
+        raise malformed("the graph has no outputs")
+    parameters = importer.parameters
+    ordered = {tensor.name: None for tensor in proto.graph.initializer if tensor.name in parameters} | parameters
+    used = [parameters[key] for key in ordered]
+    body: Expr = outputs[0] if len(outputs) == 1 else with_known_type(Tuple(tuple(outputs)))
+    function = Function((*inputs, *(var for var, _ in used)), body)
+    return infer_type(IRModule.from_expr(function)), {var.name_hint: array for var, array in used}
+
+
+def _opset(model: ModelProto, findings: Findings) -> int:
+    """The opset of the standard operators."""
+    versions = [entry.version for entry in model.opset_import if entry.domain in STANDARD_DOMAINS]
+    if len(versions) != 1:
+        raise malformed(f"the model names {len(versions)} opsets of the standard operators", expected="exactly one")
+    return _supported(versions[0], findings)
+
+
+def _supported(opset: int, findings: Findings) -> int:
+    """The opset itself, or the nearest that is supported, so that the search for other problems can go on."""
+    nearest = min(max(opset, OLDEST_OPSET), NEWEST_OPSET)
+    if nearest != opset:
+        findings.add(f"opset {opset}", f"the model; {OLDEST_OPSET} to {NEWEST_OPSET} can be imported")
+    return nearest
+
+
+def _inputs(graph: GraphProto, shape: Mapping[str, Shape], dtype: str | Mapping[str, str]) -> tuple[Var, ...]:
+    """A variable for each input that is not a weight."""
+    weights = {tensor.name for tensor in graph.initializer} | {s.values.name for s in graph.sparse_initializer}
+    infos = [info for info in graph.input if info.name not in weights]
+    names = [info.name for info in infos]
+    unknown = [name for name in (*shape, *(dtype if isinstance(dtype, Mapping) else ())) if name not in names]
+    if unknown:
+        raise RelayError(
+            rule="unknown-input", message=f"the model has no input called {unknown[0]!r}",
+            expected="one of " + (", ".join(map(printable, names)) or "(it has no inputs)"), found=unknown[0],
+        )  # fmt: skip
+    symbols = SymbolNames()
+    return tuple(_input(info, shape.get(info.name), dtype, symbols) for info in infos)
+
+
+def _input(info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, str], symbols: SymbolNames) -> Var:
+    what = f"the input {printable(info.name)!r}"
+    if not info.name:
+        raise malformed("an input of the graph has no name")
+    if info.type.WhichOneof("value") not in ("tensor_type", None):
+        kind = info.type.WhichOneof("value")
+        raise malformed(
+            f"{what} is not a tensor", expected="a tensor", remedy=f"it is a {kind}, which has no type in Relay"
+        )
+    tensor = info.type.tensor_type
+    untyped = dtype.get(info.name, "float32") if isinstance(dtype, Mapping) else dtype
+    element = element_type(tensor.elem_type, what) if tensor.elem_type else dtype_of(untyped)
+    if shape is None:
+        if not tensor.HasField("shape"):
+            raise malformed(f"{what} has no shape", remedy=f'give one: shape={{"{printable(info.name)}": (…)}}')
+        shape = [_extent(info, axis, symbols) for axis in range(len(tensor.shape.dim))]
+    if len(shape) > np.iinfo(np.int8).max // 4:
+        raise malformed(f"{what} has {len(shape)} axes")
+    return Var(info.name, tensor_type(tuple(shape), element))
+
+
+def _extent(info: ValueInfoProto, axis: int, symbols: SymbolNames) -> int | str:
+    """A number, or the name of a symbol: the model's, or one of our own where it has none."""
+    extent = info.type.tensor_type.shape.dim[axis]
+    if extent.HasField("dim_value"):
+        if extent.dim_value < 0:
+            raise malformed(
+                f"axis {axis} of the input {printable(info.name)!r} has extent {extent.dim_value}",
+                remedy=f'give the shape: shape={{"{printable(info.name)}": (…)}}',
+            )
+        return extent.dim_value
+    return symbols.of(extent.dim_param or f"{info.name}_{axis}")
+
+
+class SymbolNames:
+    """Names of dimensions as the text format can write them; two names of the model stay two."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def of(self, name: str) -> str:
+        """Letters, digits and underscores, not beginning with a digit.
+
+        >>> names = SymbolNames()
+        >>> names.of("seq.len"), names.of("seq_len"), names.of("seq.len")
+        ('seq_len', 'seq_len_1', 'seq_len')
+        """
+        if name not in self._names:
+            plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
+            plain = plain if not plain[0].isdigit() else f"_{plain}"
+            taken, number = plain, 0
+            while taken in self._names.values():
+                number += 1
+                taken = f"{plain}_{number}"
+            self._names[name] = taken
+        return self._names[name]

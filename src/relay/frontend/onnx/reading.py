@@ -1,0 +1,112 @@
+"""From a path, bytes or a `ModelProto` to a `ModelProto`. Nothing in the file is trusted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+from relay.base.diagnostics import RelayError
+from relay.frontend.onnx.listing import printable
+from relay.frontend.onnx.package import onnx_package
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto
+
+LARGEST_FILE_BYTES = 2**31 - 1  # what protobuf itself can hold; larger models keep their weights beside them
+
+ModelSource: TypeAlias = Union["str | os.PathLike[str]", bytes, "ModelProto"]
+
+
+def read_model(source: ModelSource) -> tuple[ModelProto, str, Path | None]:
+    """`(model, its name for messages, the folder that external weights may lie in)`.
+
+    Raises `RelayError`: `not-an-onnx-model`, `no-such-file`, `missing-package`.
+    """
+    found: Any = source
+    folder: Path | None = None
+    if isinstance(source, onnx_package().ModelProto):
+        model, name = found, "the model"
+    elif isinstance(source, (bytes, bytearray, memoryview)):
+        name = "<bytes>"
+        model = _decode(bytes(source), name)
+    elif isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        name = printable(path.name)
+        model = _decode(_content(path), name)
+        folder = path.resolve().parent
+    else:
+        raise RelayError(
+            rule="not-an-onnx-model", message="cannot read a model from this value",
+            expected="a path, bytes or an onnx.ModelProto", found=type(source).__name__,
+        )  # fmt: skip
+    _check_text(model, name)
+    return model, name if name != "the model" else printable(f"{model.graph.name or 'model'}.onnx"), folder
+
+
+def _content(path: Path) -> bytes:
+    try:
+        size_bytes = path.stat().st_size
+        if size_bytes <= LARGEST_FILE_BYTES:
+            return path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise RelayError(
+            rule="no-such-file", message=f"cannot read {os.fspath(path)!r}",
+            found=getattr(error, "strerror", None) or str(error),
+        ) from None  # fmt: skip
+    raise RelayError(
+        rule="not-an-onnx-model", message=f"{path.name} is too large to be an ONNX model",
+        expected=f"at most {LARGEST_FILE_BYTES:,} bytes", found=f"{size_bytes:,} bytes",
+        remedy="save the model with its weights as external data",
+    )  # fmt: skip
+
+
+def _check_text(model: ModelProto, name: str) -> None:
+    """Protobuf hands on what is not UTF-8 as bytes: a model that has such names is damaged."""
+    texts: list[object] = [entry.domain for entry in model.opset_import]
+    texts += (text for function in model.functions for text in (function.name, function.domain))
+    graphs = [model.graph]
+    while graphs:
+        graph = graphs.pop()
+        texts += _texts(graph)
+        graphs += (attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g"))
+    damaged = next((text for text in texts if not isinstance(text, str)), None)
+    if damaged is not None:
+        raise RelayError(
+            rule="not-an-onnx-model", message=f"a name in {name} is not text", expected="UTF-8",
+            found=repr(damaged)[:80],
+        )  # fmt: skip
+
+
+def _texts(graph: GraphProto) -> Iterator[object]:
+    yield graph.name
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        for attribute in node.attribute:
+            yield from (attribute.name, attribute.ref_attr_name)
+    for info in (*graph.input, *graph.output):
+        yield from (info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
+    for tensor in (*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)):
+        yield tensor.name
+        for entry in tensor.external_data:
+            yield from (entry.key, entry.value)
+
+
+def _decode(content: bytes, name: str) -> ModelProto:
+    onnx = onnx_package()
+    decode_error = onnx_package("google.protobuf.message").DecodeError
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(content)
+    except (decode_error, RuntimeError, ValueError, RecursionError) as error:
+        raise RelayError(
+            rule="not-an-onnx-model", message=f"{name} is not an ONNX model, or is cut short",
+            found=f"{len(content):,} bytes: {error}" if str(error) else f"{len(content):,} bytes",
+        ) from None  # fmt: skip
+    if not model.HasField("graph"):
+        raise RelayError(
+            rule="not-an-onnx-model", message=f"{name} holds no graph", expected="a serialised onnx.ModelProto",
+            found=f"{len(content):,} bytes without one",
+        )  # fmt: skip
+    return model

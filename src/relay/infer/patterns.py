@@ -1,0 +1,83 @@
+"""The types of the variables that patterns bind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relay.base.diagnostics import Origin, RelayError
+from relay.infer.dimensions import open_unknowns
+from relay.infer.explain import describe, mismatch_error
+from relay.infer.unify import Mode
+from relay.ir.expr import Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
+from relay.ir.type_traversal import map_type
+from relay.ir.types import IncompleteType, TupleType, Type, TypeCall, TypeVar
+
+if TYPE_CHECKING:
+    from relay.infer.walk import Inference
+
+
+def bind_pattern(inference: Inference, pattern: Pattern, type_: Type, node: Match) -> None:
+    """Give the variables of a pattern that matches a value of `type_` their types.
+
+    Raises `RelayError` (rules `pattern-type`, `pattern-arity`).
+    """
+    stack = [(pattern, type_)]
+    while stack:
+        inner, value = stack.pop()
+        match inner:
+            case PatternWildcard():
+                pass
+            case PatternVar(var):
+                opened = open_unknowns(inference.unifier.zonk(value))
+                if var.type_annotation is not None:
+                    _relate(inference, opened, var.type_annotation, node, Mode.ASSIGN)
+                inference.bind_var(var, opened)
+            case PatternConstructor():
+                stack.extend(_constructor_fields(inference, inner, value, node))
+            case PatternTuple(patterns):
+                stack.extend(zip(patterns, _tuple_fields(inference, len(patterns), value, node), strict=True))
+
+
+def _constructor_fields(
+    inference: Inference, pattern: PatternConstructor, value: Type, node: Match
+) -> list[tuple[Pattern, Type]]:
+    constructor = pattern.constructor
+    data = inference.data_of(constructor.belong_to, node)
+    arguments = {
+        variable: IncompleteType(reason=f"type argument {variable.name} of {data.header.name}", span=node.span)
+        for variable in data.type_vars
+    }
+    _relate(inference, value, TypeCall(data.header, tuple(arguments.values())), node, Mode.EXACT)
+    if len(pattern.patterns) != len(constructor.inputs):
+        raise RelayError(
+            rule="pattern-arity",
+            message=f"the pattern of {constructor.name_hint} has another number of fields",
+            span=node.span,
+            expected=str(len(constructor.inputs)),
+            found=str(len(pattern.patterns)),
+        )
+
+    def argument(variable: TypeVar | IncompleteType) -> Type:
+        return arguments.get(variable, variable) if isinstance(variable, TypeVar) else variable
+
+    fields = [map_type(field, argument) for field in constructor.inputs]
+    return list(zip(pattern.patterns, fields, strict=True))
+
+
+def _tuple_fields(inference: Inference, count: int, value: Type, node: Match) -> tuple[Type, ...]:
+    resolved = inference.unifier.resolve(value)
+    if isinstance(resolved, TupleType) and len(resolved.fields) == count:
+        return resolved.fields
+    fields = tuple(IncompleteType(reason="a field of a tuple pattern", span=node.span) for _ in range(count))
+    _relate(inference, value, TupleType(fields), node, Mode.EXACT)
+    return fields
+
+
+def _relate(inference: Inference, found: Type, expected: Type, node: Match, mode: Mode) -> None:
+    mismatch = inference.unifier.relate(found, expected, mode)
+    if mismatch is not None:
+        sides = (
+            Origin("value", str(inference.unifier.zonk(found)), describe(node.data)),
+            Origin("pattern", str(inference.unifier.zonk(expected))),
+        )
+        raise mismatch_error("pattern-type", "a pattern is of another type", node.span, mismatch, sides)

@@ -1,0 +1,121 @@
+"""Extents at run time: what symbols stand for, and whether values are of the extents that types promise."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any, cast
+
+import numpy as np
+
+from relay.arith.expr import (
+    COMPARISON_OPERATORS,
+    IntExpr,
+    Node,
+    Symbol,
+    free_symbols,
+    substitute,
+)
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import dtype_of
+from relay.base.span import Span
+from relay.interpret.values import Environment, Value
+from relay.ir.attributes import Attributes
+from relay.ir.operator import Check
+from relay.ir.types import AnyDimension, TensorType, TupleType, Type
+
+
+def extent_of(dim: IntExpr, environment: Environment) -> int | None:
+    """The number that a dimension stands for here; None when a symbol has no value yet.
+
+    >>> n = Symbol("n")
+    >>> environment = Environment(None)
+    >>> environment.values[n] = 3
+    >>> extent_of(2 * n + 1, environment)
+    7
+    """
+    if isinstance(dim, int):
+        return dim
+    known = {symbol: environment.find(symbol) for symbol in free_symbols(dim)}
+    numbers = {symbol: value for symbol, value in known.items() if isinstance(value, int)}
+    if len(numbers) < len(known):
+        return None
+    result = substitute(dim, cast("dict[Symbol, IntExpr]", numbers))
+    return result if isinstance(result, int) else None
+
+
+def conforms(value: Value, type_: Type, environment: Environment) -> str:
+    """Bind the symbols that `value` determines. A fact when it is not of `type_`; the empty string when it is."""
+    stack: list[tuple[Value, Type]] = [(value, type_)]
+    later: list[tuple[int, IntExpr]] = []
+    while stack:
+        part, expected = stack.pop()
+        match expected:
+            case TensorType(shape, dtype):
+                if not isinstance(part, np.ndarray):
+                    return f"{_kind(part)} is not a tensor"
+                if dtype_of(part.dtype) is not dtype:
+                    return f"{dtype_of(part.dtype)} is not {dtype}"
+                if part.ndim != len(shape):
+                    return f"rank {part.ndim} is not rank {len(shape)}"
+                later += zip(part.shape, shape, strict=True)
+            case TupleType(parts):
+                if not isinstance(part, tuple) or len(part) != len(parts):
+                    return f"{_kind(part)} is not a tuple of {len(parts)}"
+                stack.extend(zip(reversed(part), reversed(parts), strict=True))
+            case _:
+                pass
+    return _bind_and_compare(later, environment)
+
+
+def _bind_and_compare(extents: list[tuple[int, IntExpr]], environment: Environment) -> str:
+    """Symbols that stand alone take their value where first met; everything else must agree with it."""
+    for extent, dim in extents:
+        if isinstance(dim, Symbol) and environment.find(dim) is None:
+            environment.values[dim] = extent
+    for extent, dim in extents:
+        if isinstance(dim, AnyDimension):
+            continue
+        known = extent_of(dim, environment)
+        if known is not None and known != extent:
+            return f"{extent} is not {known}" + ("" if isinstance(dim, int) else f", which {dim} is here")
+    return ""
+
+
+def _kind(value: Value) -> str:
+    return f"a tuple of {len(value)}" if isinstance(value, tuple) else f"a {type(value).__name__}"
+
+
+def enforce(check: Check, environment: Environment, span: Span | None) -> None:
+    """Raise `RelayError` (rule `extent-mismatch`) when a check that waited for the run does not hold."""
+    left, right = extent_of(check.condition.left, environment), extent_of(check.condition.right, environment)
+    if left is None or right is None or COMPARISON_OPERATORS[check.condition.op](left, right):
+        return
+    raise RelayError(
+        rule="extent-mismatch",
+        message=check.message,
+        span=span,
+        expected=str(check.condition),
+        found=f"{check.condition.left} = {left}, {check.condition.right} = {right}",
+    )
+
+
+def concrete(attributes: Attributes, environment: Environment) -> Attributes:
+    """The attributes with symbolic dimensions replaced by their numbers."""
+    changes: dict[str, object] = {}
+    for item in fields(attributes):
+        value = getattr(attributes, item.name)
+        number = _concrete(value, environment)
+        if number is not value:
+            changes[item.name] = number
+    return replace(attributes, **cast("dict[str, Any]", changes)) if changes else attributes
+
+
+def _concrete(value: object, environment: Environment) -> object:
+    if isinstance(value, Node) and not isinstance(value, AnyDimension):
+        number = extent_of(value, environment)
+        return value if number is None else number
+    if isinstance(value, tuple):
+        items = cast("tuple[object, ...]", value)
+        new = tuple(_concrete(item, environment) for item in items)
+        return value if all(a is b for a, b in zip(items, new, strict=True)) else new
+    return value

@@ -1,0 +1,20 @@
+"""Definitions of algebraic data types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.base.span import Span
+from relay.ir.expr import Constructor
+from relay.ir.types import GlobalTypeVar, TypeVar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeData:
+    """`type header[type_vars] { constructors }`; no constructors for an `extern type`."""
+
+    header: GlobalTypeVar
+    type_vars: tuple[TypeVar, ...]
+    constructors: tuple[Constructor, ...]
+    extern: bool = False
+    span: Span | None = None

@@ -1,0 +1,88 @@
+"""What text, inference and analysis need to know of an operator. `ops/` extends this to the full record.
+
+A *type relation* answers one of three things about a call:
+
+- `Solved`: the result's type, what it implies for inputs that were open, and the checks that only the run can make;
+- `Waiting`: which inputs must be known better first;
+- `Conflict`: why no types make the call right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias, Union
+
+from relay.arith.expr import Comparison
+from relay.ir.attributes import Attributes, NoAttributes
+from relay.ir.types import Type
+
+
+class Effect(Enum):
+    """What evaluating a call can do besides giving a value."""
+
+    PURE = "pure"
+    MAY_FAIL = "may fail"  # a run-time check: not to be dropped, free to move
+    RANDOM = "random"
+    STATEFUL = "stateful"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A statement about extents that the prover could not decide; `message` says what it means to the user."""
+
+    condition: Comparison
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """`inputs`, when given, has one entry an input: its type as the relation implies it, or None for nothing new."""
+
+    result: Type
+    checks: tuple[Check, ...] = ()
+    inputs: tuple[Type | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """`on`: positions of the inputs that are too open; `needs`: what must be known of them (`the rank of data`)."""
+
+    on: tuple[int, ...]
+    needs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Why the call is wrong. `rule` is a stable kebab-case identifier, `inputs` the positions that disagree."""
+
+    rule: str
+    message: str
+    expected: str = ""
+    found: str = ""
+    remedy: str = ""
+    inputs: tuple[int, ...] = ()
+
+
+RelationOutcome: TypeAlias = Union[Solved, Waiting, Conflict]
+Relation: TypeAlias = Callable[[tuple[Type, ...], Any], RelationOutcome]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator:
+    """The declaration of an operator. `inputs` names the arguments; a tuple of tensors is one argument, as in Relay."""
+
+    name: str
+    inputs: tuple[str, ...]
+    relation: Relation
+    attributes: type[Attributes] = NoAttributes
+    effect: Effect = Effect.PURE
+    description: str = ""
+
+    def __repr__(self) -> str:
+        return f"Operator({self.name})"
+
+
+OperatorTable: TypeAlias = Mapping[str, Operator]
+"""Operators by name: an argument of whatever reads programs. Users extend the language with a larger table."""

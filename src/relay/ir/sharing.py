@@ -1,0 +1,188 @@
+"""In which scope, and in which order, each node of a program is evaluated.
+
+A program is a DAG. A node is evaluated once per evaluation of the innermost scope (function body, branch, clause) that
+contains all its uses; so a node used by both branches of an If runs before the If, and one used inside a closure and
+outside it runs before the closure is made. Printer, interpreter, A-normal form and dead-code elimination all ask here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from relay.base.diagnostics import CompilerBug
+from relay.ir.expr import Expr, Function, If, Let, Match
+from relay.ir.traversal import LEAVES, children
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A region that is evaluated as a whole: the root, or child number `position` of `owner`.
+
+    `order` lists the nodes evaluated in the scope, in evaluation order, leaves left out; a Let stands where its
+    variable is bound: after its value, before what its body needs. The scope is worth `value_node(result)`.
+    """
+
+    owner: Expr | None
+    position: int
+    parent: Scope | None
+    result: Expr
+    depth: int = 0
+    order: list[Expr] = field(default_factory=list)
+
+
+def value_node(expr: Expr) -> Expr:
+    """The node whose value `expr` has: the end of a chain of lets, or itself."""
+    while isinstance(expr, Let):
+        expr = expr.body
+    return expr
+
+
+class Scopes:
+    """The scopes of one expression; built by `scopes`."""
+
+    __slots__ = ("_inner", "_of", "_uses", "root")
+
+    def __init__(self, root: Scope) -> None:
+        self.root = root
+        self._of: dict[int, Scope] = {}
+        self._inner: dict[int, tuple[Scope, ...]] = {}
+        self._uses: dict[int, int] = {}
+
+    def of(self, node: Expr) -> Scope:
+        """The scope that evaluates `node`. A leaf has none of its own and raises `CompilerBug`."""
+        scope = self._of.get(id(node))
+        if scope is None:
+            raise CompilerBug("sharing", f"a {type(node).__name__} has no scope here")
+        return scope
+
+    def inner(self, owner: Expr) -> tuple[Scope, ...]:
+        """The scopes that `owner` opens: body, branches or clauses, in order; none for other nodes."""
+        return self._inner.get(id(owner), ())
+
+    def uses(self, node: Expr) -> int:
+        """How many places of the expression use `node` (the root counts as one)."""
+        return self._uses.get(id(node), 0)
+
+
+def scopes(expr: Expr, *, text_blocks: bool = False) -> Scopes:
+    """Where each node of `expr` is evaluated. A Function given is not entered specially: its body is a scope in it.
+
+    With `text_blocks` a Let that is not the tail of a scope opens one too, since the text encloses it in braces, and
+    what uses its variable must stand inside them. Such a Let stands in the order of both: of the block where it binds,
+    of the scope around it where its value is there.
+
+    >>> from relay.ir.expr import If, Tuple, Var
+    >>> shared = Tuple(())
+    >>> choice = If(Var("c"), Tuple((shared,)), Tuple((shared, shared)))
+    >>> found = scopes(choice)
+    >>> found.of(shared) is found.root, [type(node).__name__ for node in found.root.order], found.uses(shared)
+    (True, ['Tuple', 'If'], 3)
+    """
+    events = _evaluation_order(expr)
+    found = Scopes(Scope(None, 0, None, expr))
+    _assign(expr, found, text_blocks)
+    of, inner = found._of, found._inner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    for node, left in events:
+        key = id(node)
+        if not isinstance(node, Let) or (key not in inner and not left):
+            of[key].order.append(node)
+        elif key in inner:
+            (of[key] if left else inner[key][0]).order.append(node)
+    return found
+
+
+def _evaluation_order(expr: Expr) -> list[tuple[Expr, bool]]:
+    """All nodes but leaves, each after what it needs; a Let between its value and its body, and again, with True,
+    after its body."""
+    order: list[tuple[Expr, bool]] = []
+    met: set[int] = set()
+    stack: list[tuple[Expr, bool, bool]] = [(expr, False, False)]
+    while stack:
+        node, finished, left = stack.pop()
+        if finished:
+            order.append((node, left))
+            continue
+        if id(node) in met or isinstance(node, LEAVES):
+            continue
+        met.add(id(node))
+        if isinstance(node, Let):
+            stack += (node, True, True), (node.body, False, False), (node, True, False), (node.value, False, False)
+        else:
+            stack.append((node, True, False))
+            stack += [(child, False, False) for child in reversed(children(node))]
+    return order
+
+
+def _assign(expr: Expr, found: Scopes, text_blocks: bool) -> None:
+    """Users before what they use: a node's scope is the innermost one around the scopes of its uses."""
+    of, inner, uses = found._of, found._inner, found._uses  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    of[id(expr)] = found.root
+    uses[id(expr)] = 1
+    tails = {id(expr)}
+    for node in _users_first(expr):
+        scope = of[id(node)]
+        parts = children(node)
+        match node:
+            case Function():
+                targets = [_open(node, 0, parts[0], scope)]
+                inner[id(node)] = tuple(targets)
+            case If() | Match():
+                opened = [_open(node, i, part, scope) for i, part in enumerate(parts) if i]
+                targets = [scope, *opened]
+                inner[id(node)] = tuple(opened)
+            case Let() if text_blocks and not (id(node) in tails and uses[id(node)] == 1):
+                block = _open(node, 0, node, scope)
+                inner[id(node)] = (block,)
+                targets = [block, block]
+                tails.add(id(node.body))
+            case Let():
+                targets = [scope, scope]
+                if text_blocks:
+                    tails.add(id(node.body))
+            case _:
+                targets = [scope] * len(parts)
+        if isinstance(node, (Function, If, Match)):
+            tails.update(id(s.result) for s in inner[id(node)])
+        for part, target in zip(parts, targets, strict=True):
+            if isinstance(part, LEAVES):
+                continue
+            key = id(part)
+            uses[key] = uses.get(key, 0) + 1
+            before = of.get(key)
+            of[key] = target if before is None else _innermost_around(before, target)
+
+
+def _users_first(expr: Expr) -> list[Expr]:
+    """All nodes but leaves, each before what it uses."""
+    order: list[Expr] = []
+    met: set[int] = set()
+    stack: list[tuple[Expr, bool]] = [(expr, False)]
+    while stack:
+        node, finished = stack.pop()
+        if finished:
+            order.append(node)
+        elif id(node) not in met and not isinstance(node, LEAVES):
+            met.add(id(node))
+            stack.append((node, True))
+            stack += [(child, False) for child in children(node)]
+    order.reverse()
+    return order
+
+
+def _open(owner: Expr, position: int, result: Expr, parent: Scope) -> Scope:
+    return Scope(owner, position, parent, result, parent.depth + 1)
+
+
+def _innermost_around(left: Scope, right: Scope) -> Scope:
+    while left is not right:
+        if left.depth >= right.depth:
+            left = _parent(left)
+        else:
+            right = _parent(right)
+    return left
+
+
+def _parent(scope: Scope) -> Scope:
+    if scope.parent is None:
+        raise CompilerBug("sharing", "two scopes have no common root")
+    return scope.parent

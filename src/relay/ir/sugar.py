@@ -1,0 +1,90 @@
+"""What users call on programs though it lives above this folder: `x + y`, `module.astext()`. The folders above hand
+in the operators and the printer once, when they are loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from relay.ir.expr import Call, Expr
+
+
+class Printer(Protocol):
+    """Programs as text."""
+
+    def __call__(self, program: Any, show_meta_data: bool = True, show_types: bool = True) -> str: ...
+
+
+class Printable:
+    """Of modules and expressions: both have a text."""
+
+    __slots__ = ()
+    printer: ClassVar[Printer | None] = None
+
+    def astext(self, show_meta_data: bool = True, show_types: bool = True) -> str:
+        """The program as Relay text; see `relay.text.printer.astext`."""
+        if Printable.printer is None:
+            raise TypeError("the text of a program needs the printer: import relay.text.printer first")
+        return Printable.printer(self, show_meta_data, show_types)
+
+    def __str__(self) -> str:
+        return object.__repr__(self) if Printable.printer is None else self.astext(show_meta_data=False)
+
+
+class Arithmetic(Protocol):
+    """Builds the call of a binary or unary operator of Relay by its name; Python numbers become constants."""
+
+    def binary(self, name: str, left: Any, right: Any) -> Call: ...
+    def unary(self, name: str, operand: Expr) -> Call: ...
+
+
+class ExprSugar(Printable):
+    """Python's operators, as Relay's."""
+
+    __slots__ = ()
+    arithmetic: ClassVar[Arithmetic | None] = None
+
+    def __add__(self, other: object) -> Call:
+        return _arithmetic().binary("add", self, other)
+
+    def __radd__(self, other: object) -> Call:
+        return _arithmetic().binary("add", other, self)
+
+    def __sub__(self, other: object) -> Call:
+        return _arithmetic().binary("subtract", self, other)
+
+    def __rsub__(self, other: object) -> Call:
+        return _arithmetic().binary("subtract", other, self)
+
+    def __mul__(self, other: object) -> Call:
+        return _arithmetic().binary("multiply", self, other)
+
+    def __rmul__(self, other: object) -> Call:
+        return _arithmetic().binary("multiply", other, self)
+
+    def __truediv__(self, other: object) -> Call:
+        return _arithmetic().binary("divide", self, other)
+
+    def __rtruediv__(self, other: object) -> Call:
+        return _arithmetic().binary("divide", other, self)
+
+    def __lt__(self, other: object) -> Call:
+        return _arithmetic().binary("less", self, other)
+
+    def __le__(self, other: object) -> Call:
+        return _arithmetic().binary("less_equal", self, other)
+
+    def __gt__(self, other: object) -> Call:
+        return _arithmetic().binary("greater", self, other)
+
+    def __ge__(self, other: object) -> Call:
+        return _arithmetic().binary("greater_equal", self, other)
+
+    def __neg__(self) -> Call:
+        return _arithmetic().unary("negative", self)  # type: ignore[arg-type]
+
+
+def _arithmetic() -> Arithmetic:
+    if ExprSugar.arithmetic is None:
+        raise TypeError("arithmetic on expressions needs the operators: import relay.ops first")
+    return ExprSugar.arithmetic

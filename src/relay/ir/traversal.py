@@ -1,0 +1,145 @@
+"""Walks over expressions, written once and without recursion: depth is limited by memory alone.
+
+`children` are the sub-expressions that a node evaluates. The variables that a node binds (parameters, the variable of
+a let, those of a pattern) are not children: they are places, not computations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from relay.base.diagnostics import CompilerBug
+from relay.base.graph import post_order as graph_post_order
+from relay.ir.expr import (
+    Call,
+    Clause,
+    Constant,
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    Match,
+    Op,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+
+Node = TypeVar("Node")
+
+LEAVES = (Var, GlobalVar, Constant, Constructor, Op)
+"""The forms without children: naming one again costs nothing, so sharing one means nothing."""
+
+
+def _no_children(_: Any) -> tuple[Expr, ...]:
+    return ()
+
+
+_CHILDREN: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
+    Var: _no_children,
+    GlobalVar: _no_children,
+    Constant: _no_children,
+    Constructor: _no_children,
+    Op: _no_children,
+    Tuple: lambda node: node.fields,
+    TupleGetItem: lambda node: (node.tuple_value,),
+    Function: lambda node: (node.body,),
+    Call: lambda node: (node.op, *node.args),
+    Let: lambda node: (node.value, node.body),
+    If: lambda node: (node.cond, node.true_branch, node.false_branch),
+    RefCreate: lambda node: (node.value,),
+    RefRead: lambda node: (node.ref,),
+    RefWrite: lambda node: (node.ref, node.value),
+    Match: lambda node: (node.data, *(clause.rhs for clause in node.clauses)),
+}
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The sub-expressions that stand directly in `expr`, in the order they are evaluated.
+
+    >>> from relay.ir.expr import Tuple, Var
+    >>> x = Var("x")
+    >>> children(Tuple((x, x))) == (x, x)
+    True
+    """
+    return _CHILDREN[type(expr)](expr)
+
+
+def _rebuild_match(node: Match, new: Sequence[Expr]) -> Match:
+    clauses = tuple(
+        clause if clause.rhs is rhs else Clause(clause.lhs, rhs)
+        for clause, rhs in zip(node.clauses, new[1:], strict=True)
+    )
+    return Match(new[0], clauses, node.complete, span=node.span)
+
+
+_REBUILD: dict[type, Callable[[Any, Sequence[Expr]], Expr]] = {
+    Tuple: lambda node, new: Tuple(tuple(new), span=node.span),
+    TupleGetItem: lambda node, new: TupleGetItem(new[0], node.index, span=node.span),
+    Function: lambda node, new: Function(
+        node.params, new[0], node.ret_type, node.type_params, node.attrs, span=node.span
+    ),
+    Call: lambda node, new: Call(new[0], tuple(new[1:]), node.attrs, node.type_args, span=node.span),
+    Let: lambda node, new: Let(node.var, new[0], new[1], span=node.span),
+    If: lambda node, new: If(new[0], new[1], new[2], span=node.span),
+    RefCreate: lambda node, new: RefCreate(new[0], span=node.span),
+    RefRead: lambda node, new: RefRead(new[0], span=node.span),
+    RefWrite: lambda node, new: RefWrite(new[0], new[1], span=node.span),
+    Match: _rebuild_match,
+}
+
+
+def rebuild(expr: Expr, new_children: Sequence[Expr]) -> Expr:
+    """`expr` with other children: `expr` itself if they are the same objects, else a new untyped node that keeps the
+    span.
+
+    >>> from relay.ir.expr import Tuple, Var
+    >>> x, y = Var("x"), Var("y")
+    >>> pair = Tuple((x, y))
+    >>> rebuild(pair, (x, y)) is pair, rebuild(pair, (y, x)).fields == (y, x)
+    (True, True)
+    """
+    old = _CHILDREN[type(expr)](expr)
+    if len(old) != len(new_children):
+        raise CompilerBug("rebuild", f"{type(expr).__name__} has {len(old)} children, {len(new_children)} given")
+    if all(map(_is, old, new_children)):
+        return expr
+    return _REBUILD[type(expr)](expr, new_children)
+
+
+def _is(left: object, right: object) -> bool:
+    return left is right
+
+
+def post_order(*roots: Expr) -> list[Expr]:
+    """Every node reachable from `roots` once (by identity), each after its children, left to right."""
+    return graph_post_order(roots, children)
+
+
+def rewrite(expr: Expr, step: Callable[[Expr], Expr]) -> Expr:
+    """`expr` with `step` applied to every node, from the leaves up, each node of the DAG once, so sharing is kept.
+
+    `step` sees a node whose children are rewritten already; to leave a node alone it returns it. Costs O(nodes).
+
+    >>> from relay.ir.expr import Tuple, Var
+    >>> x, y = Var("x"), Var("y")
+    >>> rewrite(Tuple((x, x)), lambda e: y if e is x else e).fields == (y, y)
+    True
+    """
+    return rewrite_all((expr,), step)[0]
+
+
+def rewrite_all(roots: Sequence[Expr], step: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
+    """`rewrite` of several expressions that share nodes with each other."""
+    done: dict[int, Expr] = {}
+    for node in graph_post_order(roots, children):
+        old = _CHILDREN[type(node)](node)
+        new = [done[id(child)] for child in old]
+        done[id(node)] = step(node if all(map(_is, old, new)) else _REBUILD[type(node)](node, new))
+    return tuple(done[id(root)] for root in roots)

@@ -1,0 +1,96 @@
+"""Types rebuilt with other variables or dimensions, and the symbols in them. Types are small: this recurses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from relay.arith.expr import IntExpr, Symbol, free_symbols
+from relay.ir.types import (
+    ANY,
+    FuncType,
+    GlobalTypeVar,
+    IncompleteType,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeVar,
+    type_children,
+)
+
+
+def map_type(
+    type_: Type,
+    variable: Callable[[TypeVar | IncompleteType], Type] | None = None,
+    dimension: Callable[[IntExpr], IntExpr] | None = None,
+) -> Type:
+    """`type_` with its variables and dimensions replaced; the same object when nothing changes.
+
+    >>> from relay.base.dtypes import DType
+    >>> print(map_type(TensorType((2, 3), DType.INT8), dimension=lambda dim: dim * 2))
+    Tensor[(4, 6), int8]
+    """
+    match type_:
+        case TensorType(shape, dtype):
+            if dimension is None:
+                return type_
+            new_shape = tuple(map(dimension, shape))
+            return type_ if new_shape == shape else TensorType(new_shape, dtype)
+        case TypeVar() | IncompleteType():
+            return type_ if variable is None else variable(type_)
+        case GlobalTypeVar():
+            return type_
+        case _:
+            old = type_children(type_)
+            new = tuple(map_type(part, variable, dimension) for part in old)
+            return type_ if all(a is b for a, b in zip(old, new, strict=True)) else _with_children(type_, new)
+
+
+def _with_children(type_: Type, new: tuple[Type, ...]) -> Type:
+    match type_:
+        case TupleType():
+            return TupleType(new)
+        case FuncType(_, _, type_params):
+            return FuncType(new[:-1], new[-1], type_params)
+        case RefType():
+            return RefType(new[0])
+        case TypeCall(func):
+            return TypeCall(func, new)
+        case TensorType() | TypeVar() | GlobalTypeVar() | IncompleteType():
+            return type_
+
+
+def type_leaves(type_: Type) -> Iterator[Type]:
+    """The tensor types and variables in a type, left to right."""
+    stack = [type_]
+    while stack:
+        node = stack.pop()
+        parts = type_children(node)
+        if parts:
+            stack.extend(reversed(parts))
+        else:
+            yield node
+
+
+def type_symbols(type_: Type) -> tuple[Symbol, ...]:
+    """Every dimension symbol in a type, alone or in an expression, each once, in order of first appearance."""
+    found: dict[Symbol, None] = {}
+    for leaf in type_leaves(type_):
+        if isinstance(leaf, TensorType):
+            for dim in leaf.shape:
+                if isinstance(dim, Symbol):
+                    found[dim] = None
+                elif not isinstance(dim, int):
+                    found.update((symbol, None) for symbol in sorted(free_symbols(dim), key=lambda s: s.name))
+    return tuple(found)
+
+
+def type_holes(type_: Type) -> tuple[IncompleteType, ...]:
+    """The types still to be found in a type."""
+    return tuple(leaf for leaf in type_leaves(type_) if isinstance(leaf, IncompleteType))
+
+
+def has_unknown_dimension(type_: Type) -> bool:
+    """Whether `?` stands in a type."""
+    return any(isinstance(leaf, TensorType) and ANY in leaf.shape for leaf in type_leaves(type_))

@@ -1,0 +1,186 @@
+"""The types of the language.
+
+    type ::= TensorType | TupleType | FuncType | RefType | TypeVar | GlobalTypeVar | TypeCall | IncompleteType
+
+A dimension of a tensor is an `arith` expression: `3`, `n`, `2*n + 1`, or `ANY` (`?`) for what only the run knows.
+Types are small trees with ordinary equality; type variables and dimension symbols are equal only to themselves,
+global type variables to those of the same name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias, Union
+
+from relay.arith.expr import Atom, IntExpr, Symbol
+from relay.base.dtypes import DType
+from relay.base.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class AnyDimension(Atom):
+    """`?`: an extent that is unknown until the program runs. Two of them need not be the same extent."""
+
+    def __str__(self) -> str:
+        return "?"
+
+    __repr__ = __str__
+
+
+ANY = AnyDimension()
+Dimension: TypeAlias = IntExpr
+
+
+class Kind(Enum):
+    """What a type-level name stands for, with Relay's numbers."""
+
+    TYPE = 0
+    SHAPE_VAR = 1
+    BASE_TYPE = 2
+    CONSTRAINT = 4
+    ADT_HANDLE = 5
+    TYPE_DATA = 6
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """A tensor of `shape` and `dtype`; a scalar has shape `()`."""
+
+    shape: tuple[Dimension, ...]
+    dtype: DType
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", tuple(self.shape))
+        object.__setattr__(self, "dtype", DType(self.dtype))
+
+    def __str__(self) -> str:
+        if not self.shape:
+            return str(self.dtype)
+        comma = "," if len(self.shape) == 1 else ""
+        return f"Tensor[({', '.join(map(str, self.shape))}{comma}), {self.dtype}]"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    fields: tuple[Type, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", tuple(self.fields))
+
+    def __str__(self) -> str:
+        comma = "," if len(self.fields) == 1 else ""
+        return f"({', '.join(map(str, self.fields))}{comma})"
+
+
+@dataclass(frozen=True, slots=True)
+class FuncType:
+    """`fn [type_params](arg_types) -> ret_type`. Dimension symbols of the parameters are quantified too."""
+
+    arg_types: tuple[Type, ...]
+    ret_type: Type
+    type_params: tuple[TypeVar, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arg_types", tuple(self.arg_types))
+        object.__setattr__(self, "type_params", tuple(self.type_params))
+
+    def __str__(self) -> str:
+        parameters = f" [{', '.join(map(str, self.type_params))}]" if self.type_params else " "
+        return f"fn{parameters}({', '.join(map(str, self.arg_types))}) -> {self.ret_type}"
+
+
+@dataclass(frozen=True, slots=True)
+class RefType:
+    """A mutable cell that holds a `value`."""
+
+    value: Type
+
+    def __str__(self) -> str:
+        return f"ref({self.value})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeVar:
+    """A type parameter; equal only to itself."""
+
+    name: str
+    kind: Kind = Kind.TYPE
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalTypeVar:
+    """The name of an algebraic data type."""
+
+    name: str
+    kind: Kind = Kind.ADT_HANDLE
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCall:
+    """A data type applied to its parameters: `List[Tensor[(n,), float32]]`."""
+
+    func: GlobalTypeVar
+    args: tuple[Type, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "args", tuple(self.args))
+
+    def __str__(self) -> str:
+        return f"{self.func}[{', '.join(map(str, self.args))}]" if self.args else str(self.func)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IncompleteType:
+    """A type still to be found; `reason` says what it is the type of (`result of nn.conv2d`), `span` where."""
+
+    kind: Kind = Kind.TYPE
+    reason: str = ""
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        return "_"
+
+
+Type: TypeAlias = Union[TensorType, TupleType, FuncType, RefType, TypeVar, GlobalTypeVar, TypeCall, IncompleteType]
+
+
+def scalar_type(dtype: str | DType) -> TensorType:
+    """The type of a scalar tensor."""
+    return TensorType((), DType(dtype))
+
+
+def type_children(type_: Type) -> tuple[Type, ...]:
+    """The types that stand directly in a type."""
+    match type_:
+        case TupleType(fields):
+            return fields
+        case FuncType(arg_types, ret_type, _):
+            return (*arg_types, ret_type)
+        case RefType(value):
+            return (value,)
+        case TypeCall(_, args):
+            return args
+        case TensorType() | TypeVar() | GlobalTypeVar() | IncompleteType():
+            return ()
+
+
+def dimension_symbols(type_: Type) -> tuple[Symbol, ...]:
+    """The symbols that stand alone as a dimension somewhere in a type, each once, in order of first appearance.
+
+    These are the ones a value of the type determines: `n` of `Tensor[(n, 2*m), float32]`, not `m`.
+    """
+    found: dict[Symbol, None] = {}
+    stack: list[Type] = [type_]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, TensorType):
+            found.update((dim, None) for dim in node.shape if isinstance(dim, Symbol))
+        stack.extend(reversed(type_children(node)))
+    return tuple(found)

@@ -1,0 +1,60 @@
+"""What a target offers to the rest of the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from relay.base.target import Target
+from relay.lower.group import Group
+from relay.lower.program import Program
+from relay.runtime.artefact import Artefact
+from relay.te.schedule.step import Step
+from relay.tir.stmt import PrimFunc
+from relay.transform.context import LayoutPreferences
+
+
+class Backend(Protocol):
+    """One target: how it wants data laid out, how it schedules a group, and how it makes native code."""
+
+    @property
+    def target(self) -> Target: ...
+
+    @property
+    def layouts(self) -> LayoutPreferences: ...
+
+    def schedule(self, group: Group) -> tuple[Step, ...]:
+        """The steps that make a group's loops fast on this target."""
+        ...
+
+    def kernel_text(self, function: PrimFunc) -> str:
+        """The target's source of one kernel."""
+        ...
+
+    def program_text(self, program: Program) -> str:
+        """The target's source of a program's entries; kernels are external."""
+        ...
+
+    def build_kernels(
+        self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
+    ) -> list[bytes]:
+        """An object for each key. `source(i)` is asked for the text of kernel i only when no object of that key is
+        kept; `report(done, total)` is told of progress."""
+        ...
+
+    def compile(self, texts: Sequence[str]) -> list[bytes]:
+        """Objects of these sources, in order; cached, and in parallel where that pays."""
+        ...
+
+    def support_object(self) -> bytes:
+        """The object of the library that kernels call: allocator and thread pool."""
+        ...
+
+    def assembly(self, text: str) -> str:
+        """The assembly of one source, for people."""
+        ...
+
+    def link(self, artefact: Artefact, path: Path) -> None:
+        """Write a self-contained shared library."""
+        ...

@@ -1,0 +1,102 @@
+"""From a fused group (a primitive function) to tensor expressions, and by a schedule to a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, Union
+
+from relay.base.diagnostics import CompilerBug
+from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
+from relay.ir.traversal import post_order
+from relay.ir.types import TensorType, TupleType, Type
+from relay.ops.record import OperatorRecord
+from relay.te.compute import compute, placeholder
+from relay.te.tensor import Tensor
+from relay.tir.expr import imm
+
+GroupValue: TypeAlias = Union[Tensor, "tuple[GroupValue, ...]"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Tensor expressions of one kernel. `anchors` are the operator calls with what each computes, in order: a schedule
+    looks there for the heavy one."""
+
+    name: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    anchors: tuple[tuple[Call, GroupValue], ...]
+
+
+def make_group(function: Function) -> Group:
+    """The tensor expressions of a primitive function whose parameters are tensors."""
+    values: dict[int, GroupValue] = {}
+    inputs: list[Tensor] = []
+    for parameter in function.params:
+        tensor = _placeholder(parameter)
+        inputs.append(tensor)
+        values[id(parameter)] = tensor
+    anchors: list[tuple[Call, GroupValue]] = []
+    for expr in post_order(function.body):
+        if id(expr) in values or isinstance(expr, Op):
+            continue
+        values[id(expr)] = value = _computed(expr, values)
+        if isinstance(expr, Call):
+            anchors.append((expr, value))
+    name = str(function.attrs.get("name", "kernel"))
+    return Group(name, tuple(inputs), flat(values[id(function.body)]), tuple(anchors))
+
+
+def flat(value: GroupValue) -> tuple[Tensor, ...]:
+    """The tensors of a value, tuples opened."""
+    if isinstance(value, Tensor):
+        return (value,)
+    return tuple(tensor for part in value for tensor in flat(part))
+
+
+def _placeholder(parameter: Var) -> Tensor:
+    type_ = parameter.checked_type or parameter.type_annotation
+    if not isinstance(type_, TensorType):
+        raise CompilerBug("lower", f"parameter %{parameter.name_hint} of a group is no tensor but {type_}")
+    return placeholder(type_.shape, type_.dtype, parameter.name_hint)
+
+
+def _computed(expr: Expr, values: Mapping[int, GroupValue]) -> GroupValue:
+    match expr:
+        case Call(op=Op(operator=OperatorRecord() as record), args=args, attrs=attrs):
+            if not callable(record.compute):
+                raise CompilerBug("lower", f"{record.name} has no tensor expression: {record.compute.reason}")
+            inputs = tuple(values[id(argument)] for argument in args)
+            return record.compute(attrs, inputs, _type_of(expr))
+        case Constant(data=data):
+            if data.size != 1:
+                raise CompilerBug("lower", f"a constant of {data.size} elements stands inside a group")
+            value, dtype = data.reshape(-1)[0].item(), expr.dtype
+            return compute(data.shape, lambda *_: imm(value, dtype), name="constant")
+        case Tuple(fields=fields):
+            return tuple(values[id(field)] for field in fields)
+        case TupleGetItem(tuple_value=whole, index=index):
+            parts = values[id(whole)]
+            if isinstance(parts, Tensor):
+                raise CompilerBug("lower", "a field is taken of a tensor")
+            return parts[index]
+        case _:
+            raise CompilerBug("lower", f"a {type(expr).__name__} stands inside a group")
+
+
+def _type_of(expr: Expr) -> Type:
+    if expr.checked_type is None:
+        raise CompilerBug("lower", "an expression of a group has no type")
+    return expr.checked_type
+
+
+def leaf_types(type_: Type) -> Sequence[TensorType]:
+    """The tensors of a type, tuples opened. Raises `CompilerBug` for what is neither."""
+    match type_:
+        case TensorType():
+            return (type_,)
+        case TupleType(fields):
+            return [leaf for field in fields for leaf in leaf_types(field)]
+        case _:
+            raise CompilerBug("lower", f"{type_} is neither a tensor nor a tuple of tensors")

@@ -1,0 +1,349 @@
+"""From a fused function in A-normal form to a function of the Program: each binding becomes instructions, each value
+gets its place.
+
+Reshapes are views: their result lives where their input lives, and nothing runs. Results that a kernel makes are
+written where the caller wants them; the others are copied there at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
+from relay.ir.module import IRModule
+from relay.ir.operator import Check
+from relay.ir.types import ANY, TensorType, Type, dimension_symbols
+from relay.lower.group import leaf_types
+from relay.lower.program import (
+    CallKernel,
+    CheckExtents,
+    ConstantData,
+    ConstantPlace,
+    CopyBytes,
+    InputPlace,
+    Instruction,
+    OutputPlace,
+    Parameter,
+    Place,
+    Program,
+    ProgramFunction,
+    WorkspacePlace,
+)
+from relay.lower.storage import ALIGNMENT_BYTES, Lifetime, plan_storage
+from relay.lower.views import is_view
+from relay.runtime.manifest import ResultSpec, TupleSpec
+
+KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
+"""Names the kernel of a primitive function; equal functions get one kernel."""
+Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and the
+    positions of the inputs that its result may be written over."""
+
+    name: str
+    symbols: tuple[Symbol, ...]
+    in_place: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Storage:
+    """Memory of one tensor, before it has a place; `fixed` is the place of an input or a constant."""
+
+    size_bytes: IntExpr
+    fixed: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tensor:
+    """A tensor in some storage; the views of one tensor share it."""
+
+    type: TensorType
+    storage: _Storage
+
+
+_Value: TypeAlias = Union[_Tensor, "tuple[_Value, ...]"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _KernelStep:
+    kernel: KernelInfo
+    inputs: tuple[_Storage, ...]
+    outputs: tuple[_Storage, ...]
+    extents: tuple[IntExpr, ...]
+
+
+@dataclass(slots=True, eq=False)
+class _Constants:
+    """Constants of all functions, each array once, by identity."""
+
+    places: dict[int, ConstantPlace] = field(default_factory=dict)
+    data: list[ConstantData] = field(default_factory=list)
+    size_bytes: int = 0
+
+    def place(self, array: NDArray[np.generic]) -> ConstantPlace:
+        if id(array) not in self.places:
+            self.places[id(array)] = ConstantPlace(self.size_bytes)
+            self.data.append(ConstantData(self.size_bytes, array))
+            self.size_bytes += -(-array.nbytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+        return self.places[id(array)]
+
+
+def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Program:
+    """The program of every global function of a fused module in A-normal form. `checks` are the statements about extents
+    that each function makes sure of when it is entered.
+
+    Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
+    """
+    constants = _Constants()
+    functions = tuple(
+        _lower_function(name, function, checks.get(name, ()), kernel_of, constants)
+        for name, function in module.functions.items()
+    )
+    return Program(functions, tuple(constants.data), constants.size_bytes)
+
+
+def _lower_function(
+    name: GlobalVar, function: Function, checks: Sequence[Check], kernel_of: KernelOf, constants: _Constants
+) -> ProgramFunction:
+    environment: dict[Var, _Value] = {}
+    inputs: list[Parameter] = []
+    for parameter in function.params:
+        environment[parameter] = _input(parameter, inputs)
+    symbols = tuple(dict.fromkeys(s for each in inputs for s in dimension_symbols(each.type)))
+    steps: list[_KernelStep] = []
+    body: Expr = function.body
+    while isinstance(body, Let):
+        environment[body.var] = _bound(body.value, environment, steps, kernel_of, constants)
+        body = body.body
+    result = _atom(body, environment, constants)
+    instructions, failures = _checks(function, checks, symbols)
+    return _placed(name.name_hint, inputs, symbols, steps, result, instructions, failures)
+
+
+def _input(parameter: Var, inputs: list[Parameter]) -> _Value:
+    type_ = parameter.checked_type
+    if type_ is None:
+        raise CompilerBug("lower", f"parameter %{parameter.name_hint} has no type")
+    try:
+        leaves = leaf_types(type_)
+    except CompilerBug:
+        raise _not_native(parameter, f"takes a parameter of type {type_}") from None
+    names = [parameter.name_hint] if isinstance(type_, TensorType) else [
+        f"{parameter.name_hint}.{i}" for i in range(len(leaves))
+    ]  # fmt: skip
+    start = len(inputs)
+    inputs.extend(Parameter(name, leaf) for name, leaf in zip(names, leaves, strict=True))
+    places = iter(InputPlace(start + i) for i in range(len(leaves)))
+    return _nested(type_, lambda leaf: _tensor(leaf, next(places)))
+
+
+def _tensor(type_: TensorType, fixed: Place | None = None) -> _Tensor:
+    return _Tensor(type_, _Storage(size_bytes(type_), fixed))
+
+
+def _nested(type_: Type, leaf: Callable[[TensorType], _Tensor]) -> _Value:
+    if isinstance(type_, TensorType):
+        return leaf(type_)
+    fields: tuple[Type, ...] = getattr(type_, "fields", ())
+    return tuple(_nested(each, leaf) for each in fields)
+
+
+def _bound(
+    value: Expr,
+    environment: Mapping[Var, _Value],
+    steps: list[_KernelStep],
+    kernel_of: KernelOf,
+    constants: _Constants,
+) -> _Value:
+    """The value of a let binding; a kernel call adds a step."""
+    match value:
+        case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
+            arguments = [_as_tensor(_atom(argument, environment, constants)) for argument in args]
+            if is_view(function):
+                return _Tensor(_tensor_type(value), arguments[0].storage)
+            result = _nested(_known_type(value), _tensor)
+            kernel = kernel_of(function)
+            known = _extents_of(function, [argument.type for argument in arguments])
+            extents = tuple(known[symbol] for symbol in kernel.symbols)
+            outputs = tuple(leaf.storage for leaf in _leaves(result))
+            steps.append(_KernelStep(kernel, tuple(a.storage for a in arguments), outputs, extents))
+            return result
+        case Tuple(fields=fields):
+            return tuple(_atom(each, environment, constants) for each in fields)
+        case TupleGetItem(tuple_value=whole, index=index):
+            parts = _atom(whole, environment, constants)
+            if isinstance(parts, _Tensor):
+                raise CompilerBug("lower", "a field is taken of a tensor")
+            return parts[index]
+        case _:
+            return _atom(value, environment, constants)
+
+
+def _leaves(value: _Value) -> list[_Tensor]:
+    return [value] if isinstance(value, _Tensor) else [leaf for part in value for leaf in _leaves(part)]
+
+
+def _atom(expr: Expr, environment: Mapping[Var, _Value], constants: _Constants) -> _Value:
+    match expr:
+        case Var():
+            return environment[expr]
+        case Constant(data=data):
+            return _tensor(TensorType(data.shape, expr.dtype), constants.place(data))
+        case Tuple(fields=fields):
+            return tuple(_atom(each, environment, constants) for each in fields)
+        case _:
+            raise _not_native(expr, f"holds a {type(expr).__name__}")
+
+
+def _as_tensor(value: _Value) -> _Tensor:
+    if not isinstance(value, _Tensor):
+        raise CompilerBug("lower", "a kernel is given a tuple")
+    return value
+
+
+def _not_native(expr: Expr, what: str) -> RelayError:
+    return RelayError(
+        rule="not-native-yet",
+        message=f"the function {what}, which native code cannot run yet",
+        span=expr.span,
+        expected="operator calls, let bindings, constants and tuples of tensors",
+        remedy='run it with relay.create_executor("interpreter")',
+    )
+
+
+def _known_type(expr: Expr) -> Type:
+    if expr.checked_type is None:
+        raise CompilerBug("lower", f"a {type(expr).__name__} has no type")
+    return expr.checked_type
+
+
+def _tensor_type(expr: Expr) -> TensorType:
+    type_ = _known_type(expr)
+    if not isinstance(type_, TensorType):
+        raise CompilerBug("lower", f"{type_} is no tensor")
+    return type_
+
+
+def _extents_of(function: Function, types: list[TensorType]) -> dict[Symbol, IntExpr]:
+    """The symbols of a primitive function's parameters, in terms of the caller's dimensions."""
+    known: dict[Symbol, IntExpr] = {}
+    for parameter, type_ in zip(function.params, types, strict=True):
+        declared = parameter.checked_type
+        if isinstance(declared, TensorType):
+            for symbol, extent in zip(declared.shape, type_.shape, strict=True):
+                if isinstance(symbol, Symbol):
+                    known.setdefault(symbol, extent)
+                for free in free_symbols(symbol):
+                    known.setdefault(free, free)
+    return known
+
+
+def _checks(
+    function: Function, checks: Sequence[Check], symbols: tuple[Symbol, ...]
+) -> tuple[list[CheckExtents], tuple[str, ...]]:
+    """The checks as instructions, and what each failure means."""
+    found: dict[str, CheckExtents] = {}
+    for check in checks:
+        text = f"{check.message} (needs {check.condition})"
+        unknown = (free_symbols(check.condition.left) | free_symbols(check.condition.right)) - set(symbols)
+        if unknown:
+            raise _not_native(function, f"checks `{check.condition}`, an extent that its inputs do not determine")
+        found.setdefault(text, CheckExtents(check.condition, len(found) + 1))
+    return list(found.values()), tuple(found)
+
+
+def _placed(
+    name: str,
+    inputs: list[Parameter],
+    symbols: tuple[Symbol, ...],
+    steps: list[_KernelStep],
+    result: _Value,
+    checks: list[CheckExtents],
+    failures: tuple[str, ...],
+) -> ProgramFunction:
+    leaves = _leaves(result)
+    names = ["output"] if len(leaves) == 1 else [f"output{i}" for i in range(len(leaves))]
+    outputs = tuple(Parameter(name, leaf.type) for name, leaf in zip(names, leaves, strict=True))
+    places: dict[_Storage, Place] = {}
+    copied: list[tuple[_Storage, OutputPlace]] = []
+    for i, leaf in enumerate(leaves):
+        if leaf.storage.fixed is not None or leaf.storage in places:
+            copied.append((leaf.storage, OutputPlace(i)))
+        else:
+            places[leaf.storage] = OutputPlace(i)
+    workspace_bytes = _plan_workspace(steps, places)
+    instructions: list[Instruction] = [*checks]
+    for step in steps:
+        arguments = tuple(_place(storage, places) for storage in (*step.inputs, *step.outputs))
+        instructions.append(CallKernel(step.kernel.name, arguments, len(step.outputs), step.extents))
+    for storage, destination in copied:
+        instructions.append(CopyBytes(_place(storage, places), destination, storage.size_bytes))
+    spec = _result_spec(result, iter(range(len(leaves))))
+    return ProgramFunction(name, tuple(inputs), outputs, spec, symbols, workspace_bytes, tuple(instructions), failures)
+
+
+def _result_spec(value: _Value, positions: Iterator[int]) -> ResultSpec:
+    if isinstance(value, _Tensor):
+        return next(positions)
+    return TupleSpec(tuple(_result_spec(part, positions) for part in value))
+
+
+def _plan_workspace(steps: list[_KernelStep], places: dict[_Storage, Place]) -> IntExpr:
+    """Give every storage that is neither an input, a constant nor a result an offset of the workspace."""
+    last = {storage: time for time, step in enumerate(steps) for storage in (*step.inputs, *step.outputs)}
+    first: dict[_Storage, int] = {}
+    owner: dict[_Storage, _Storage] = {}  # whose bytes a storage has
+    for time, step in enumerate(steps):
+        for storage in step.outputs:
+            if storage not in places:
+                owner[storage] = _overwritten(step, storage, time, last, owner) or storage
+                first.setdefault(owner[storage], time)
+    end = dict.fromkeys(first, 0)
+    for storage, whose in owner.items():
+        end[whose] = max(end[whose], last[storage])
+    planned = list(first)
+    plan = plan_storage([Lifetime(storage.size_bytes, first[storage], end[storage]) for storage in planned])
+    offsets = dict(zip(planned, plan.offsets_bytes, strict=True))
+    for storage, whose in owner.items():
+        places[storage] = WorkspacePlace(offsets[whose])
+    return plan.total_bytes
+
+
+def _overwritten(
+    step: _KernelStep, result: _Storage, time: int, last: Mapping[_Storage, int], owner: Mapping[_Storage, _Storage]
+) -> _Storage | None:
+    """The owner of the bytes of an input that dies here and that the result may be written over."""
+    for position in step.kernel.in_place:
+        storage = step.inputs[position]
+        once = sum(other is storage for other in step.inputs) == 1
+        if storage in owner and once and last[storage] == time and storage.size_bytes == result.size_bytes:
+            return owner[storage]
+    return None
+
+
+def _place(storage: _Storage, places: Mapping[_Storage, Place]) -> Place:
+    return storage.fixed if storage.fixed is not None else places[storage]
+
+
+def size_bytes(type_: TensorType) -> IntExpr:
+    """The bytes of a tensor. Raises `RelayError` for an extent that inputs do not determine."""
+    total: IntExpr = type_.dtype.item_bytes
+    for extent in type_.shape:
+        if extent == ANY:
+            raise RelayError(
+                rule="not-native-yet",
+                message=f"a value has the type {type_}, whose extent only the run knows",
+                remedy='run it with relay.create_executor("interpreter")',
+            )
+        total = multiply(total, extent)
+    return total

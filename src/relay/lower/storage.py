@@ -1,0 +1,112 @@
+"""Storage planning: which bytes of the workspace each value has, and when two values can have the same.
+
+A value lives from the instruction that writes it to the last one that reads it. Values of constant size are packed by
+offset: largest first, each at the lowest gap that fits among the values alive at the same time (the greedy-by-size
+order of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020, section 5). Values of
+symbolic size follow behind them and share a slot when their sizes are the same expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from relay.arith.expr import IntExpr, add, ceil_divide, multiply
+
+ALIGNMENT_BYTES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """A value of `size_bytes` that is written by instruction `first` and last read by instruction `last`."""
+
+    size_bytes: IntExpr
+    first: int
+    last: int
+
+    def overlaps(self, other: Lifetime) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class StoragePlan:
+    """`offsets_bytes[i]` is where value i is; `total_bytes` what the workspace needs.
+
+    `lower_bound_bytes` is the largest sum of constant sizes alive at one instruction: no plan can need less.
+    """
+
+    offsets_bytes: tuple[IntExpr, ...]
+    total_bytes: IntExpr
+    lower_bound_bytes: int
+
+
+def plan_storage(values: Sequence[Lifetime]) -> StoragePlan:
+    """Offsets such that no two values alive at once overlap.
+
+    >>> plan_storage([Lifetime(100, 0, 1), Lifetime(100, 1, 2), Lifetime(100, 2, 3)]).total_bytes
+    256
+    """
+    offsets: dict[int, IntExpr] = {}
+    constant_end = _pack_constant_sizes(values, offsets)
+    total = _append_symbolic_sizes(values, offsets, constant_end)
+    return StoragePlan(tuple(offsets[i] for i in range(len(values))), total, _peak_bytes(values))
+
+
+def aligned(size_bytes: IntExpr) -> IntExpr:
+    return multiply(ceil_divide(size_bytes, ALIGNMENT_BYTES), ALIGNMENT_BYTES)
+
+
+def _pack_constant_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr]) -> int:
+    sized = [(value.size_bytes, i) for i, value in enumerate(values) if isinstance(value.size_bytes, int)]
+    placed: list[tuple[int, int, Lifetime]] = []  # begin, end, whose
+    end = 0
+    for _, i in sorted(sized, key=lambda item: (-item[0], item[1])):
+        value = values[i]
+        size = aligned(value.size_bytes)
+        assert isinstance(size, int)
+        begin = _lowest_gap(size, sorted((b, e) for b, e, other in placed if other.overlaps(value)))
+        placed.append((begin, begin + size, value))
+        offsets[i] = begin
+        end = max(end, begin + size)
+    return end
+
+
+def _lowest_gap(size: int, taken: list[tuple[int, int]]) -> int:
+    position = 0
+    for begin, end in taken:
+        if begin - position >= size:
+            break
+        position = max(position, end)
+    return position
+
+
+def _append_symbolic_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr], start: IntExpr) -> IntExpr:
+    slots: list[tuple[IntExpr, IntExpr, list[Lifetime]]] = []  # size, offset, who shares it
+    end = start
+    for i, value in enumerate(values):
+        if isinstance(value.size_bytes, int):
+            continue
+        for size, offset, sharers in slots:
+            if size == value.size_bytes and not any(value.overlaps(other) for other in sharers):
+                offsets[i] = offset
+                sharers.append(value)
+                break
+        else:
+            offsets[i] = end
+            slots.append((value.size_bytes, end, [value]))
+            end = add(end, aligned(value.size_bytes))
+    return end
+
+
+def _peak_bytes(values: Sequence[Lifetime]) -> int:
+    changes: dict[int, int] = {}
+    for value in values:
+        size = aligned(value.size_bytes)
+        if isinstance(size, int):
+            changes[value.first] = changes.get(value.first, 0) + size
+            changes[value.last + 1] = changes.get(value.last + 1, 0) - size
+    peak = alive = 0
+    for time in sorted(changes):
+        alive += changes[time]
+        peak = max(peak, alive)
+    return peak

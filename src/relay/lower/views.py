@@ -1,0 +1,21 @@
+"""Groups that change only the shape: their result is the same memory, so nothing needs to run."""
+
+from __future__ import annotations
+
+from relay.ir.expr import Call, Function, Op, Var
+from relay.ops.record import OperatorRecord
+
+
+def is_view(function: Function) -> bool:
+    """Whether a primitive function only reshapes its one parameter."""
+    expr = function.body
+    while isinstance(expr, Call) and _reshapes(expr.op):
+        expr = expr.args[0]
+    return isinstance(expr, Var) and expr is not function.body and len(function.params) == 1
+
+
+def _reshapes(op: object) -> bool:
+    return isinstance(op, Op) and isinstance(op.operator, OperatorRecord) and op.operator.name in RESHAPES
+
+
+RESHAPES = frozenset({"reshape", "squeeze", "expand_dims", "nn.batch_flatten"})

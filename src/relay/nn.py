@@ -1,0 +1,74 @@
+"""`relay.nn`: the operators of neural networks."""
+
+from relay.ops.activation import (
+    bias_add,
+    dropout,
+    dropout_raw,
+    gelu,
+    hard_sigmoid,
+    hard_swish,
+    leaky_relu,
+    prelu,
+    relu,
+    silu,
+)
+from relay.ops.conv import conv1d, conv2d
+from relay.ops.conv_transpose import conv1d_transpose, conv2d_transpose
+from relay.ops.matmul import batch_matmul, contrib_dense_pack, dense, matmul
+from relay.ops.norm import batch_norm, group_norm, instance_norm, layer_norm
+from relay.ops.norm_vector import l2_normalize, lrn
+from relay.ops.pad import mirror_pad, pad
+from relay.ops.pool import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
+from relay.ops.pool_adaptive import (
+    adaptive_avg_pool2d,
+    adaptive_max_pool2d,
+    global_avg_pool2d,
+    global_max_pool2d,
+)
+from relay.ops.resize import upsampling
+from relay.ops.shape import batch_flatten
+from relay.ops.softmax import log_softmax, softmax
+from relay.ops.space_depth import depth_to_space, space_to_depth
+
+__all__ = [
+    "adaptive_avg_pool2d",
+    "adaptive_max_pool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "batch_flatten",
+    "batch_matmul",
+    "batch_norm",
+    "bias_add",
+    "contrib_dense_pack",
+    "conv1d",
+    "conv1d_transpose",
+    "conv2d",
+    "conv2d_transpose",
+    "dense",
+    "depth_to_space",
+    "dropout",
+    "dropout_raw",
+    "gelu",
+    "global_avg_pool2d",
+    "global_max_pool2d",
+    "group_norm",
+    "hard_sigmoid",
+    "hard_swish",
+    "instance_norm",
+    "l2_normalize",
+    "layer_norm",
+    "leaky_relu",
+    "log_softmax",
+    "lrn",
+    "matmul",
+    "max_pool1d",
+    "max_pool2d",
+    "mirror_pad",
+    "pad",
+    "prelu",
+    "relu",
+    "silu",
+    "softmax",
+    "space_to_depth",
+    "upsampling",
+]

@@ -1,0 +1,338 @@
+"""Convolutions: conv1d, conv2d.
+
+Axes: data N, C, space (D, H, W); kernel O, I, space; any order of them, and kernels with output channels in blocks
+(`OHWI64o`). With groups, I is C / groups. What machine learning calls convolution is a correlation: kernels are not
+flipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+
+from relay import te
+from relay.arith.expr import Comparison, IntExpr
+from relay.base.dtypes import DType, dtype_of
+from relay.ir.attributes import Attributes
+from relay.ir.expr import Call
+from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.build import Argument, call
+from relay.ops.dimensions import derived, quotient
+from relay.ops.layout_rule import LayoutAttribute
+from relay.ops.layouts import Layout, parse_layout, relayout
+from relay.ops.matmul import multiply_add, optional_dtype, product_dtype, rounded
+from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.window import (
+    Pads,
+    check_windows,
+    full_padding,
+    named,
+    padded_array,
+    padded_tensor,
+    pads_of,
+    per_axis,
+    sliding_windows,
+    spatial_axes,
+    windows_along,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Conv1DAttributes(Attributes):
+    """As `Conv2DAttributes`, over W."""
+
+    strides: tuple[int, ...] = (1,)
+    padding: tuple[int, ...] = (0, 0)
+    dilation: tuple[int, ...] = (1,)
+    groups: int = 1
+    channels: IntExpr | None = None
+    kernel_size: tuple[int, ...] | None = None
+    data_layout: str = "NCW"
+    kernel_layout: str = "OIW"
+    out_layout: str = ""
+    out_dtype: DType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conv2DAttributes(Attributes):
+    """`padding`: top, left, bottom, right. `channels` (of the result) and `kernel_size`: None to take them from the
+    kernel. An empty `out_layout` is that of the data. `out_dtype`: None is the type of the data."""
+
+    strides: tuple[int, ...] = (1, 1)
+    padding: tuple[int, ...] = (0, 0, 0, 0)
+    dilation: tuple[int, ...] = (1, 1)
+    groups: int = 1
+    channels: IntExpr | None = None
+    kernel_size: tuple[int, ...] | None = None
+    data_layout: str = "NCHW"
+    kernel_layout: str = "OIHW"
+    out_layout: str = ""
+    out_dtype: DType | None = None
+
+
+ConvAttributes: TypeAlias = Union[Conv1DAttributes, Conv2DAttributes]
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """The attributes of a convolution with everything spelled out."""
+
+    axes: tuple[str, ...]  # spatial
+    strides: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    data: Layout
+    kernel: Layout
+    out: Layout
+
+    @property
+    def pads(self) -> Pads:
+        return pads_of(self.padding)
+
+
+def geometry_of(attributes: ConvAttributes) -> Geometry:
+    rank = 1 if isinstance(attributes, Conv1DAttributes) else 2
+    return Geometry(
+        spatial_axes(rank),
+        per_axis(attributes.strides, rank),
+        full_padding(attributes.padding, rank),
+        per_axis(attributes.dilation, rank),
+        parse_layout(attributes.data_layout),
+        parse_layout(attributes.kernel_layout),
+        parse_layout(attributes.out_layout or attributes.data_layout),
+    )
+
+
+def check_layouts(run: RelationRun, geometry: Geometry, kernel_letters: str = "OI") -> None:
+    """Layouts name the axes of a convolution, each once; only output channels of the kernel come in blocks."""
+    wanted = {"data_layout": {"N", "C", *geometry.axes}, "out_layout": {"N", "C", *geometry.axes}}
+    for name, layout in (("data_layout", geometry.data), ("out_layout", geometry.out)):
+        if set(layout.letters) != wanted[name]:
+            run.conflict("bad-layout", f"`{name}` does not fit this operator",
+                         f"an order of {', '.join(sorted(wanted[name]))}", layout.text)  # fmt: skip
+    axes = {*kernel_letters, *geometry.axes}
+    if set(geometry.kernel.axes) != axes or set(geometry.kernel.letters) - axes - {"o"}:
+        run.conflict("bad-layout", "`kernel_layout` does not fit this operator",
+                     f"an order of {', '.join(sorted(axes))}; O may come in blocks", geometry.kernel.text)  # fmt: skip
+
+
+def kernel_extents(
+    run: RelationRun, attributes: Any, geometry: Geometry, dtype: DType, given: Mapping[str, Dimension | None]
+) -> dict[str, Dimension]:
+    """The true extents of the kernel's axes: those that attributes and data give agree with its shape, and imply it
+    while it is open."""
+    known = {axis: extent for axis, extent in given.items() if extent is not None}
+    if run.is_open(1) and len(known) == len(given):
+        run.tensor_like(1, geometry.kernel.shape(known), dtype)
+        return known
+    weight = run.tensor(1, geometry.kernel.rank)
+    run.dtype_in(1, lambda d: d.is_float is dtype.is_float and not d.is_bool, "a type of the kind of the data's")
+    for letter, extent in zip(geometry.kernel.letters, weight.shape, strict=True):
+        if letter.islower():
+            run.equal(geometry.kernel.block(letter), extent, f"the block of {letter.upper()} in `weight`", (1,))
+    found = geometry.kernel.extents(weight.shape)
+    for axis in known:
+        position = geometry.kernel.position(axis)
+        whole = geometry.kernel.extent(axis, known)
+        run.equal(whole, weight.shape[position], f"axis {axis} of `weight` ({geometry.kernel})", (0, 1),
+                  _AXIS_REMEDIES.get(axis, "kernel_size must be that of the weight"), rule="axes-differ")  # fmt: skip
+    if geometry.kernel.blocks and attributes.channels is None:
+        run.conflict("missing-attribute", "a kernel in blocks needs `channels`", "channels=<number of output channels>")
+    return {**found, **known}
+
+
+_AXIS_REMEDIES = {
+    "O": "channels is the number of output channels",
+    "I": "input channels of the kernel are those of the data / groups; check data_layout, kernel_layout and groups",
+}
+
+
+def _conv_rule(run: RelationRun, attributes: ConvAttributes) -> Type:
+    """data[N, C, space] × weight[O, C / groups, window] → [N, O, windows]"""
+    geometry = geometry_of(attributes)
+    rank = len(geometry.axes)
+    check_layouts(run, geometry)
+    check_windows(run, rank, strides=geometry.strides, padding=geometry.padding, dilation=geometry.dilation)
+    data = run.tensor(0, rank + 2)
+    run.dtype_in(0, lambda dtype: not dtype.is_bool, "a number type")
+    extents = geometry.data.extents(data.shape)
+    per_group = group_extent(run, extents["C"], attributes.groups, "input channels")
+    sizes = attributes.kernel_size if attributes.kernel_size is not None else (None,) * rank
+    if len(sizes) != rank:
+        run.conflict("wrong-attribute", "`kernel_size` has the wrong length", f"{rank} numbers", str(sizes))
+    given = {"O": attributes.channels, "I": per_group, **dict(zip(geometry.axes, sizes, strict=True))}
+    kernel = kernel_extents(run, attributes, geometry, data.dtype, given)
+    group_extent(run, kernel["O"], attributes.groups, "output channels")
+    windows = {
+        axis: windows_along(run, axis, extents[axis], kernel[axis], stride, dilation, pads)
+        for axis, stride, dilation, pads in zip(
+            geometry.axes, geometry.strides, geometry.dilation, geometry.pads, strict=True
+        )
+    }
+    shape = geometry.out.shape({"N": extents["N"], "C": kernel["O"], **windows})
+    return TensorType(shape, attributes.out_dtype or data.dtype)
+
+
+def group_extent(run: RelationRun, channels: Dimension, groups: int, what: str) -> Dimension:
+    """Channels of one group."""
+    if groups < 1:
+        run.conflict("wrong-attribute", "`groups` must be at least 1", "1 or more", str(groups))
+    if groups == 1:
+        return channels
+    exact = quotient(channels, groups)
+    if exact is not None:
+        return exact
+    if isinstance(channels, int):
+        run.conflict("groups-do-not-divide", f"{groups} groups do not divide the {channels} {what}",
+                     f"a multiple of {groups}", str(channels))  # fmt: skip
+    rest = derived(lambda c: c % groups, channels)
+    run.require(Comparison(rest, "==", 0), "groups-do-not-divide", f"{groups} groups must divide the {what}")
+    return derived(lambda c: c // groups, channels)
+
+
+def _conv_meaning(attributes: ConvAttributes, data: Array, weight: Array) -> Array:
+    geometry = geometry_of(attributes)
+    rank = len(geometry.axes)
+    accumulator, result = product_dtype(dtype_of(data.dtype), attributes.out_dtype)
+    plain = parse_layout("NC" + "".join(geometry.axes))
+    oi = parse_layout("OI" + "".join(geometry.axes))
+    true = {"O": int(attributes.channels)} if isinstance(attributes.channels, int) else None
+    x = relayout(wide(data), geometry.data, plain).astype(accumulator.numpy)
+    w = relayout(wide(weight), geometry.kernel, oi, true).astype(accumulator.numpy)
+    x = padded_array(x, geometry.pads)
+    window = w.shape[2:]
+    counts = [
+        (size - dilation * (taps - 1) - 1) // stride + 1
+        for size, taps, stride, dilation in zip(x.shape[2:], window, geometry.strides, geometry.dilation, strict=True)
+    ]
+    taps = sliding_windows(x, window, geometry.strides, geometry.dilation, counts)
+    with np.errstate(all="ignore"):
+        y = _grouped_product(taps, w, attributes.groups, rank)
+        return relayout(to_dtype(y, result), plain, geometry.out)
+
+
+def _grouped_product(taps: Array, weight: Array, groups: int, rank: int) -> Array:
+    """taps[N, C, *windows, *taps] × weight[O, C / groups, *taps] → [N, O, *windows]"""
+    channels, outputs = taps.shape[1] // groups, weight.shape[0] // groups
+    summed = (1, *range(2 + rank, 2 + 2 * rank))
+    parts = [
+        np.tensordot(
+            taps[:, g * channels : (g + 1) * channels], weight[g * outputs : (g + 1) * outputs],
+            axes=(summed, tuple(range(1, 2 + rank))),
+        )
+        for g in range(groups)
+    ]  # fmt: skip
+    return np.moveaxis(np.concatenate(parts, axis=-1), -1, 1)
+
+
+def _conv_compute(attributes: ConvAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+    """Stages `data_pad` (when there is padding) and `conv1d` or `conv2d`, which reads the kernel as it is laid out."""
+    geometry = geometry_of(attributes)
+    data, weight = inputs
+    name = f"conv{len(geometry.axes)}d"
+    padded = padded_tensor(data, geometry.data, geometry.axes, geometry.pads, 0, "data_pad")
+    kernel = geometry.kernel.extents(weight.shape)
+    outputs = geometry.out.extents(result.shape)["C"]
+    channel = te.reduce_axis(kernel["I"], "rc")
+    taps = [te.reduce_axis(kernel[axis], f"r{axis.lower()}") for axis in geometry.axes]
+    axes = (*taps, channel) if geometry.data.letters[-1] == "C" else (channel, *taps)
+
+    def element(*indices: IntExpr) -> Any:
+        at = named(geometry.out.letters, indices)
+        reads = {
+            axis: at[axis] * stride + tap * dilation
+            for axis, stride, dilation, tap in zip(
+                geometry.axes, geometry.strides, geometry.dilation, taps, strict=True
+            )
+        }
+        source = input_channel(at["C"], channel, kernel["I"], outputs, attributes.groups)
+        left = padded[geometry.data.indices({"N": at["N"], "C": source, **reads})]
+        right = weight[geometry.kernel.indices({"O": at["C"], "I": channel, **named(geometry.axes, taps)})]
+        return multiply_add(left, right, axes, attributes.out_dtype)
+
+    return rounded(te.compute(result.shape, element, name=name), result.dtype, f"{name}_round")
+
+
+def input_channel(
+    output: IntExpr, offset: IntExpr, per_group: IntExpr, outputs: IntExpr, groups: int
+) -> IntExpr:  # fmt: skip
+    """The input channel that output channel `output` reads at `offset` of its group."""
+    if groups == 1:
+        return offset
+    group = output // (outputs // groups)
+    return group if per_group == 1 else group * per_group + offset
+
+
+def _conv(rank: int, attributes: type[Attributes]) -> OperatorRecord:
+    space = ", ".join(spatial_axes(rank))
+    return define(
+        f"nn.conv{rank}d",
+        f"Convolution over {space}, with groups and dilation.",
+        inputs={"data": f"[N, C, {space}] in the order of data_layout",
+                "weight": f"[O, C / groups, {space}] in the order of kernel_layout"},
+        attributes=attributes,
+        type_rule=_conv_rule,
+        meaning=_conv_meaning,
+        compute=_conv_compute,
+        fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
+        layout=LayoutAttribute("data_layout", kernel="kernel_layout"),
+        float_class=FloatClass.ROUNDING,
+        support_level=2,
+    )  # fmt: skip
+
+
+CONV1D = _conv(1, Conv1DAttributes)
+CONV2D = _conv(2, Conv2DAttributes)
+
+CONVOLUTIONS: tuple[OperatorRecord, ...] = (CONV1D, CONV2D)
+
+
+def optional_window(window: int | Sequence[int] | None, rank: int) -> tuple[int, ...] | None:
+    return None if window is None else per_axis(window, rank)
+
+
+def conv1d(
+    data: Argument, weight: Argument, strides: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1, groups: int = 1, channels: Dimension | None = None,
+    kernel_size: int | Sequence[int] | None = None, data_layout: str = "NCW", kernel_layout: str = "OIW",
+    out_layout: str = "", out_dtype: str | DType | None = None,
+) -> Call:  # fmt: skip
+    """data[N, C, W] × weight[O, C / groups, taps] → [N, O, windows]. Arguments as those of `conv2d`."""
+    attributes = Conv1DAttributes(
+        per_axis(strides, 1), full_padding(padding, 1), per_axis(dilation, 1), groups, channels,
+        optional_window(kernel_size, 1), data_layout, kernel_layout, out_layout, optional_dtype(out_dtype),
+    )  # fmt: skip
+    return call(CONV1D, (data, weight), attributes)
+
+
+def conv2d(
+    data: Argument, weight: Argument, strides: int | Sequence[int] = (1, 1), padding: int | Sequence[int] = (0, 0),
+    dilation: int | Sequence[int] = (1, 1), groups: int = 1, channels: Dimension | None = None,
+    kernel_size: int | Sequence[int] | None = None, data_layout: str = "NCHW", kernel_layout: str = "OIHW",
+    out_layout: str = "", out_dtype: str | DType | None = None,
+) -> Call:  # fmt: skip
+    """data[N, C, H, W] × weight[O, C / groups, kh, kw] → [N, O, rows, columns]
+
+    `padding` is one number, (vertical, horizontal), or (top, left, bottom, right). `channels` and `kernel_size` state
+    what the weight must be, and determine its type when it has none. Layouts are orders of N, C, H, W and of O, I, H,
+    W; a kernel layout such as `OHWI64o` has output channels in blocks, padded with zeros, and needs `channels`.
+    `out_dtype` is the type that sums are kept and given in (default: of the data).
+
+    Raises `RelayError`: `axes-differ`, `window-too-large`, `groups-do-not-divide`, `bad-layout`, `wrong-attribute`,
+    `missing-attribute`, `wrong-rank`, `wrong-dtype`.
+
+    >>> from relay.ops.build import var
+    >>> x, w = var("x", shape=("n", 3, 224, 224)), var("w", shape=(64, 3, 7, 7))
+    >>> print(conv2d(x, w, strides=(2, 2), padding=(3, 3)).checked_type)
+    Tensor[(n, 64, 112, 112), float32]
+    """
+    attributes = Conv2DAttributes(
+        per_axis(strides, 2), full_padding(padding, 2), per_axis(dilation, 2), groups, channels,
+        optional_window(kernel_size, 2), data_layout, kernel_layout, out_layout, optional_dtype(out_dtype),
+    )  # fmt: skip
+    return call(CONV2D, (data, weight), attributes)

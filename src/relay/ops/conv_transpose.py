@@ -1,0 +1,243 @@
+"""Transposed convolutions: conv1d_transpose, conv2d_transpose, which spread each input over a window of the result.
+
+Axes: data N, C, space; kernel I, O, space with I = C and O = channels / groups. Along an axis the result has
+`(size - 1)·stride - before - after + dilation·(taps - 1) + output_padding + 1` elements, and element `y` sums
+`data[x] · kernel[k]` over all `x·stride - before + k·dilation = y`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+
+from relay import te
+from relay.arith.expr import IntExpr
+from relay.base.dtypes import DType, dtype_of
+from relay.ir.attributes import Attributes
+from relay.ir.expr import Call
+from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.build import Argument, call
+from relay.ops.conv import Geometry, check_layouts, group_extent, kernel_extents, optional_window
+from relay.ops.dimensions import derived
+from relay.ops.layout_rule import LayoutAttribute
+from relay.ops.layouts import parse_layout, relayout
+from relay.ops.matmul import optional_dtype, product_dtype, rounded
+from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.window import check_windows, full_padding, named, per_axis, spatial_axes
+from relay.tir.expr import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Conv1DTransposeAttributes(Attributes):
+    """As `Conv2DTransposeAttributes`, over W."""
+
+    channels: IntExpr | None = None
+    kernel_size: tuple[int, ...] | None = None
+    strides: tuple[int, ...] = (1,)
+    output_padding: tuple[int, ...] = (0,)
+    padding: tuple[int, ...] = (0, 0)
+    dilation: tuple[int, ...] = (1,)
+    groups: int = 1
+    data_layout: str = "NCW"
+    kernel_layout: str = "IOW"
+    out_layout: str = ""
+    out_dtype: DType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conv2DTransposeAttributes(Attributes):
+    """`padding`: what the result is cut by: top, left, bottom, right; `output_padding`: rows and columns added at its
+    end. The other attributes are those of `Conv2DAttributes`."""
+
+    channels: IntExpr | None = None
+    kernel_size: tuple[int, ...] | None = None
+    strides: tuple[int, ...] = (1, 1)
+    output_padding: tuple[int, ...] = (0, 0)
+    padding: tuple[int, ...] = (0, 0, 0, 0)
+    dilation: tuple[int, ...] = (1, 1)
+    groups: int = 1
+    data_layout: str = "NCHW"
+    kernel_layout: str = "IOHW"
+    out_layout: str = ""
+    out_dtype: DType | None = None
+
+
+TransposeAttributes: TypeAlias = Union[Conv1DTransposeAttributes, Conv2DTransposeAttributes]
+
+
+def _geometry(attributes: TransposeAttributes, rank: int) -> Geometry:
+    return Geometry(
+        spatial_axes(rank),
+        per_axis(attributes.strides, rank),
+        full_padding(attributes.padding, rank),
+        per_axis(attributes.dilation, rank),
+        parse_layout(attributes.data_layout),
+        parse_layout(attributes.kernel_layout),
+        parse_layout(attributes.out_layout or attributes.data_layout),
+    )
+
+
+def _spread_extent(g: Geometry, position: int, added: int, size: Dimension, taps: Dimension) -> Dimension:
+    stride, dilation, cut = g.strides[position], g.dilation[position], sum(g.pads[position])
+    return derived(lambda s, t: (s - 1) * stride - cut + (t - 1) * dilation + added + 1, size, taps)
+
+
+def _rule(rank: int, run: RelationRun, attributes: TransposeAttributes) -> Type:
+    """data[N, C, space] × weight[C, O / groups, window] → [N, O, space spread]"""
+    g = _geometry(attributes, rank)
+    check_layouts(run, g)
+    added = per_axis(attributes.output_padding, rank)
+    check_windows(run, rank, strides=g.strides, padding=g.padding, dilation=g.dilation, output_padding=added)
+    if any(
+        extra >= max(stride, dilation) for extra, stride, dilation in zip(added, g.strides, g.dilation, strict=True)
+    ):
+        run.conflict("wrong-attribute", "`output_padding` must be below the stride or the dilation",
+                     f"below {g.strides}", str(added))  # fmt: skip
+    data = run.tensor(0, rank + 2)
+    run.dtype_in(0, lambda dtype: not dtype.is_bool, "a number type")
+    extents = g.data.extents(data.shape)
+    group_extent(run, extents["C"], attributes.groups, "input channels")
+    outputs = attributes.channels
+    per_group = None if outputs is None else group_extent(run, outputs, attributes.groups, "output channels")
+    sizes = attributes.kernel_size if attributes.kernel_size is not None else (None,) * rank
+    if len(sizes) != rank:
+        run.conflict("wrong-attribute", "`kernel_size` has the wrong length", f"{rank} numbers", str(sizes))
+    given = {"O": per_group, "I": extents["C"], **dict(zip(g.axes, sizes, strict=True))}
+    kernel = kernel_extents(run, attributes, g, data.dtype, given)
+    spread: dict[str, Dimension] = {}
+    for position, axis in enumerate(g.axes):
+        spread[axis] = _spread_extent(g, position, added[position], extents[axis], kernel[axis])
+        if isinstance(spread[axis], int) and spread[axis] < 0:  # pyright: ignore[reportOperatorIssue]
+            run.conflict("padding-too-large", f"`padding` cuts off more of axis {axis} than the result has",
+                         "an extent of 0 or more", str(spread[axis]), (0,))  # fmt: skip
+    channels = derived(lambda c: c * attributes.groups, kernel["O"])
+    return TensorType(g.out.shape({"N": extents["N"], "C": channels, **spread}), attributes.out_dtype or data.dtype)
+
+
+def _meaning(rank: int, attributes: TransposeAttributes, data: Array, weight: Array) -> Array:
+    g = _geometry(attributes, rank)
+    accumulator, result = product_dtype(dtype_of(data.dtype), attributes.out_dtype)
+    plain, io = parse_layout("NC" + "".join(g.axes)), parse_layout("IO" + "".join(g.axes))
+    x = relayout(wide(data), g.data, plain).astype(accumulator.numpy)
+    w = relayout(wide(weight), g.kernel, io).astype(accumulator.numpy)
+    groups, added = attributes.groups, per_axis(attributes.output_padding, rank)
+    batch, channels = x.shape[0], w.shape[1]
+    full = [
+        (size - 1) * s + d * (taps - 1) + 1 + e
+        for size, s, d, taps, e in zip(x.shape[2:], g.strides, g.dilation, w.shape[2:], added, strict=True)
+    ]
+    y = np.zeros((batch, groups * channels, *[max(extent, 0) for extent in full]), accumulator.numpy)
+    per_group = x.shape[1] // groups
+    with np.errstate(all="ignore"):
+        for tap in np.ndindex(*w.shape[2:]):
+            places = tuple(
+                slice(k * d, k * d + (size - 1) * s + 1, s) if size else slice(0, 0)
+                for k, d, s, size in zip(tap, g.dilation, g.strides, x.shape[2:], strict=True)
+            )
+            for group in range(groups):
+                part = x[:, group * per_group : (group + 1) * per_group]
+                kernel = w[(slice(group * per_group, (group + 1) * per_group), slice(None), *tap)]
+                product = np.moveaxis(np.tensordot(part, kernel, axes=((1,), (0,))), -1, 1)
+                y[(slice(None), slice(group * channels, (group + 1) * channels), *places)] += product
+        cut = tuple(slice(before, extent - after) for extent, (before, after) in zip(y.shape[2:], g.pads, strict=True))
+        return relayout(to_dtype(y[(slice(None), slice(None), *cut)], result), plain, g.out)
+
+
+def _compute(
+    rank: int, attributes: TransposeAttributes, inputs: tuple[te.Tensor, ...], result: TensorType
+) -> te.Tensor:
+    """One stage, `conv1d_transpose` or `conv2d_transpose`: each result element gathers the inputs that reach it."""
+    g = _geometry(attributes, rank)
+    data, weight = inputs
+    sizes, kernel = g.data.extents(data.shape), g.kernel.extents(weight.shape)
+    groups = attributes.groups
+    per_group = sizes["C"] // groups
+    channel = te.reduce_axis(per_group, "rc")
+    taps = [te.reduce_axis(kernel[axis], f"r{axis.lower()}") for axis in g.axes]
+    accumulator, _ = product_dtype(data.dtype, attributes.out_dtype)
+
+    def element(*indices: IntExpr) -> Any:
+        at = named(g.out.letters, indices)
+        guards: list[Value] = []
+        places: dict[str, IntExpr] = {}
+        for axis, stride, dilation, (before, _), tap in zip(g.axes, g.strides, g.dilation, g.pads, taps, strict=True):
+            reach = at[axis] + before - tap * dilation
+            places[axis] = reach // stride
+            guards += [te.equal(reach % stride, 0)] if stride > 1 else []
+            guards += [te.greater_equal(reach, 0), te.less(places[axis], sizes[axis])]
+        outputs = kernel["O"]
+        group = 0 if groups == 1 else at["C"] // outputs
+        source = channel if groups == 1 else group * per_group + channel
+        left = data[g.data.indices({"N": at["N"], "C": source, **places})]
+        right = weight[g.kernel.indices({"I": source, "O": at["C"] - group * outputs, **named(g.axes, taps)})]
+        product = te.cast(left, accumulator) * te.cast(right, accumulator)
+        return te.sum(product, axis=(*taps, channel), where=te.all_of(guards))
+
+    name = f"conv{rank}d_transpose"
+    return rounded(te.compute(result.shape, element, name=name), result.dtype, f"{name}_round")
+
+
+def _record(rank: int, attributes: type[Attributes]) -> OperatorRecord:
+    space = ", ".join(spatial_axes(rank))
+    return define(
+        f"nn.conv{rank}d_transpose",
+        f"Transposed convolution over {space}.",
+        inputs={"data": f"[N, C, {space}] in the order of data_layout",
+                "weight": f"[C, O / groups, {space}] in the order of kernel_layout"},
+        attributes=attributes,
+        type_rule=partial(_rule, rank),
+        meaning=partial(_meaning, rank),
+        compute=partial(_compute, rank),
+        fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
+        layout=LayoutAttribute("data_layout", kernel="kernel_layout"),
+        float_class=FloatClass.ROUNDING,
+        support_level=2,
+    )  # fmt: skip
+
+
+CONV1D_TRANSPOSE = _record(1, Conv1DTransposeAttributes)
+CONV2D_TRANSPOSE = _record(2, Conv2DTransposeAttributes)
+
+TRANSPOSED_CONVOLUTIONS: tuple[OperatorRecord, ...] = (CONV1D_TRANSPOSE, CONV2D_TRANSPOSE)
+
+
+def conv1d_transpose(
+    data: Argument, weight: Argument, strides: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1, channels: Dimension | None = None,
+    kernel_size: int | Sequence[int] | None = None, groups: int = 1, data_layout: str = "NCW",
+    kernel_layout: str = "IOW", out_layout: str = "", output_padding: int | Sequence[int] = 0,
+    out_dtype: str | DType | None = None,
+) -> Call:  # fmt: skip
+    """data[N, C, W] × weight[C, O / groups, taps] → [N, O, W spread]. Arguments as those of `conv2d_transpose`."""
+    attributes = Conv1DTransposeAttributes(
+        channels, optional_window(kernel_size, 1), per_axis(strides, 1), per_axis(output_padding, 1),
+        full_padding(padding, 1), per_axis(dilation, 1), groups, data_layout, kernel_layout, out_layout,
+        optional_dtype(out_dtype),
+    )  # fmt: skip
+    return call(CONV1D_TRANSPOSE, (data, weight), attributes)
+
+
+def conv2d_transpose(
+    data: Argument, weight: Argument, strides: int | Sequence[int] = (1, 1), padding: int | Sequence[int] = (0, 0),
+    dilation: int | Sequence[int] = (1, 1), channels: Dimension | None = None,
+    kernel_size: int | Sequence[int] | None = None, groups: int = 1, data_layout: str = "NCHW",
+    kernel_layout: str = "IOHW", out_layout: str = "", output_padding: int | Sequence[int] = (0, 0),
+    out_dtype: str | DType | None = None,
+) -> Call:  # fmt: skip
+    """data[N, C, H, W] × weight[C, O / groups, kh, kw] → [N, O, (H - 1)·stride - padding + kh + …, …]
+
+    `padding` cuts the result; `output_padding` adds to its end. Raises `RelayError` as `conv2d`, and
+    `padding-too-large`.
+    """
+    attributes = Conv2DTransposeAttributes(
+        channels, optional_window(kernel_size, 2), per_axis(strides, 2), per_axis(output_padding, 2),
+        full_padding(padding, 2), per_axis(dilation, 2), groups, data_layout, kernel_layout, out_layout,
+        optional_dtype(out_dtype),
+    )  # fmt: skip
+    return call(CONV2D_TRANSPOSE, (data, weight), attributes)

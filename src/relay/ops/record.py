@@ -1,0 +1,146 @@
+"""The full record of an operator: everything the compiler knows about it, in one value.
+
+`ir.operator.Operator` is what reading and typing a program need; `OperatorRecord` adds the reference semantics, the
+tensor expression and the facts that passes ask for. A fact that does not exist is a value that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Any, TypeAlias, Union
+
+from relay.ir.attributes import Attributes, NoAttributes
+from relay.ir.operator import Effect, Operator
+from relay.ops.layout_rule import LayoutRule
+from relay.ops.relating import TypeRule, relation_of
+
+
+class FusionKind(IntEnum):
+    """How an operator's loops meet those of its neighbours, with Relay's numbers (`TOpPattern`)."""
+
+    ELEMWISE = 0  # one result element from the same element of each input
+    BROADCAST = 1  # the same, where an input may be repeated along axes
+    INJECTIVE = 2  # one result element from one input element, elsewhere
+    COMM_REDUCE = 3  # a commutative reduction over axes
+    OUT_ELEMWISE_FUSABLE = 4  # heavy; elementwise work may be done on its result in place
+    TUPLE = 7  # makes tuples
+    OPAQUE = 8  # joins no group
+
+
+class FloatClass(Enum):
+    """How far the compiled result may be from the meaning's (architecture, section 5)."""
+
+    EXACT = "bit-identical"
+    ROUNDING = "the order of sums, fused multiply-add and polynomials of a few ulp"
+
+
+@dataclass(frozen=True, slots=True)
+class FromTypes:
+    """The result's extents follow from the input types alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromValues:
+    """The result's extents depend on the values of these inputs (positions)."""
+
+    inputs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAndCount:
+    """At most `bound` elements along axis 0; the run says how many. `bound` says of what (`size of data`)."""
+
+    bound: str
+
+
+Extents: TypeAlias = Union[FromTypes, FromValues, BoundAndCount]
+
+
+@dataclass(frozen=True, slots=True)
+class NotDifferentiable:
+    """There is no useful derivative; it counts as zero."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotYetDifferentiable:
+    """There is a derivative, which nobody has written yet."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoCompute:
+    """The operator is not a tensor expression; `reason` says who does it instead."""
+
+    reason: str
+
+
+Gradient: TypeAlias = Union[Callable[..., Any], NotDifferentiable, NotYetDifferentiable]
+Meaning: TypeAlias = Callable[..., Any]
+"""`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
+Compute: TypeAlias = Callable[[Any, tuple[Any, ...], Any], Any]
+"""`compute(attributes, inputs, result type) -> te.Tensor | tuple`; an input that is a tuple comes as a tuple."""
+
+PIECEWISE_CONSTANT = NotDifferentiable("its value does not change with a small change of its inputs")
+WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differentiation")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class OperatorRecord(Operator):
+    """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's. `is_view`: the
+    result is input 0's memory under another shape."""
+
+    argument_docs: tuple[str, ...]
+    meaning: Meaning
+    compute: Compute | NoCompute
+    gradient: Gradient
+    fusion: FusionKind
+    layout: LayoutRule
+    extents: Extents
+    float_class: FloatClass
+    support_level: int
+    is_view: bool
+
+
+def define(
+    name: str,
+    description: str,
+    *,
+    inputs: Mapping[str, str],
+    type_rule: TypeRule,
+    meaning: Meaning,
+    compute: Compute | NoCompute,
+    fusion: FusionKind,
+    layout: LayoutRule,
+    support_level: int,
+    attributes: type[Attributes] = NoAttributes,
+    float_class: FloatClass = FloatClass.EXACT,
+    gradient: Gradient = WAITS_FOR_AUTODIFF,
+    extents: Extents = FromTypes(),
+    effect: Effect = Effect.PURE,
+    is_view: bool = False,
+) -> OperatorRecord:
+    """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation."""
+    names = tuple(inputs)
+    return OperatorRecord(
+        name=name,
+        inputs=names,
+        relation=relation_of(names, type_rule),
+        attributes=attributes,
+        effect=effect,
+        description=description,
+        argument_docs=tuple(inputs.values()),
+        meaning=meaning,
+        compute=compute,
+        gradient=gradient,
+        fusion=fusion,
+        layout=layout,
+        extents=extents,
+        float_class=float_class,
+        support_level=support_level,
+        is_view=is_view,
+    )

@@ -1,0 +1,391 @@
+"""Reductions over axes: sum, mean, max, min, prod, all, any, variance, and formulas over them.
+
+`axis` is one axis, several, or None for all; `exclude` reduces over the others instead; `keepdims` keeps extents of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from relay import te
+from relay.arith.expr import IntExpr
+from relay.base.dtypes import DType, dtype_of
+from relay.ir.attributes import Attributes
+from relay.ir.expr import Call, Expr
+from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.build import Argument, TupleWrapper, as_expr, call
+from relay.ops.dimensions import product
+from relay.ops.elementwise import BOOLS, NUMBERS, Accepts, extent_value
+from relay.ops.elementwise_binary import add, subtract
+from relay.ops.elementwise_unary import exp, log, sqrt
+from relay.ops.layout_rule import AxisAttribute
+from relay.ops.pool import mean_of
+from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array, to_dtype, wide
+from relay.te.reducers import highest, lowest
+from relay.tir.expr import Value
+
+Axes: TypeAlias = int | Sequence[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceAttributes(Attributes):
+    axis: tuple[int, ...] | None = None
+    keepdims: bool = False
+    exclude: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceAttributes(Attributes):
+    """`unbiased`: divide by one less than the number of elements."""
+
+    axis: tuple[int, ...] | None = None
+    keepdims: bool = False
+    exclude: bool = False
+    unbiased: bool = False
+
+
+def reduced_axes(attributes: Any, rank: int) -> tuple[int, ...]:
+    """The axes that a reduction runs over, in order, counted from the front."""
+    if attributes.axis is None:
+        return () if attributes.exclude else tuple(range(rank))
+    named = {axis % rank for axis in attributes.axis}
+    return tuple(axis for axis in range(rank) if (axis in named) is not attributes.exclude)
+
+
+def reduced_shape(run: RelationRun, attributes: Any) -> tuple[Dimension, ...]:
+    """The shape of the result of a reduction of input 0."""
+    data = run.tensor(0)
+    rank = len(data.shape)
+    named = [run.axis(axis, rank) for axis in attributes.axis or ()]
+    if len(set(named)) != len(named):
+        run.conflict("wrong-attribute", "`axis` names an axis twice", "distinct axes", str(attributes.axis))
+    axes = reduced_axes(attributes, rank)
+    return tuple(
+        1 if axis in axes else extent
+        for axis, extent in enumerate(data.shape)
+        if attributes.keepdims or axis not in axes
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How result elements of a reduction read the data: `at(indices, taps)` is a place in it."""
+
+    taps: tuple[te.Axis, ...]
+    axes: tuple[int, ...]
+    rank: int
+    keepdims: bool
+
+    def at(self, indices: Sequence[IntExpr], taps: Sequence[IntExpr]) -> tuple[IntExpr, ...]:
+        reduced = dict(zip(self.axes, taps, strict=True))
+        kept = iter(indices)
+        places: list[IntExpr] = []
+        for axis in range(self.rank):
+            if axis in reduced:
+                places.append(reduced[axis])
+                if self.keepdims:
+                    next(kept)
+            else:
+                places.append(next(kept))
+        return tuple(places)
+
+
+def reading_of(attributes: Any, data: te.Tensor) -> Reading:
+    axes = reduced_axes(attributes, len(data.shape))
+    taps = tuple(te.reduce_axis(data.shape[axis], f"k{axis}") for axis in axes)
+    return Reading(taps, axes, len(data.shape), attributes.keepdims)
+
+
+def reduced_tensor(
+    reduce: Callable[..., Any], attributes: Any, data: te.Tensor, shape: Sequence[IntExpr], dtype: DType, name: str,
+    element: Callable[[Value], Value] = lambda value: value,
+) -> te.Tensor:  # fmt: skip
+    """The reduction of `element` of the data, in `dtype`; elementwise when there is no axis to reduce."""
+    reading = reading_of(attributes, data)
+
+    def body(*indices: IntExpr) -> Any:
+        value = element(te.cast(data[reading.at(indices, reading.taps)], dtype))
+        return reduce(value, axis=reading.taps) if reading.taps else value
+
+    return te.compute(shape, body, name=name)
+
+
+def _reduction(
+    name: str, description: str, function: Callable[..., Array], reduce: Callable[..., Any], accepts: Accepts,
+    level: int = 4, exact: bool = True, constant: bool = False,
+) -> OperatorRecord:  # fmt: skip
+    def rule(run: RelationRun, attributes: ReduceAttributes) -> Type:
+        dtype = run.dtype_in(0, *accepts)
+        return TensorType(reduced_shape(run, attributes), dtype)
+
+    def meaning(attributes: ReduceAttributes, data: Array) -> Array:
+        axes = reduced_axes(attributes, data.ndim)
+        with np.errstate(all="ignore"):
+            return to_dtype(np.asarray(function(wide(data), axes, attributes.keepdims)), dtype_of(data.dtype))
+
+    def compute(attributes: ReduceAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+        wide_dtype = result.dtype if exact else result.dtype.computation
+        total = reduced_tensor(reduce, attributes, inputs[0], result.shape, wide_dtype, name)
+        if total.dtype is result.dtype:
+            return total
+        return te.compute(result.shape, lambda *i: te.cast(total[i], result.dtype), name=f"{name}_round")
+
+    return define(
+        name,
+        description,
+        inputs={"data": f"[..], {accepts[1]}"},
+        attributes=ReduceAttributes,
+        type_rule=rule,
+        meaning=meaning,
+        compute=compute,
+        fusion=FusionKind.COMM_REDUCE,
+        layout=AxisAttribute("axis", drops_axes=True),
+        float_class=FloatClass.EXACT if exact else FloatClass.ROUNDING,
+        gradient=PIECEWISE_CONSTANT if constant else WAITS_FOR_AUTODIFF,
+        support_level=level,
+    )
+
+
+def _total(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    return x.sum(axis=axes, keepdims=keepdims, dtype=x.dtype)
+
+
+def _product(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    return x.prod(axis=axes, keepdims=keepdims, dtype=x.dtype)
+
+
+def _largest(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    return x.max(axis=axes, keepdims=keepdims, initial=lowest(dtype_of(x.dtype)))
+
+
+def _smallest(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    return x.min(axis=axes, keepdims=keepdims, initial=highest(dtype_of(x.dtype)))
+
+
+def _all(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    return np.asarray(x.all(axis=axes, keepdims=keepdims))
+
+
+def _any(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    return np.asarray(x.any(axis=axes, keepdims=keepdims))
+
+
+def _mean(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
+    total = _total(x, axes, keepdims)
+    return np.zeros_like(total) if count == 0 and x.dtype.kind != "f" else mean_of(total, count)
+
+
+def _mean_compute(attributes: ReduceAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+    """Stages `mean_sum` and `mean`."""
+    (data,) = inputs
+    dtype = result.dtype.computation
+    total = reduced_tensor(te.sum, attributes, data, result.shape, dtype, "mean_sum")
+    count = extent_value(product(data.shape[axis] for axis in reduced_axes(attributes, len(data.shape))), dtype)
+    return te.compute(result.shape, lambda *i: te.cast(total[i] / count, result.dtype), name="mean")
+
+
+SUM = _reduction("sum", "The sum of all elements.", _total, te.sum, NUMBERS, exact=False)
+PROD = _reduction("prod", "The product of all elements.", _product, te.prod, NUMBERS, exact=False)
+MAX = _reduction("max", "The largest element; NaN wins; of none, the smallest number.", _largest, te.max, NUMBERS)
+MIN = _reduction("min", "The smallest element; NaN wins; of none, the largest number.", _smallest, te.min, NUMBERS)
+ALL = _reduction("all", "True where all elements are.", _all, te.all, BOOLS, constant=True)
+ANY = _reduction("any", "True where some element is.", _any, te.any, BOOLS, constant=True)
+
+
+def _mean_meaning(attributes: ReduceAttributes, data: Array) -> Array:
+    with np.errstate(all="ignore"):
+        mean = _mean(wide(data), reduced_axes(attributes, data.ndim), attributes.keepdims)
+        return to_dtype(np.asarray(mean), dtype_of(data.dtype))
+
+
+MEAN = define(
+    "mean",
+    "The mean of all elements; integers truncate.",
+    inputs={"data": "[..], a number type"},
+    attributes=ReduceAttributes,
+    type_rule=lambda run, attributes: TensorType(reduced_shape(run, attributes), run.dtype_in(0, *NUMBERS)),
+    meaning=_mean_meaning,
+    compute=_mean_compute,
+    fusion=FusionKind.COMM_REDUCE,
+    layout=AxisAttribute("axis", drops_axes=True),
+    float_class=FloatClass.ROUNDING,
+    support_level=4,
+)
+
+
+def _variance_rule(run: RelationRun, attributes: VarianceAttributes) -> Type:
+    """data[..] × mean[.. with extents of 1] → [..]"""
+    data = run.tensor(0)
+    run.dtype_in(0, lambda dtype: dtype.is_float, "a floating-point type")
+    shape = reduced_shape(run, attributes)
+    axes = reduced_axes(attributes, len(data.shape))
+    kept = tuple(1 if axis in axes else extent for axis, extent in enumerate(data.shape))
+    run.tensor_like(1, kept, data.dtype, "the mean keeps the reduced axes, with an extent of 1")
+    return TensorType(shape, data.dtype)
+
+
+def _variance_meaning(attributes: VarianceAttributes, data: Array, mean: Array) -> Array:
+    axes = reduced_axes(attributes, data.ndim)
+    count = int(np.prod([data.shape[axis] for axis in axes], dtype=np.int64)) - attributes.unbiased
+    with np.errstate(all="ignore"):
+        squares = _total(np.square(wide(data) - wide(mean)), axes, attributes.keepdims)
+        return to_dtype(np.asarray(mean_of(squares, np.asarray(count))), dtype_of(data.dtype))
+
+
+def _variance_compute(attributes: VarianceAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+    """Stages `variance_squares` and `variance`."""
+    data, mean = inputs
+    dtype = result.dtype.computation
+    reading = reading_of(attributes, data)
+
+    def square(*indices: IntExpr) -> Any:
+        at = reading.at(indices, reading.taps)
+        place = tuple(0 if axis in reading.axes else index for axis, index in enumerate(at))
+        centred = te.cast(data[at], dtype) - te.cast(mean[place], dtype)
+        return te.sum(centred * centred, axis=reading.taps) if reading.taps else centred * centred
+
+    squares = te.compute(result.shape, square, name="variance_squares")
+    count = product(data.shape[axis] for axis in reading.axes) - int(attributes.unbiased)
+    return te.compute(
+        result.shape, lambda *i: te.cast(squares[i] / extent_value(count, dtype), result.dtype), name="variance"
+    )
+
+
+VARIANCE = define(
+    "variance",
+    "The mean square of the distance from a given mean.",
+    inputs={"data": "[..]", "mean": "[..], with an extent of 1 for each reduced axis"},
+    attributes=VarianceAttributes,
+    type_rule=_variance_rule,
+    meaning=_variance_meaning,
+    compute=_variance_compute,
+    fusion=FusionKind.COMM_REDUCE,
+    layout=AxisAttribute("axis", inputs=(0, 1), drops_axes=True),
+    float_class=FloatClass.ROUNDING,
+    support_level=4,
+)
+
+REDUCTIONS: tuple[OperatorRecord, ...] = (SUM, PROD, MAX, MIN, ALL, ANY, MEAN, VARIANCE)
+
+
+def axes_argument(axis: Axes) -> tuple[int, ...] | None:
+    """An `axis` argument as a tuple; None stays."""
+    return None if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+
+
+def _reduce(record: OperatorRecord, data: Argument, axis: Axes, keepdims: bool, exclude: bool) -> Call:
+    return call(record, (data,), ReduceAttributes(axes_argument(axis), keepdims, exclude))
+
+
+def sum(data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:  # noqa: A001
+    """The sum over `axis`. Integers wrap; narrow floats are summed in float32.   data[..] → [..]
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
+
+    >>> from relay.ops.build import var
+    >>> print(sum(var("x", shape=(2, "n", 4)), axis=(0, -1), keepdims=True).checked_type)
+    Tensor[(1, n, 1), float32]
+    """
+    return _reduce(SUM, data, axis, keepdims, exclude)
+
+
+def prod(data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
+    """The product over `axis`.   data[..] → [..]
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
+    """
+    return _reduce(PROD, data, axis, keepdims, exclude)
+
+
+def max(data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:  # noqa: A001
+    """The largest element over `axis`; NaN wins.   data[..] → [..]
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
+    """
+    return _reduce(MAX, data, axis, keepdims, exclude)
+
+
+def min(data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:  # noqa: A001
+    """The smallest element over `axis`; NaN wins.   data[..] → [..]
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
+    """
+    return _reduce(MIN, data, axis, keepdims, exclude)
+
+
+def all(data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:  # noqa: A001
+    """True where all bools over `axis` are.   data[..] → [..]
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
+    """
+    return _reduce(ALL, data, axis, keepdims, exclude)
+
+
+def any(data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:  # noqa: A001
+    """True where one of the bools over `axis` is.   data[..] → [..]
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
+    """
+    return _reduce(ANY, data, axis, keepdims, exclude)
+
+
+def mean(data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
+    """The mean over `axis`; integers truncate.   data[..] → [..]
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
+    """
+    return _reduce(MEAN, data, axis, keepdims, exclude)
+
+
+def variance(
+    data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False,
+    with_mean: Expr | None = None,
+) -> Call:  # fmt: skip
+    """The variance over `axis`, around `with_mean` (with the reduced axes kept) or the mean of the data itself.
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`, `wrong-shape`.
+    """
+    expr = as_expr(data)
+    centre = mean(expr, axis, True, exclude) if with_mean is None else with_mean
+    attributes = VarianceAttributes(axes_argument(axis), keepdims, exclude, unbiased)
+    return call(VARIANCE, (expr, centre), attributes)
+
+
+def std(
+    data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
+) -> Call:
+    """The standard deviation over `axis`: the square root of `variance`."""
+    return sqrt(variance(data, axis, keepdims, exclude, unbiased))
+
+
+def mean_variance(
+    data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
+) -> TupleWrapper:
+    """(mean, variance) over `axis`."""
+    expr = as_expr(data)
+    kept = mean(expr, axis, True, exclude)
+    shown = kept if keepdims else mean(expr, axis, False, exclude)
+    return TupleWrapper(as_expr((shown, variance(expr, axis, keepdims, exclude, unbiased, kept))), 2)
+
+
+def mean_std(
+    data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
+) -> TupleWrapper:
+    """(mean, standard deviation) over `axis`."""
+    average, spread = mean_variance(data, axis, keepdims, exclude, unbiased)
+    return TupleWrapper(as_expr((average, sqrt(spread))), 2)
+
+
+def logsumexp(data: Argument, axis: Axes = None, keepdims: bool = False) -> Call:
+    """log Σ e^data over `axis`, without overflow."""
+    expr = as_expr(data)
+    shifted = subtract(expr, max(expr, axis, True))
+    total = log(sum(exp(shifted), axis, keepdims))
+    return add(total, max(expr, axis, keepdims))

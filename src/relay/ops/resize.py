@@ -1,0 +1,356 @@
+"""Images in another size: image.resize2d, nn.upsampling.
+
+A result element at `x` along an axis samples the data at a rational coordinate, which is kept as a fraction of whole
+numbers, so that rounding never picks a neighbour by a float's last bit. Coordinate modes (of ONNX) with `size` data
+elements and `count` result elements:
+
+    asymmetric           x · size / count
+    half_pixel           (x + 1/2) · size / count - 1/2
+    pytorch_half_pixel   the same, but 0 when count is 1
+    align_corners        x · (size - 1) / (count - 1)
+
+Places outside the data are moved to its edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from relay import te
+from relay.arith.expr import Comparison, IntExpr, maximum, minimum
+from relay.base.dtypes import DType, dtype_of
+from relay.ir.attributes import Attributes
+from relay.ir.expr import Call
+from relay.ir.types import ANY, Dimension, TensorType
+from relay.ops.build import Argument, call, dimensions
+from relay.ops.dimensions import derived
+from relay.ops.layout_rule import LayoutAttribute
+from relay.ops.layouts import Layout, parse_layout, relayout
+from relay.ops.matmul import optional_dtype
+from relay.ops.pool import check_layout
+from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array, to_dtype, wide
+from relay.tir.expr import Value
+
+METHODS = ("nearest_neighbor", "linear", "cubic")
+COORDINATES = ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners")
+ROUNDINGS = ("", "floor", "ceil", "round", "round_prefer_floor", "round_prefer_ceil")
+
+
+@dataclass(frozen=True, slots=True)
+class Resize2DAttributes(Attributes):
+    """`size`: rows and columns of the result. `rounding_method` (of nearest_neighbor): empty for `round` with
+    align_corners, else `floor`. `cubic_alpha`: Keys' parameter; `cubic_exclude`: 1 leaves out weights outside."""
+
+    size: tuple[IntExpr, ...]
+    layout: str = "NCHW"
+    method: str = "linear"
+    coordinate_transformation_mode: str = "half_pixel"
+    rounding_method: str = ""
+    cubic_alpha: float = -0.5
+    cubic_exclude: int = 0
+    out_dtype: DType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpSamplingAttributes(Attributes):
+    """`scale_h`, `scale_w`: at least 1. `method`: `nearest_neighbor`, `bilinear` or `bicubic`."""
+
+    scale_h: float = 1.0
+    scale_w: float = 1.0
+    layout: str = "NCHW"
+    method: str = "nearest_neighbor"
+    align_corners: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How one axis is sampled: a fraction of whole numbers for each result element."""
+
+    size: Any
+    count: Any
+    coordinates: str
+    method: str
+    rounding: str
+    alpha: float
+    exclude: bool
+
+    def coordinate(self, x: Any) -> tuple[Any, Any]:
+        """`(numerator, denominator)` of the place in the data that element `x` samples."""
+        match self.coordinates:
+            case "asymmetric":
+                return x * self.size, self.count
+            case "align_corners":
+                return x * (self.size - 1), _at_least_one(self.count - 1)
+            case "pytorch_half_pixel" if isinstance(self.count, int) and self.count == 1:
+                return x * 0, 1
+            case _:
+                return (2 * x + 1) * self.size - self.count, 2 * self.count
+
+    def nearest(self, x: Any) -> Any:
+        """The place of the one element that `x` takes."""
+        numerator, denominator = self.coordinate(x)
+        match self.rounding or ("round" if self.coordinates == "align_corners" else "floor"):
+            case "floor":
+                return numerator // denominator
+            case "ceil":
+                return (numerator + denominator - 1) // denominator
+            case "round_prefer_floor":
+                return (2 * numerator + denominator - 1) // (2 * denominator)
+            case _:
+                return (2 * numerator + denominator) // (2 * denominator)
+
+    def floor(self, x: Any) -> tuple[Any, Any, Any]:
+        """`(the place below, numerator, denominator)` of the distance from there."""
+        numerator, denominator = self.coordinate(x)
+        below = numerator // denominator
+        return below, numerator - below * denominator, denominator
+
+
+def _at_least_one(value: Any) -> Any:
+    return max(value, 1) if isinstance(value, int) else maximum(value, 1)
+
+
+def cubic_weights(t: Any, alpha: float, one: Any) -> tuple[Any, ...]:
+    """Keys' cubic convolution (1981, equation 15 with a = alpha): weights of the places -1, 0, 1, 2 at distance `t`."""
+
+    def near(d: Any) -> Any:
+        return ((alpha + 2) * d - (alpha + 3)) * d * d + one
+
+    def far(d: Any) -> Any:
+        return ((d * alpha - 5 * alpha) * d + 8 * alpha) * d - 4 * alpha
+
+    return far(t + one), near(t), near(one - t), far(one - t + one)
+
+
+def _samplings(attributes: Any, sizes: Sequence[Any], counts: Sequence[Any]) -> tuple[Sampling, ...]:
+    if isinstance(attributes, UpSamplingAttributes):
+        coordinates = "align_corners" if attributes.align_corners else "asymmetric"
+        method = {"bilinear": "linear", "bicubic": "cubic"}.get(attributes.method, attributes.method)
+        return tuple(
+            Sampling(size, count, "asymmetric" if method == METHODS[0] else coordinates, method, "", -0.5, False)
+            for size, count in zip(sizes, counts, strict=True)
+        )
+    return tuple(
+        Sampling(size, count, attributes.coordinate_transformation_mode, attributes.method, attributes.rounding_method,
+                 attributes.cubic_alpha, bool(attributes.cubic_exclude))
+        for size, count in zip(sizes, counts, strict=True)
+    )  # fmt: skip
+
+
+Taps: TypeAlias = tuple[tuple[Any, Any], ...]
+"""`(place, weight)` of the elements that a result element mixes along an axis; a weight of None is 1."""
+
+
+def _taps(sampling: Sampling, x: Any, clip: Callable[[Any], Any], number: Callable[[Any], Any],
+          inside: Callable[[Any, Any], Any]) -> Taps:  # fmt: skip
+    if sampling.method == "nearest_neighbor":
+        return ((clip(sampling.nearest(x)), None),)
+    below, numerator, denominator = sampling.floor(x)
+    distance = number(numerator) / number(denominator)
+    one = number(1)
+    if sampling.method == "linear":
+        return ((clip(below), one - distance), (clip(below + 1), distance))
+    weights = cubic_weights(distance, sampling.alpha, one)
+    if sampling.exclude:
+        weights = tuple(inside(below + k - 1, weight) for k, weight in enumerate(weights))
+        total = weights[0] + weights[1] + weights[2] + weights[3]
+        weights = tuple(weight / total for weight in weights)
+    return tuple((clip(below + k - 1), weight) for k, weight in enumerate(weights))
+
+
+def _checked(
+    run: RelationRun, method: str, methods: Sequence[str], layout: Layout
+) -> tuple[TensorType, dict[str, Dimension]]:
+    check_layout(run, ("H", "W"), layout)
+    if method not in methods:
+        run.conflict("wrong-attribute", "`method` is not known", ", ".join(methods), method)
+    data = run.tensor(0, layout.rank)
+    run.dtype_in(0, lambda dtype: not dtype.is_bool, "a number type")
+    extents = layout.extents(data.shape)
+    for axis in "HW":
+        if extents[axis] is not ANY:
+            run.require(
+                Comparison(1, "<=", extents[axis]), "empty-source", f"axis {axis} of `data` must not be empty", (0,)
+            )
+    return data, extents
+
+
+def _resize_rule(run: RelationRun, attributes: Resize2DAttributes) -> TensorType:
+    """data[N, C, H, W] → [N, C, *size]"""
+    layout = parse_layout(attributes.layout)
+    mode = attributes.coordinate_transformation_mode
+    for name, value, known in (("coordinate_transformation_mode", mode, COORDINATES),
+                               ("rounding_method", attributes.rounding_method, ROUNDINGS)):  # fmt: skip
+        if value not in known:
+            run.conflict("wrong-attribute", f"`{name}` is not known", ", ".join(filter(None, known)), value)
+    if len(attributes.size) != 2:
+        run.conflict("wrong-attribute", "`size` must be rows and columns", "two numbers", str(attributes.size))
+    data, extents = _checked(run, attributes.method, METHODS, layout)
+    rows, columns = attributes.size
+    return TensorType(layout.shape({**extents, "H": rows, "W": columns}), attributes.out_dtype or data.dtype)
+
+
+def _upsampling_rule(run: RelationRun, attributes: UpSamplingAttributes) -> TensorType:
+    """data[N, C, H, W] → [N, C, H · scale_h, W · scale_w]"""
+    layout = parse_layout(attributes.layout)
+    data, extents = _checked(run, attributes.method, ("nearest_neighbor", "bilinear", "bicubic"), layout)
+    scales = {"H": attributes.scale_h, "W": attributes.scale_w}
+    for axis, scale in scales.items():
+        if not scale > 0:
+            run.conflict("wrong-attribute", "a scale must be above 0", "above 0", str(scale))
+        extents[axis] = _scaled(run, extents[axis], scale)
+    return TensorType(layout.shape(extents), data.dtype)
+
+
+def _scaled(run: RelationRun, extent: Dimension, scale: float) -> Dimension:
+    if scale == int(scale):
+        return derived(lambda e: e * int(scale), extent)
+    if extent is ANY or not isinstance(extent, int):
+        run.conflict("wrong-attribute", "a scale of a symbolic extent must be a whole number", "1, 2, …", str(scale))
+    return round(extent * scale)
+
+
+def _meaning(attributes: Any, data: Array) -> Array:
+    layout, plain = parse_layout(attributes.layout), parse_layout("NCHW")
+    run = RelationRun(("data",), (TensorType(data.shape, dtype_of(data.dtype)),))
+    if isinstance(attributes, UpSamplingAttributes):
+        result = _upsampling_rule(run, attributes)
+    else:
+        result = _resize_rule(run, attributes)
+    x = relayout(wide(data), layout, plain)
+    counts = layout.extents(result.shape)
+    samplings = _samplings(attributes, x.shape[2:], (counts["H"], counts["W"]))
+    number = np.float64 if x.dtype == np.float64 else np.float32
+    for axis, sampling in zip((2, 3), samplings, strict=True):
+        x = _resampled(x, axis, sampling, number)
+    return relayout(to_dtype(_rounded_result(x, result.dtype), result.dtype), plain, layout)
+
+
+def _resampled(x: Array, axis: int, sampling: Sampling, number: type) -> Array:
+    taps = _taps(
+        sampling, np.arange(sampling.count), lambda place: np.clip(place, 0, sampling.size - 1),
+        lambda value: np.asarray(value).astype(number),
+        lambda place, weight: np.where((place >= 0) & (place < sampling.size), weight, number(0)),
+    )  # fmt: skip
+    total: Any = 0
+    for place, weight in taps:
+        read = np.take(x, np.broadcast_to(place, (sampling.count,)), axis=axis)
+        if weight is None:
+            return read
+        shape = [1] * x.ndim
+        shape[axis] = -1
+        total = total + read.astype(number) * np.broadcast_to(weight, (sampling.count,)).reshape(shape)
+    return total
+
+
+def _rounded_result(x: Array, dtype: DType) -> Array:
+    """Integers take the nearest whole number of a mix."""
+    return np.floor(x + x.dtype.type(0.5)) if dtype.is_integer and x.dtype.kind == "f" else x
+
+
+def _compute(attributes: Any, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+    (data,) = inputs
+    layout = parse_layout(attributes.layout)
+    sizes, counts = layout.extents(data.shape), layout.extents(result.shape)
+    samplings = dict(
+        zip("HW", _samplings(attributes, (sizes["H"], sizes["W"]), (counts["H"], counts["W"])), strict=True)
+    )
+    dtype = DType.FLOAT64 if data.dtype is DType.FLOAT64 else DType.FLOAT32
+
+    def axis_taps(axis: str, at: IntExpr) -> Taps:
+        sampling = samplings[axis]
+        return _taps(
+            sampling, at, lambda place: maximum(minimum(place, sampling.size - 1), 0),
+            lambda value: te.index_value(value, dtype),
+            lambda place, weight: te.select(te.within(place, 0, sampling.size), weight, te.const(0, dtype)),
+        )  # fmt: skip
+
+    def element(*indices: IntExpr) -> Value:
+        at = layout.positions(indices)
+        rows, columns = axis_taps("H", at["H"]), axis_taps("W", at["W"])
+
+        def read(row: IntExpr, column: IntExpr) -> Value:
+            return data[layout.indices({**at, "H": row, "W": column})]
+
+        if rows[0][1] is None:
+            return te.cast(read(rows[0][0], columns[0][0]), result.dtype)
+        mixes = [
+            (_sum(te.cast(read(row, column), dtype) * row_weight for row, row_weight in rows), column_weight)
+            for column, column_weight in columns
+        ]
+        total = _sum(mixed * column_weight for mixed, column_weight in mixes)
+        return te.cast(te.floor(total + 0.5) if result.dtype.is_integer else total, result.dtype)
+
+    name = "upsampling" if isinstance(attributes, UpSamplingAttributes) else "resize2d"
+    return te.compute(result.shape, element, name=name)
+
+
+def _sum(values: Iterable[Value]) -> Value:
+    return reduce(lambda left, right: left + right, values)
+
+
+def _record(name: str, description: str, attributes: type[Attributes], rule: Any, level: int) -> OperatorRecord:
+    return define(
+        name,
+        description,
+        inputs={"data": "[N, C, H, W] in the order of layout"},
+        attributes=attributes,
+        type_rule=rule,
+        meaning=_meaning,
+        compute=_compute,
+        fusion=FusionKind.INJECTIVE,
+        layout=LayoutAttribute("layout"),
+        float_class=FloatClass.ROUNDING,
+        support_level=level,
+    )
+
+
+RESIZE2D = _record("image.resize2d", "An image in another size.", Resize2DAttributes, _resize_rule, 5)
+UPSAMPLING = _record("nn.upsampling", "An image made larger by factors.", UpSamplingAttributes, _upsampling_rule, 2)
+
+RESIZES: tuple[OperatorRecord, ...] = (RESIZE2D, UPSAMPLING)
+
+
+def resize2d(
+    data: Argument, size: Sequence[IntExpr] | IntExpr, layout: str = "NCHW", method: str = "linear",
+    coordinate_transformation_mode: str = "half_pixel", rounding_method: str = "", cubic_alpha: float = -0.5,
+    cubic_exclude: int = 0, out_dtype: str | DType | None = None,
+) -> Call:  # fmt: skip
+    """data[N, C, H, W] → [N, C, *size]
+
+    `method`: `nearest_neighbor`, `linear` or `cubic`; `coordinate_transformation_mode`: `half_pixel`, `align_corners`,
+    `asymmetric` or `pytorch_half_pixel`; `rounding_method` (of nearest_neighbor): `floor`, `ceil`, `round`,
+    `round_prefer_floor` or `round_prefer_ceil`.
+
+    Raises `RelayError`: `wrong-attribute`, `bad-layout`, `wrong-rank`, `empty-source`.
+
+    >>> from relay.ops.build import var
+    >>> print(resize2d(var("x", shape=("n", 3, 32, 32)), (64, 48)).checked_type)
+    Tensor[(n, 3, 64, 48), float32]
+    """
+    sizes = dimensions(size) if isinstance(size, (tuple, list)) else dimensions(size) * 2
+    attributes = Resize2DAttributes(
+        sizes, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude,
+        optional_dtype(out_dtype),
+    )  # fmt: skip
+    return call(RESIZE2D, (data,), attributes)
+
+
+def upsampling(
+    data: Argument, scale_h: float = 1, scale_w: float = 1, layout: str = "NCHW", method: str = "nearest_neighbor",
+    align_corners: bool = False,
+) -> Call:  # fmt: skip
+    """data[N, C, H, W] → [N, C, H · scale_h, W · scale_w]; `method`: `nearest_neighbor`, `bilinear` or `bicubic`.
+
+    Raises `RelayError`: `wrong-attribute`, `bad-layout`, `wrong-rank`, `empty-source`.
+    """
+    return call(
+        UPSAMPLING, (data,), UpSamplingAttributes(float(scale_h), float(scale_w), layout, method, align_corners)
+    )

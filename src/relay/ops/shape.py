@@ -1,0 +1,374 @@
+"""The same elements in another shape or order of axes: reshape, squeeze, expand_dims, transpose, …."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relay import te
+from relay.arith.expr import Comparison, IntExpr
+from relay.base.dtypes import dtype_of
+from relay.ir.attributes import Attributes, NoAttributes
+from relay.ir.expr import Call
+from relay.ir.types import ANY, Dimension, TensorType, Type
+from relay.ops.build import Argument, call, dimension
+from relay.ops.dimensions import product, quotient
+from relay.ops.layout_rule import AxisAttribute, OwnLayout
+from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.reindex import reindexed
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array
+
+
+@dataclass(frozen=True, slots=True)
+class ReshapeAttributes(Attributes):
+    """`newshape`: extents, or codes: 0 copies an axis, -1 is inferred, -2 copies all that remain, -3 merges two axes,
+    -4 splits one into the next two numbers. `allowzero`: 0 means an extent of 0 instead."""
+
+    newshape: tuple[IntExpr, ...]
+    allowzero: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SqueezeAttributes(Attributes):
+    """`axis`: the axes to drop; None for every axis whose extent is 1."""
+
+    axis: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandDimsAttributes(Attributes):
+    axis: int
+    num_newaxis: int = 1
+
+
+def _code_axes(run: RelationRun, attributes: ReshapeAttributes, old: tuple[Dimension, ...]) -> list[Dimension | None]:
+    """The new shape, with None for the extent that is inferred."""
+    new: list[Dimension | None] = []
+    codes = list(attributes.newshape)
+    at = 0
+
+    def take(code: int) -> Dimension:
+        nonlocal at
+        if at >= len(old):
+            run.conflict("bad-shape-code", f"code {code} of `newshape` has no axis of `data` left to take",
+                         "an axis for each code", str(attributes.newshape), (0,))  # fmt: skip
+        at += 1
+        return old[at - 1]
+
+    while codes:
+        code = codes.pop(0)
+        if not isinstance(code, int) or code > 0:
+            new.append(code)
+            at += 1
+        elif code == 0:
+            new.append(0 if attributes.allowzero else take(0))
+            at += 1 if attributes.allowzero else 0
+        elif code == -1:
+            new.append(None)
+            at += 1
+        elif code == -2:
+            new += old[at:]
+            at = len(old)
+        elif code == -3:
+            new.append(product((take(-3), take(-3))))
+        elif code == -4:
+            if len(codes) < 2:
+                run.conflict("bad-shape-code", "code -4 needs the two extents it splits into", "-4, a, b", "fewer")
+            new += _split(run, take(-4), codes.pop(0), codes.pop(0))
+        else:
+            run.conflict("bad-shape-code", f"`newshape` has {code}", "an extent, or a code from -4 to 0", str(code))
+    return new
+
+
+def _split(run: RelationRun, whole: Dimension, left: Dimension, right: Dimension) -> tuple[Dimension, Dimension]:
+    if left == -1 and right == -1:
+        run.conflict("bad-shape-code", "code -4 can infer one of its two extents only", "one -1", "-1, -1")
+    if left == -1:
+        return _inferred(run, whole, right), right
+    if right == -1:
+        return left, _inferred(run, whole, left)
+    run.equal(whole, product((left, right)), "the product of the two extents after -4", (0,))
+    return left, right
+
+
+def _inferred(run: RelationRun, total: Dimension, known: Dimension) -> Dimension:
+    """`total / known`, which must be exact."""
+    if total is ANY or known is ANY:
+        return ANY
+    if known == 0:
+        run.conflict("cannot-infer-extent", "-1 in `newshape` stands beside an extent of 0, so it could be anything",
+                     "the extent itself", str(run.tensor(0)), (0,))  # fmt: skip
+    exact = quotient(total, known)
+    if exact is not None:
+        return exact
+    run.require(
+        Comparison(total % known, "==", 0), "sizes-differ",
+        f"`data` has {total} elements, which the other extents of `newshape`, {known} together, must divide", (0,),
+    )  # fmt: skip
+    return total // known
+
+
+def _reshape_rule(run: RelationRun, attributes: ReshapeAttributes) -> Type:
+    """data[..] → [newshape]"""
+    data = run.tensor(0)
+    new = _code_axes(run, attributes, data.shape)
+    if new.count(None) > 1:
+        run.conflict("bad-shape-code", "-1 stands twice in `newshape`", "at most one -1", str(attributes.newshape))
+    rest_old, rest_new = _without_common(list(data.shape), new)
+    if None in new:
+        position = new.index(None)
+        new[position] = _inferred(run, product(rest_old), product(e for e in rest_new if e is not None))
+    else:
+        _same_size(run, rest_old, [e for e in rest_new if e is not None])
+    return TensorType(tuple(extent for extent in new if extent is not None), data.dtype)
+
+
+def _without_common(
+    old: list[Dimension], new: list[Dimension | None]
+) -> tuple[list[Dimension], list[Dimension | None]]:  # fmt: skip
+    """Both shapes without the symbolic extents that stand in both: these cancel, even when one could be 0."""
+    rest = list(new)
+    kept: list[Dimension] = []
+    for extent in old:
+        if not isinstance(extent, int) and extent is not ANY and extent in rest:
+            rest.remove(extent)
+        else:
+            kept.append(extent)
+    return kept, rest
+
+
+def _same_size(run: RelationRun, old: Sequence[Dimension], new: Sequence[Dimension]) -> None:
+    run.equal(product(old), product(new), "the number of elements of the new shape", (0,),
+              "one extent of the new shape may be -1, which is inferred", rule="sizes-differ")  # fmt: skip
+
+
+def _reshape_like_rule(run: RelationRun, _: Attributes) -> Type:
+    """data[..] × shape_like[..] → the shape of shape_like"""
+    data, like = run.tensor(0), run.tensor(1)
+    _same_size(run, data.shape, like.shape)
+    return TensorType(like.shape, data.dtype)
+
+
+def _batch_flatten_rule(run: RelationRun, _: Attributes) -> Type:
+    """data[batch, ..] → [batch, product of the rest]"""
+    data = run.tensor(0)
+    if not data.shape:
+        run.conflict("wrong-rank", "`data` must have at least 1 axis", "[batch, ..]", str(data), (0,))
+    return TensorType((data.shape[0], product(data.shape[1:])), data.dtype)
+
+
+def _squeeze_rule(run: RelationRun, attributes: SqueezeAttributes) -> Type:
+    data = run.tensor(0)
+    if attributes.axis is None:
+        return TensorType(tuple(extent for extent in data.shape if extent != 1), data.dtype)
+    dropped = {run.axis(axis, len(data.shape)) for axis in attributes.axis}
+    for axis in sorted(dropped):
+        run.equal(1, data.shape[axis], f"axis {axis} of `data`, which is squeezed", (0,), rule="not-one")
+    return TensorType(tuple(extent for axis, extent in enumerate(data.shape) if axis not in dropped), data.dtype)
+
+
+def _expand_dims_rule(run: RelationRun, attributes: ExpandDimsAttributes) -> Type:
+    data = run.tensor(0)
+    if attributes.num_newaxis < 0:
+        run.conflict("wrong-attribute", "`num_newaxis` must not be negative", "0 or more", str(attributes.num_newaxis))
+    at = run.axis(attributes.axis, len(data.shape) + 1)
+    return TensorType((*data.shape[:at], *(1,) * attributes.num_newaxis, *data.shape[at:]), data.dtype)
+
+
+def _meaning_by(rule: Any) -> Any:
+    """The meaning of an operator that only changes the shape: NumPy's reshape to the shape that the rule gives."""
+
+    def meaning(attributes: Any, data: Array, *others: Array) -> Array:
+        names = ("data", *(f"input {position}" for position in range(len(others))))
+        run = RelationRun(names, tuple(TensorType(array.shape, dtype_of(array.dtype)) for array in (data, *others)))
+        return data.reshape(rule(run, attributes).shape)
+
+    return meaning
+
+
+def _reshape_compute(name: str) -> Any:
+    def compute(_: Any, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+        data = inputs[0]
+        return te.compute(result.shape, lambda *i: data[reindexed(data.shape, result.shape, i)], name=name)
+
+    return compute
+
+
+def _record(name: str, description: str, rule: Any, level: int, attributes: type[Attributes] = NoAttributes,
+            like: bool = False) -> OperatorRecord:  # fmt: skip
+    return define(
+        name,
+        description,
+        inputs={"data": "[..]", "shape_like": "[..], whose shape is taken"} if like else {"data": "[..]"},
+        type_rule=rule,
+        meaning=_meaning_by(rule),
+        compute=_reshape_compute(name.replace("nn.", "")),
+        fusion=FusionKind.INJECTIVE,
+        layout=OwnLayout("the row-major order of its elements is its meaning"),
+        support_level=level,
+        is_view=True,
+        attributes=attributes,
+    )
+
+
+RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes)
+RESHAPE_LIKE = _record(
+    "reshape_like", "The same elements in the shape of another tensor.", _reshape_like_rule, 3, like=True
+)
+BATCH_FLATTEN = _record("nn.batch_flatten", "All axes but the first merged.", _batch_flatten_rule, 2)
+SQUEEZE = _record("squeeze", "Axes of extent 1 dropped.", _squeeze_rule, 3, SqueezeAttributes)
+EXPAND_DIMS = _record("expand_dims", "Axes of extent 1 added.", _expand_dims_rule, 1, ExpandDimsAttributes)
+
+RESHAPES: tuple[OperatorRecord, ...] = (RESHAPE, RESHAPE_LIKE, BATCH_FLATTEN, SQUEEZE, EXPAND_DIMS)
+
+
+def reshape(
+    data: Argument, newshape: Sequence[IntExpr | str] | IntExpr, allowzero: bool = False
+) -> Call:  # fmt: skip
+    """data[..] → [newshape], the elements in row-major order.
+
+    `newshape` has extents (symbols too), or codes: 0 copies the axis at this place, -1 is inferred, -2 copies all axes
+    that remain, -3 merges the next two, -4 splits the next one into the two numbers that follow.
+
+    Raises `RelayError`: `sizes-differ`, `bad-shape-code`, `cannot-infer-extent`.
+
+    >>> from relay.ops.build import var
+    >>> print(reshape(var("x", shape=("n", 4, 6)), (0, -4, 2, -1, -2)).checked_type)
+    Tensor[(n, 2, 2, 6), float32]
+    """
+    given = newshape if isinstance(newshape, (tuple, list)) else (newshape,)
+    shape = tuple(code if isinstance(code, int) and code < 0 else dimension(code) for code in given)
+    return call(RESHAPE, (data,), ReshapeAttributes(shape, allowzero))
+
+
+def reshape_like(data: Argument, shape_like: Argument) -> Call:
+    """data[..] in the shape of `shape_like`, whose elements do not matter. Raises `sizes-differ`."""
+    return call(RESHAPE_LIKE, (data, shape_like))
+
+
+def batch_flatten(data: Argument) -> Call:
+    """data[batch, ..] → [batch, product of the rest]. Raises `wrong-rank`."""
+    return call(BATCH_FLATTEN, (data,))
+
+
+def squeeze(data: Argument, axis: int | Sequence[int] | None = None) -> Call:
+    """data[..] without the axes `axis`, which must have an extent of 1; None drops all whose extent is known to be 1.
+
+    Raises `RelayError`: `not-one`, `axis-out-of-range`.
+    """
+    axes = (axis,) if isinstance(axis, int) else None if axis is None else tuple(axis)
+    return call(SQUEEZE, (data,), SqueezeAttributes(axes))
+
+
+def expand_dims(data: Argument, axis: int, num_newaxis: int = 1) -> Call:
+    """data[..] with `num_newaxis` axes of extent 1 before axis `axis` (after the last for -1).
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`.
+    """
+    return call(EXPAND_DIMS, (data,), ExpandDimsAttributes(axis, num_newaxis))
+
+
+@dataclass(frozen=True, slots=True)
+class TransposeAttributes(Attributes):
+    """`axes`: for each axis of the result, the axis of the data that it is; None reverses them all."""
+
+    axes: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReverseAttributes(Attributes):
+    axis: int
+
+
+def permutation(attributes: TransposeAttributes, rank: int) -> tuple[int, ...]:
+    if attributes.axes is None:
+        return tuple(reversed(range(rank)))
+    return tuple(axis % rank for axis in attributes.axes)
+
+
+def _transpose_rule(run: RelationRun, attributes: TransposeAttributes) -> Type:
+    """data[..] → [.. in the order of axes]"""
+    data = run.tensor(0)
+    rank = len(data.shape)
+    if attributes.axes is not None:
+        named = [run.axis(axis, rank, "axes") for axis in attributes.axes]
+        if sorted(named) != list(range(rank)):
+            run.conflict("not-a-permutation", "`axes` must name every axis of `data` once",
+                         f"an order of {tuple(range(rank))}", str(attributes.axes), (0,))  # fmt: skip
+    return TensorType(tuple(data.shape[axis] for axis in permutation(attributes, rank)), data.dtype)
+
+
+def _transpose_compute(attributes: TransposeAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+    (data,) = inputs
+    axes = permutation(attributes, len(data.shape))
+    back = [axes.index(axis) for axis in range(len(axes))]
+    return te.compute(result.shape, lambda *i: data[tuple(i[axis] for axis in back)], name="transpose")
+
+
+def _reverse_rule(run: RelationRun, attributes: ReverseAttributes) -> Type:
+    data = run.tensor(0)
+    run.axis(attributes.axis, len(data.shape))
+    return data
+
+
+def _reverse_compute(attributes: ReverseAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+    (data,) = inputs
+    axis = attributes.axis % len(data.shape)
+
+    def element(*i: Any) -> Any:
+        return data[(*i[:axis], data.shape[axis] - 1 - i[axis], *i[axis + 1 :])]
+
+    return te.compute(result.shape, element, name="reverse")
+
+
+def _transpose_meaning(attributes: TransposeAttributes, data: Array) -> Array:
+    return data.transpose(permutation(attributes, data.ndim))
+
+
+TRANSPOSE = define(
+    "transpose",
+    "The axes in another order.",
+    inputs={"data": "[..]"},
+    attributes=TransposeAttributes,
+    type_rule=_transpose_rule,
+    meaning=_transpose_meaning,
+    compute=_transpose_compute,
+    fusion=FusionKind.INJECTIVE,
+    layout=OwnLayout("it puts its axes in an order of its own"),
+    support_level=3,
+)
+REVERSE = define(
+    "reverse",
+    "The elements in opposite order along an axis.",
+    inputs={"data": "[..]"},
+    attributes=ReverseAttributes,
+    type_rule=_reverse_rule,
+    meaning=lambda attributes, data: np.flip(data, attributes.axis),
+    compute=_reverse_compute,
+    fusion=FusionKind.INJECTIVE,
+    layout=AxisAttribute("axis"),
+    support_level=3,
+)
+
+TRANSPOSES: tuple[OperatorRecord, ...] = (TRANSPOSE, REVERSE)
+
+
+def transpose(data: Argument, axes: Sequence[int] | None = None) -> Call:
+    """data[..] with its axes in the order `axes`; None reverses them.
+
+    Raises `RelayError`: `not-a-permutation`, `axis-out-of-range`.
+
+    >>> from relay.ops.build import var
+    >>> print(transpose(var("x", shape=("n", 3, 8)), (0, 2, 1)).checked_type)
+    Tensor[(n, 8, 3), float32]
+    """
+    return call(TRANSPOSE, (data,), TransposeAttributes(None if axes is None else tuple(axes)))
+
+
+def reverse(data: Argument, axis: int) -> Call:
+    """data[..] with the elements in opposite order along `axis`. Raises `axis-out-of-range`."""
+    return call(REVERSE, (data,), ReverseAttributes(axis))

@@ -1,0 +1,209 @@
+"""Parts of tensors: strided_slice, slice_like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relay import te
+from relay.arith.bounds import Interval
+from relay.arith.expr import Comparison, IntExpr, ceil_divide, free_symbols, maximum, minimum
+from relay.arith.simplify import simplify
+from relay.ir.attributes import Attributes
+from relay.ir.expr import Call
+from relay.ir.types import ANY, Dimension, TensorType, Type
+from relay.ops.build import Argument, call
+from relay.ops.layout_rule import OwnLayout
+from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array
+
+
+@dataclass(frozen=True, slots=True)
+class StridedSliceAttributes(Attributes):
+    """One entry for each of `axes` (None: the first axes). Negative places count from the end; all are moved into the
+    data. `slice_mode` `size`: `end` gives sizes, -1 for all that is left, and strides are 1."""
+
+    begin: tuple[IntExpr, ...]
+    end: tuple[IntExpr, ...]
+    strides: tuple[int, ...] = ()
+    slice_mode: str = "end"
+    axes: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SliceLikeAttributes(Attributes):
+    axes: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`size` elements from `start` on, `stride` apart."""
+
+    start: Dimension
+    size: Dimension
+    stride: int = 1
+
+
+def _non_negative(expr: IntExpr) -> IntExpr:
+    """`expr` simplified, knowing that extents are not negative."""
+    return (
+        expr if isinstance(expr, int) else simplify(expr, {symbol: Interval(0, None) for symbol in free_symbols(expr)})
+    )
+
+
+def _place(place: IntExpr, extent: Dimension, low: IntExpr, high: IntExpr) -> IntExpr:
+    """A place counted from the front and moved between `low` and `high`. Symbolic places count from the front."""
+    if isinstance(place, int) and place < 0:
+        place = extent + place
+    if isinstance(place, int) and place >= 2**31 - 1:
+        return high
+    return _non_negative(maximum(minimum(place, high), low))
+
+
+def _one_slice(begin: IntExpr, end: IntExpr, stride: int, extent: Dimension) -> Slice:
+    if extent is ANY:
+        return Slice(ANY, ANY, stride)
+    if stride > 0:
+        start, stop = _place(begin, extent, 0, extent), _place(end, extent, 0, extent)
+        return Slice(start, _non_negative(maximum(ceil_divide(stop - start, stride), 0)), stride)
+    start = _place(begin, extent, -1, extent - 1)
+    # Counting down, an end before the first element is -1; written as a number that large below, it is all of them.
+    stop = -1 if isinstance(end, int) and end <= -(2**31 - 1) else _place(end, extent, -1, extent - 1)
+    return Slice(start, _non_negative(maximum(ceil_divide(start - stop, -stride), 0)), stride)
+
+
+def slices_of(attributes: StridedSliceAttributes, shape: Sequence[Dimension]) -> tuple[Slice, ...]:
+    """What is taken along each axis of data of this shape."""
+    axes = attributes.axes if attributes.axes is not None else tuple(range(len(attributes.begin)))
+    given = {axis % len(shape): position for position, axis in enumerate(axes)}
+    slices: list[Slice] = []
+    for axis, extent in enumerate(shape):
+        position = given.get(axis)
+        if position is None or position >= len(attributes.begin):
+            slices.append(Slice(0, extent))
+            continue
+        begin = attributes.begin[position]
+        end: IntExpr = attributes.end[position] if position < len(attributes.end) else 2**31 - 1
+        stride = attributes.strides[min(position, len(attributes.strides) - 1)] if attributes.strides else 1
+        if attributes.slice_mode == "size":
+            whole = isinstance(end, int) and end < 0
+            first = extent + begin if isinstance(begin, int) and begin < 0 and extent is not ANY else begin
+            end, stride = (2**31 - 1, 1) if whole else (first + end, 1)
+        slices.append(_one_slice(begin, end, stride, extent))
+    return tuple(slices)
+
+
+def _strided_slice_rule(run: RelationRun, attributes: StridedSliceAttributes) -> Type:
+    data = run.tensor(0)
+    rank = len(data.shape)
+    if attributes.slice_mode not in ("end", "size"):
+        run.conflict("wrong-attribute", "`slice_mode` is not known", "`end` or `size`", attributes.slice_mode)
+    if any(stride == 0 for stride in attributes.strides):
+        run.conflict("wrong-attribute", "`strides` must not be 0", "1 or more, or negative", str(attributes.strides))
+    named = [run.axis(axis, rank, "axes") for axis in attributes.axes or ()]
+    count = len(attributes.begin)
+    if len(set(named)) != len(named) or (attributes.axes is not None and len(named) != count) or count > rank:
+        wanted = len(named) if attributes.axes is not None else f"at most {rank}"
+        run.conflict("wrong-attribute", "`begin` must have one place for each axis that is sliced",
+                     f"{wanted} places, of distinct axes", str(attributes.begin))  # fmt: skip
+    return TensorType(tuple(part.size for part in slices_of(attributes, data.shape)), data.dtype)
+
+
+def _strided_slice_meaning(attributes: StridedSliceAttributes, data: Array) -> Array:
+    parts = slices_of(attributes, data.shape)
+    places = [int(p.start) + int(p.stride) * np.arange(int(p.size)) for p in parts]  # pyright: ignore[reportArgumentType]
+    return data[np.ix_(*places)] if places else data.copy()
+
+
+def _strided_slice_compute(
+    attributes: StridedSliceAttributes, inputs: tuple[te.Tensor], result: TensorType
+) -> te.Tensor:
+    (data,) = inputs
+    parts = slices_of(attributes, data.shape)
+    return te.compute(
+        result.shape,
+        lambda *i: data[tuple(part.start + at * part.stride for part, at in zip(parts, i, strict=True))],
+        name="strided_slice",
+    )
+
+
+def _slice_like_rule(run: RelationRun, attributes: SliceLikeAttributes) -> Type:
+    """data[..] × shape_like[..] → data's first elements along `axes`, as many as shape_like has there"""
+    data, like = run.tensor(0), run.tensor(1)
+    if attributes.axes is None and len(like.shape) > len(data.shape):
+        run.conflict("wrong-rank", "`shape_like` must not have more axes than `data`", str(data), str(like))
+    axes = _like_axes(attributes, len(data.shape), len(like.shape))
+    for axis in attributes.axes or ():
+        run.axis(axis, min(len(data.shape), len(like.shape)), "axes")
+    for axis in axes:
+        wanted, extent = like.shape[axis], data.shape[axis]
+        if wanted is not ANY and extent is not ANY:
+            run.require(Comparison(wanted, "<=", extent), "slice-too-large",
+                        f"axis {axis} of `shape_like` is longer than that of `data`", (0, 1))  # fmt: skip
+    return TensorType(
+        tuple(like.shape[axis] if axis in axes else extent for axis, extent in enumerate(data.shape)), data.dtype
+    )
+
+
+def _like_axes(attributes: SliceLikeAttributes, rank: int, like_rank: int) -> tuple[int, ...]:
+    if attributes.axes is None:
+        return tuple(range(like_rank))
+    return tuple(axis % rank for axis in attributes.axes)
+
+
+def _slice_like_meaning(attributes: SliceLikeAttributes, data: Array, like: Array) -> Array:
+    axes = _like_axes(attributes, data.ndim, like.ndim)
+    return data[tuple(slice(like.shape[axis]) if axis in axes else slice(None) for axis in range(data.ndim))]
+
+
+def _record(name: str, description: str, layout: Any = None, level: int = 3, **fields: Any) -> OperatorRecord:
+    return define(
+        name, description, support_level=level,
+        layout=layout or OwnLayout("its attributes count axes in their order"), **fields,
+    )  # fmt: skip
+
+
+STRIDED_SLICE = _record(
+    "strided_slice", "Elements at regular distances.", inputs={"data": "[..]"}, attributes=StridedSliceAttributes,
+    type_rule=_strided_slice_rule, meaning=_strided_slice_meaning, compute=_strided_slice_compute,
+    fusion=FusionKind.INJECTIVE, level=4,
+)  # fmt: skip
+SLICE_LIKE = _record(
+    "slice_like", "The first elements, as many as another tensor has.", level=10,
+    inputs={"data": "[..]", "shape_like": "[..], whose extents are taken"}, attributes=SliceLikeAttributes,
+    type_rule=_slice_like_rule, meaning=_slice_like_meaning,
+    compute=lambda _, inputs, result: te.compute(result.shape, lambda *i: inputs[0][i], name="slice_like"),
+    fusion=FusionKind.INJECTIVE,
+)  # fmt: skip
+SLICES: tuple[OperatorRecord, ...] = (STRIDED_SLICE, SLICE_LIKE)
+
+
+def strided_slice(
+    data: Argument, begin: Sequence[IntExpr], end: Sequence[IntExpr], strides: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None, slice_mode: str = "end",
+) -> Call:  # fmt: skip
+    """data[begin:end:strides] along `axes` (None: the first ones), as Python slices: negative places count from the
+    end, and places outside are moved inside. With `slice_mode="size"`, `end` has sizes, -1 for all that is left.
+
+    Raises `RelayError`: `wrong-attribute`, `axis-out-of-range`.
+
+    >>> from relay.ops.build import var
+    >>> print(strided_slice(var("x", shape=("n", 10)), [1, 0], [2**31 - 1, -1], [1, 2]).checked_type)
+    Tensor[(n - min(1, n), 5), float32]
+    """
+    attributes = StridedSliceAttributes(
+        tuple(begin), tuple(end), tuple(strides or ()), slice_mode, None if axes is None else tuple(axes)
+    )
+    return call(STRIDED_SLICE, (data,), attributes)
+
+
+def slice_like(data: Argument, shape_like: Argument, axes: Sequence[int] | None = None) -> Call:
+    """The first elements of `data` along `axes` (None: all that `shape_like` has), as many as `shape_like` has.
+
+    Raises `RelayError`: `slice-too-large`, `wrong-rank`, `axis-out-of-range`.
+    """
+    return call(SLICE_LIKE, (data, shape_like), SliceLikeAttributes(None if axes is None else tuple(axes)))

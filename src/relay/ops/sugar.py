@@ -1,0 +1,23 @@
+"""`x + y` on expressions: the operators behind Python's, for `ir.sugar`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relay.ir.expr import Call, Expr
+from relay.ops.build import call
+from relay.ops.comparison import COMPARISONS
+from relay.ops.elementwise_binary import BINARY, binary_call
+from relay.ops.elementwise_unary import UNARY
+
+_RECORDS = {record.name: record for record in (*BINARY, *COMPARISONS, *UNARY)}
+
+
+class BuilderArithmetic:
+    """Calls of operators by name; a Python number takes the element type of the other side."""
+
+    def binary(self, name: str, left: Any, right: Any) -> Call:
+        return binary_call(_RECORDS[name], left, right)
+
+    def unary(self, name: str, operand: Expr) -> Call:
+        return call(_RECORDS[name], (operand,))

@@ -1,0 +1,47 @@
+"""All operators by name, put together from the families."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from relay.ops.activation import ACTIVATIONS
+from relay.ops.combine import COMBINATIONS
+from relay.ops.comparison import COMPARISONS
+from relay.ops.conv import CONVOLUTIONS
+from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
+from relay.ops.convert import CONVERSIONS
+from relay.ops.create import CREATIONS
+from relay.ops.elementwise_binary import BINARY
+from relay.ops.elementwise_unary import UNARY
+from relay.ops.index import INDEXING
+from relay.ops.layout_transform import LAYOUT_TRANSFORMS
+from relay.ops.matmul import MATRIX_PRODUCTS
+from relay.ops.norm import NORMS
+from relay.ops.norm_vector import VECTOR_NORMS
+from relay.ops.pad import PADDINGS
+from relay.ops.pool import POOLS
+from relay.ops.pool_adaptive import ADAPTIVE_POOLS
+from relay.ops.record import OperatorRecord
+from relay.ops.reduce import REDUCTIONS
+from relay.ops.reduce_index import INDEX_REDUCTIONS
+from relay.ops.resize import RESIZES
+from relay.ops.scan import SCANS
+from relay.ops.shape import RESHAPES, TRANSPOSES
+from relay.ops.slice import SLICES
+from relay.ops.softmax import SOFTMAXES
+from relay.ops.sort import SORTS
+from relay.ops.space_depth import SPACE_DEPTH
+from relay.ops.tile import REPETITIONS
+
+OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
+    record.name: record
+    for family in (
+        UNARY, BINARY, COMPARISONS, CONVERSIONS, ACTIVATIONS, MATRIX_PRODUCTS, CONVOLUTIONS,
+        TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
+        INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
+        CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS,
+    )
+    for record in family
+})  # fmt: skip
+"""Every operator of the language. Users extend it: `{**OPERATORS, mine.name: mine}`."""

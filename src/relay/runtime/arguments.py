@@ -1,0 +1,119 @@
+"""From a caller's arrays to the pointers of a native call: names, dtypes, ranks, extents and memory are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.arith.expr import Symbol, evaluate
+from relay.base.diagnostics import Origin, RelayError
+from relay.runtime.manifest import EntrySpec, TensorSpec
+
+
+def bind_arguments(
+    entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[NDArray[np.generic], ...]:
+    """One array an input, in the entry's order. Raises `RelayError` when arguments and inputs do not pair up."""
+    if not named and len(positional) == len(entry.inputs):
+        chosen = positional
+    else:
+        chosen = _pair(entry, positional, named)
+    return tuple(as_array(value, spec) for value, spec in zip(chosen, entry.inputs, strict=True))
+
+
+def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    names = [spec.name for spec in entry.inputs]
+    expected = f"{len(names)} inputs: " + ", ".join(map(str, entry.inputs))
+    if len(positional) > len(names):
+        raise RelayError(
+            rule="too-many-inputs",
+            message=f"`{entry.name}` was given too many inputs",
+            expected=expected,
+            found=f"{len(positional)} inputs",
+        )
+    values = dict(zip(names, positional, strict=False))
+    for name, value in named.items():
+        if name not in names or name in values:
+            reason = "is not an input" if name not in names else "was given twice"
+            raise RelayError(rule="bad-input-name", message=f"`{name}` {reason} of `{entry.name}`", expected=expected)
+        values[name] = value
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise RelayError(
+            rule="missing-input",
+            message=f"`{entry.name}` was not given " + ", ".join(f"`{name}`" for name in missing),
+            expected=expected,
+            found=f"{len(values)} inputs",
+        )
+    return [values[name] for name in names]
+
+
+def as_array(value: Any, spec: TensorSpec) -> NDArray[np.generic]:
+    """`value` as a contiguous, aligned array of `spec`'s dtype and rank, never copied.
+
+    NumPy arrays, Python and NumPy scalars for scalars, and anything that speaks DLPack are taken.
+    """
+    array = value if isinstance(value, np.ndarray) else _import(value, spec)
+    if array.dtype != spec.dtype.numpy or not array.dtype.isnative:
+        raise _mismatch(spec, "dtype", str(spec.dtype), str(array.dtype), f"convert it: x.astype({str(spec.dtype)!r})")
+    if array.ndim != len(spec.shape):
+        raise _mismatch(spec, "rank", f"{len(spec.shape)} axes", f"{array.ndim} axes, shape {array.shape}", "")
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        state = f"strides {array.strides}" if array.flags.aligned else "an address that is no multiple of the item size"
+        raise _mismatch(
+            spec, "memory", "a contiguous, aligned array", state, "copy it once: np.ascontiguousarray(x) or x.copy()"
+        )
+    return array
+
+
+def _import(value: Any, spec: TensorSpec) -> NDArray[np.generic]:
+    if isinstance(value, (bool, int, float, np.generic)):
+        if isinstance(value, np.generic):
+            return np.asarray(value)
+        return np.asarray(value, dtype=spec.dtype.numpy)
+    if hasattr(value, "__dlpack__"):
+        try:
+            return np.from_dlpack(value)
+        except (BufferError, RuntimeError, TypeError) as error:
+            raise _mismatch(spec, "memory", "a CPU tensor that DLPack can share", str(error), "") from error
+    if isinstance(value, (list, tuple)):
+        raise _mismatch(spec, "kind", "an array", f"a {type(value).__name__}", "wrap it: np.array(x, dtype=...)")
+    raise _mismatch(spec, "kind", "a NumPy array or a DLPack tensor", f"a {type(value).__name__}", "")
+
+
+def solve_symbols(entry: EntrySpec, arrays: Sequence[NDArray[np.generic]]) -> dict[Symbol, int]:
+    """The dimension symbols as these arrays have them; every extent is checked."""
+    values: dict[Symbol, int] = {}
+    first: dict[Symbol, TensorSpec] = {}
+    for spec, array in zip(entry.inputs, arrays, strict=True):
+        for extent, found in zip(spec.shape, array.shape, strict=True):
+            if isinstance(extent, Symbol) and extent not in values:
+                values[extent] = found
+                first[extent] = spec
+    for spec, array in zip(entry.inputs, arrays, strict=True):
+        expected = tuple(evaluate(extent, values) for extent in spec.shape)
+        if expected != array.shape:
+            origins = tuple(
+                Origin(symbol.name, str(values[symbol]), f"`{first[symbol].name}`")
+                for symbol in values
+                if any(symbol is extent for extent in spec.shape)
+            )
+            shown = ", ".join(map(str, spec.shape))
+            raise _mismatch(spec, "shape", f"({shown})", str(array.shape), "", origins)
+    return values
+
+
+def _mismatch(
+    spec: TensorSpec, what: str, expected: str, found: str, remedy: str, origins: tuple[Origin, ...] = ()
+) -> RelayError:
+    return RelayError(
+        rule=f"input-{what}",
+        message=f"input `{spec.name}` has the wrong {what}",
+        expected=expected,
+        found=found,
+        remedy=remedy,
+        origins=origins,
+    )

@@ -1,0 +1,195 @@
+"""A compiled program, ready to be called from Python. Nothing here knows the compiler."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.arith.expr import Symbol, evaluate
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.runtime.arguments import bind_arguments, solve_symbols
+from relay.runtime.artefact import Artefact
+from relay.runtime.manifest import EntrySpec, Manifest, ResultSpec
+from relay.runtime.native import NativeCode, load_artefact_code, load_shared_library
+
+Result: TypeAlias = Union[NDArray[np.generic], "tuple[Result, ...]"]
+Exporter: TypeAlias = Callable[[Artefact, Path], None]
+_WORKSPACE_ALIGNMENT_BYTES = 64
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Executable:
+    """A loaded artefact. Calling it runs `@main`; `executable["name"]` is another of its functions.
+
+    Any number of threads may call at once: each running call has a workspace of its own.
+    """
+
+    manifest: Manifest
+    code: NativeCode
+    artefact: Artefact | None = None
+    exporter: Exporter | None = None
+    _entries: dict[str, EntryPoint] = field(default_factory=dict, init=False)
+
+    def __getitem__(self, name: str) -> EntryPoint:
+        point = self._entries.get(name)
+        if point is None:
+            point = EntryPoint(self.manifest.entry(name), self.code)
+            self._entries[name] = point
+        return point
+
+    def __call__(self, *positional: Any, **named: Any) -> Result:
+        """Run `@main` on arrays given by position or by name.
+
+        Gives an array, or tuples of arrays nested as the program's type says. Raises `RelayError` when an input has
+        the wrong dtype, rank, extent or memory, and when a run-time check of the program fails.
+        """
+        return self["main"](*positional, **named)
+
+    @property
+    def entry(self) -> EntrySpec:
+        """What `@main` takes and gives."""
+        return self.manifest.entry("main")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the artefact: native objects, constants and manifest in one file that `load` maps."""
+        if self.artefact is None:
+            raise RelayError(
+                rule="cannot-save",
+                message="a program that was loaded from a shared library cannot be saved as an artefact",
+                remedy="copy the shared library instead",
+            )
+        self.artefact.save(path)
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write a self-contained shared library that programs in C can call without Python. Needs `relay[export]`."""
+        if self.artefact is None or self.exporter is None:
+            raise RelayError(
+                rule="cannot-export",
+                message="this program was loaded without the compiler, so it cannot be exported",
+                remedy="export what `relay.build` returns",
+            )
+        self.exporter(self.artefact, Path(path))
+
+    def __repr__(self) -> str:
+        entry = self.entry
+        inputs, outputs = (", ".join(map(str, specs)) for specs in (entry.inputs, entry.outputs))
+        return f"<relay executable: ({inputs}) -> ({outputs})>"
+
+
+class EntryPoint:
+    """One native function of an executable, callable with arrays."""
+
+    __slots__ = ("_fixed_workspace_bytes", "_function", "_spec", "_workspaces")
+
+    def __init__(self, spec: EntrySpec, code: NativeCode) -> None:
+        self._spec = spec
+        self._function = code.entry(spec.native_symbol)
+        self._workspaces: list[NDArray[np.uint8]] = []  # free ones; append and pop are atomic
+        self._fixed_workspace_bytes = spec.workspace_bytes if isinstance(spec.workspace_bytes, int) else None
+
+    @property
+    def spec(self) -> EntrySpec:
+        return self._spec
+
+    def __call__(self, *positional: Any, **named: Any) -> Result:
+        arrays = bind_arguments(self._spec, positional, named)
+        values = solve_symbols(self._spec, arrays)
+        outputs = [
+            np.empty(tuple(evaluate(extent, values) for extent in spec.shape), spec.dtype.numpy)
+            for spec in self._spec.outputs
+        ]
+        self.run(arrays, outputs, values)
+        return _nest(self._spec.result, outputs)
+
+    def run(
+        self,
+        inputs: Sequence[NDArray[np.generic]],
+        outputs: Sequence[NDArray[np.generic]],
+        values: dict[Symbol, int],
+    ) -> None:
+        """Run on arrays that fit the specification already (as `bind_arguments` makes them)."""
+        addresses = [array.ctypes.data for array in (*inputs, *outputs)]
+        buffers = (ctypes.c_void_p * len(addresses))(*addresses)
+        symbols = (ctypes.c_int64 * max(1, len(self._spec.symbols)))(*(values[s] for s in self._spec.symbols))
+        workspace = self._take_workspace(values)
+        try:
+            status = self._function(buffers, symbols, workspace.ctypes.data)
+        finally:
+            self._workspaces.append(workspace)
+        if status:
+            raise self._failure(status)
+
+    def _take_workspace(self, values: dict[Symbol, int]) -> NDArray[np.uint8]:
+        needed = self._fixed_workspace_bytes
+        if needed is None:
+            needed = evaluate(self._spec.workspace_bytes, values)
+        try:
+            workspace = self._workspaces.pop()
+        except IndexError:
+            return aligned_bytes(needed)
+        return workspace if workspace.nbytes >= needed else aligned_bytes(needed)
+
+    def _failure(self, status: int) -> Exception:
+        if 0 < status <= len(self._spec.failures):
+            return RelayError(
+                rule="check-failed",
+                message=f"`{self._spec.name}`: {self._spec.failures[status - 1]}",
+                remedy="give inputs whose extents agree",
+            )
+        if status == OUT_OF_MEMORY:
+            return MemoryError(f"`{self._spec.name}` could not allocate memory")
+        return CompilerBug("runtime", f"`{self._spec.name}` returned the unknown status {status}")
+
+
+OUT_OF_MEMORY = -1
+
+
+def aligned_bytes(size: int) -> NDArray[np.uint8]:
+    """`size` uninitialised bytes whose address is a multiple of the cache line."""
+    padded = np.empty(size + _WORKSPACE_ALIGNMENT_BYTES, np.uint8)
+    start = -padded.ctypes.data % _WORKSPACE_ALIGNMENT_BYTES
+    return padded[start : start + size]
+
+
+def _nest(result: ResultSpec, outputs: Sequence[NDArray[np.generic]]) -> Result:
+    if isinstance(result, int):
+        return outputs[result]
+    return tuple(_nest(field, outputs) for field in result.fields)
+
+
+def instantiate(artefact: Artefact, exporter: Exporter | None = None) -> Executable:
+    """Load the native code of an artefact that is in memory."""
+    return Executable(artefact.manifest, load_artefact_code(artefact), artefact, exporter)
+
+
+def load(path: str | os.PathLike[str]) -> Executable:
+    """Open a compiled model: an artefact that `save` wrote, or a shared library that `export` wrote.
+
+    Only load files you trust: they hold native code, which runs with your rights. Raises `RelayError` when the file
+    is missing, damaged, or made by another program.
+    """
+    with _opened(path) as file:
+        start = file.read(4)
+    if start == b"\x7fELF":
+        code, manifest = load_shared_library(Path(path))
+        return Executable(manifest, code)
+    return instantiate(Artefact.load(path))
+
+
+def _opened(path: str | os.PathLike[str]) -> Any:
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise RelayError(
+            rule="cannot-read",
+            message=f"cannot read {os.fspath(path)}",
+            found=str(error.strerror),
+            remedy="check the path",
+        ) from error

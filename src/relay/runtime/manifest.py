@@ -1,0 +1,222 @@
+"""What an artefact says of itself: its entry points, with the names, types and memory they need.
+
+Extents are symbolic integers; in JSON they are ints, strings (a symbol) or lists (`["+", 1, ["*", 2, "n"]]`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, Union, cast
+
+from relay.arith.expr import (
+    FloorDiv,
+    FloorMod,
+    IntExpr,
+    Max,
+    Min,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    floor_divide,
+    floor_modulo,
+    maximum,
+    minimum,
+    multiply,
+)
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+
+FORMAT_VERSION = 1
+_MAX_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """A tensor that an entry takes or gives."""
+
+    name: str
+    shape: tuple[IntExpr, ...]
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleSpec:
+    """The nesting of results: what stands in each place is a leaf (its position among the outputs) or a tuple."""
+
+    fields: tuple[ResultSpec, ...]
+
+
+ResultSpec: TypeAlias = Union[int, TupleSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySpec:
+    """One callable of the artefact.
+
+    `symbols` are the dimension symbols that inputs determine, in the order in which the native entry takes them.
+    `failures[k]` is what went wrong when the native entry returns `k + 1`.
+    """
+
+    name: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    result: ResultSpec
+    symbols: tuple[Symbol, ...]
+    workspace_bytes: IntExpr
+    failures: tuple[str, ...] = ()
+
+    @property
+    def native_symbol(self) -> str:
+        return f"relay_entry_{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """`provenance` says what made the artefact (compiler version, target, options): for people."""
+
+    entries: tuple[EntrySpec, ...]
+    provenance: Mapping[str, str]
+
+    def entry(self, name: str) -> EntrySpec:
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        raise RelayError(
+            rule="unknown-entry",
+            message=f"the artefact has no function `{name}`",
+            expected="one of " + ", ".join(entry.name for entry in self.entries),
+            found=name,
+        )
+
+    def to_json(self) -> str:
+        """One line of JSON with sorted keys, so that equal manifests are equal bytes."""
+        entries = [
+            {
+                "name": entry.name,
+                "inputs": [_tensor_to_json(spec) for spec in entry.inputs],
+                "outputs": [_tensor_to_json(spec) for spec in entry.outputs],
+                "result": _result_to_json(entry.result),
+                "symbols": [symbol.name for symbol in entry.symbols],
+                "workspace_bytes": extent_to_json(entry.workspace_bytes),
+                "failures": list(entry.failures),
+            }
+            for entry in self.entries
+        ]
+        document = {"format": FORMAT_VERSION, "entries": entries, "provenance": dict(self.provenance)}
+        return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Manifest:
+        """Raises `RelayError` (rule `bad-manifest`) for anything that `to_json` would not write."""
+        try:
+            document = json.loads(text)
+            if document["format"] != FORMAT_VERSION:
+                raise RelayError(
+                    rule="artefact-version",
+                    message="the artefact was written by another version of the format",
+                    expected=f"format {FORMAT_VERSION}",
+                    found=f"format {document['format']}",
+                    remedy="compile the model again with this version",
+                )
+            entries = tuple(_entry_from_json(entry) for entry in document["entries"])
+            provenance = {str(key): str(value) for key, value in document["provenance"].items()}
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise RelayError(
+                rule="bad-manifest",
+                message="the manifest of the artefact cannot be read",
+                found=f"{type(error).__name__}: {error}",
+                remedy="the file is damaged or is not an artefact; compile the model again",
+            ) from error
+        return Manifest(entries, provenance)
+
+
+def extent_to_json(expr: IntExpr) -> Any:
+    match expr:
+        case int():
+            return expr
+        case Symbol(name):
+            return name
+        case Sum(constant, terms):
+            return ["+", constant, *(["*", factor, extent_to_json(term)] for term, factor in terms)]
+        case Product(factors):
+            return ["*", *map(extent_to_json, factors)]
+        case FloorDiv(left, right):
+            return ["//", extent_to_json(left), extent_to_json(right)]
+        case FloorMod(left, right):
+            return ["%", extent_to_json(left), extent_to_json(right)]
+        case Min(left, right):
+            return ["min", extent_to_json(left), extent_to_json(right)]
+        case Max(left, right):
+            return ["max", extent_to_json(left), extent_to_json(right)]
+        case _:
+            raise TypeError(f"{expr} is not an extent that inputs determine")
+
+
+_OPERATIONS: Mapping[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
+    "+": add,
+    "*": multiply,
+    "//": floor_divide,
+    "%": floor_modulo,
+    "min": minimum,
+    "max": maximum,
+}
+
+
+def extent_from_json(value: Any, symbols: Mapping[str, Symbol], depth: int = 0) -> IntExpr:
+    if depth > _MAX_DEPTH:
+        raise ValueError("an extent is nested too deeply")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return symbols[value]
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is not an extent")
+    name, *rest = cast("list[Any]", value)
+    operands = [extent_from_json(part, symbols, depth + 1) for part in rest]
+    result = operands[0]
+    for operand in operands[1:]:
+        result = _OPERATIONS[name](result, operand)
+    return result
+
+
+def _tensor_to_json(spec: TensorSpec) -> Any:
+    return {"name": spec.name, "shape": [extent_to_json(extent) for extent in spec.shape], "dtype": str(spec.dtype)}
+
+
+def _tensor_from_json(value: Any, symbols: Mapping[str, Symbol]) -> TensorSpec:
+    shape = tuple(extent_from_json(extent, symbols) for extent in value["shape"])
+    return TensorSpec(str(value["name"]), shape, DType(value["dtype"]))
+
+
+def _result_to_json(result: ResultSpec) -> Any:
+    return result if isinstance(result, int) else [_result_to_json(field) for field in result.fields]
+
+
+def _result_from_json(value: Any, outputs: int, depth: int = 0) -> ResultSpec:
+    if isinstance(value, int):
+        if not 0 <= value < outputs:
+            raise ValueError(f"output {value} of {outputs}")
+        return value
+    if depth > _MAX_DEPTH:
+        raise ValueError("the result is nested too deeply")
+    return TupleSpec(tuple(_result_from_json(field, outputs, depth + 1) for field in list(value)))
+
+
+def _entry_from_json(value: Any) -> EntrySpec:
+    symbols = {str(name): Symbol(str(name)) for name in value["symbols"]}
+    outputs = tuple(_tensor_from_json(spec, symbols) for spec in value["outputs"])
+    return EntrySpec(
+        name=str(value["name"]),
+        inputs=tuple(_tensor_from_json(spec, symbols) for spec in value["inputs"]),
+        outputs=outputs,
+        result=_result_from_json(value["result"], len(outputs)),
+        symbols=tuple(symbols.values()),
+        workspace_bytes=extent_from_json(value["workspace_bytes"], symbols),
+        failures=tuple(map(str, value["failures"])),
+    )

@@ -1,0 +1,79 @@
+"""Native entries by name, whether they come from an artefact's objects or from a shared library.
+
+Every entry has the signature
+
+    int32 entry(void **buffers, const int64 *symbols, void *workspace, const void *constants)
+
+where buffers are inputs then outputs. It gives a status: 0 is success, k > 0 the k-th failure of the manifest, -1 out of
+memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.base.diagnostics import RelayError
+from relay.runtime.artefact import Artefact
+from relay.runtime.manifest import Manifest
+from relay.runtime.objects import load_objects, load_support
+
+NativeEntry: TypeAlias = Callable[[Any, Any, int], int]
+_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NativeCode:
+    """Where symbols are, and what keeps them there: the library or the objects, and the constants."""
+
+    address: Callable[[str], int]
+    constants_address: int
+    owner: object
+
+    def entry(self, symbol: str) -> NativeEntry:
+        """The entry as a Python function of `(buffers, symbols, workspace address)` that gives its status."""
+        function = _SIGNATURE(self.address(symbol))
+        constants = self.constants_address
+
+        def call(buffers: Any, symbols: Any, workspace: int) -> int:
+            return function(ctypes.addressof(buffers), ctypes.addressof(symbols), workspace, constants)
+
+        return call
+
+
+def load_artefact_code(artefact: Artefact) -> NativeCode:
+    """Load the objects of an artefact into this process."""
+    constants: NDArray[np.uint8] = artefact.constants
+    symbols = tuple(entry.native_symbol for entry in artefact.manifest.entries)
+    support = load_support(artefact.support)
+    objects = load_objects(artefact.objects, symbols, support.addresses)
+    return NativeCode(objects.address, constants.ctypes.data, (objects, constants))
+
+
+def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
+    """Open a shared library that `export` wrote. Raises `RelayError` (rule `bad-artefact`) for any other."""
+    try:
+        library = ctypes.CDLL(str(path.resolve()))
+        manifest_bytes = ctypes.c_uint64.in_dll(library, "relay_manifest_bytes").value
+        start = ctypes.addressof(ctypes.c_char.in_dll(library, "relay_manifest"))
+        constants = ctypes.addressof(ctypes.c_char.in_dll(library, "relay_constants"))
+    except (OSError, ValueError) as error:
+        raise RelayError(
+            rule="bad-artefact",
+            message=f"{path} is not a shared library that relay exported",
+            found=str(error),
+            remedy="load what `export` or `relay compile` wrote",
+        ) from error
+    manifest = Manifest.from_json(ctypes.string_at(start, manifest_bytes))
+
+    def address(symbol: str) -> int:
+        found = ctypes.cast(library[symbol], ctypes.c_void_p).value
+        return found or 0
+
+    return NativeCode(address, constants, library), manifest

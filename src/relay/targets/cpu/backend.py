@@ -1,0 +1,90 @@
+"""The CPU backend: what the compiler asks of a target, answered for LLVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from relay.base.target import Target
+from relay.base.version import compiler_fingerprint
+from relay.lower.group import Group
+from relay.lower.program import Program
+from relay.runtime.artefact import Artefact
+from relay.targets.cpu.cache import KernelCache, cache_key
+from relay.targets.cpu.codegen import emit_assembly, emit_object
+from relay.targets.cpu.emit.kernel import emit_kernel
+from relay.targets.cpu.emit.program import emit_program
+from relay.targets.cpu.emit.shared_entry import emit_shared_entry
+from relay.targets.cpu.host import resolve
+from relay.targets.cpu.link import link_shared
+from relay.targets.cpu.schedules.choose import schedule_group
+from relay.targets.cpu.support import support_object
+from relay.targets.cpu.workers import KernelCompiler
+from relay.te.schedule.step import Step
+from relay.tir.stmt import PrimFunc
+from relay.transform.context import LayoutPreferences
+
+
+@dataclass(frozen=True, slots=True)
+class CpuBackend:
+    """LLVM for one resolved target."""
+
+    target: Target
+
+    @staticmethod
+    def for_target(target: Target) -> CpuBackend:
+        """The backend for a target, with what it leaves open filled in from this machine."""
+        return CpuBackend(resolve(target))
+
+    @property
+    def layouts(self) -> LayoutPreferences:
+        """Channels last, and weights in panels as wide as the register tiles of the schedules."""
+        lanes = self.target.register_bits // 32
+        many = self.target.register_count >= 32
+        return LayoutPreferences("NHWC", (2 if many else 1) * lanes, (4 if many else 2) * lanes)
+
+    def schedule(self, group: Group) -> tuple[Step, ...]:
+        return schedule_group(group, self.target)
+
+    def kernel_text(self, function: PrimFunc) -> str:
+        return emit_kernel(function, self.target)
+
+    def program_text(self, program: Program) -> str:
+        return emit_program(program, self.target)
+
+    def build_kernels(
+        self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
+    ) -> list[bytes]:
+        cache = KernelCache.from_environment()
+        names = [cache_key(f"{compiler_fingerprint()}\n{self.target}\n{key}", self.target) for key in keys]
+        found = [None if cache is None else cache.get(name) for name in names]
+        missing = [position for position, image in enumerate(found) if image is None]
+        with KernelCompiler(self.target, cache) as compiler:
+            for done, position in enumerate(missing):
+                report(len(keys) - len(missing) + done, len(keys))
+                compiler.submit(source(position))
+            made = compiler.results() if missing else []
+        for position, image in zip(missing, made, strict=True):
+            found[position] = image
+            if cache is not None:
+                cache.put(names[position], image)
+        report(len(keys), len(keys))
+        return [image for image in found if image is not None]
+
+    def compile(self, texts: Sequence[str]) -> list[bytes]:
+        return [emit_object(text, self.target, opt=1) for text in texts]  # calls only: nothing to optimize
+
+    def support_object(self) -> bytes:
+        return support_object(self.target)
+
+    def assembly(self, text: str) -> str:
+        return emit_assembly(text, self.target)
+
+    def link(self, artefact: Artefact, path: Path) -> None:
+        glue = emit_object(emit_shared_entry(artefact.manifest, self.target), self.target)
+        data = {
+            "relay_constants": artefact.constants.tobytes() or b"\0",
+            "relay_manifest": artefact.manifest.to_json().encode(),
+        }
+        link_shared((artefact.support, *artefact.objects, glue), path, self.target, data)

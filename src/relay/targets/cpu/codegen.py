@@ -1,0 +1,56 @@
+"""Object code and assembly of one kernel, for a `Target`."""
+
+from __future__ import annotations
+
+import re
+
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.target import Target
+from relay.targets.cpu.object_code import assembly_text, object_bytes, target_machine
+
+_VECTOR_TYPE = re.compile(r"<\d+ x ")
+
+
+def optimization_level(text: str) -> int:
+    """How much LLVM has to do. A kernel written in vectors needs only its stack slots turned into registers (level 1:
+    more makes it no faster and takes two to five times as long). Scalar loops are left to LLVM's vectorizer (level 2:
+    five to ten times faster, small kernels as they are)."""
+    return 1 if _VECTOR_TYPE.search(text) else 2
+
+
+def machine_words(target: Target) -> tuple[str, str, str]:
+    """`(triple, cpu, features)` as LLVM takes them. Raises `RelayError` (rule `unsupported-target`)."""
+    if not target.is_resolved:
+        raise CompilerBug("codegen", f"the target `{target}` has not been resolved")
+    words = (target.triple, target.cpu, ",".join(target.features))
+    try:
+        target_machine(*words)
+    except RuntimeError as error:
+        raise RelayError(
+            rule="unsupported-target",
+            message="LLVM has no code generator for this target",
+            expected="a triple such as x86_64-unknown-linux-gnu or aarch64-unknown-linux-gnu",
+            found=target.triple,
+            remedy=str(error).strip(),
+        ) from None
+    return words
+
+
+def emit_object(text: str, target: Target, opt: int | None = None) -> bytes:
+    """The object file of a module of LLVM text. The same text and target give the same bytes.
+
+    `opt` is LLVM's level (0 to 3), by default what the text needs."""
+    words = machine_words(target)
+    try:
+        return object_bytes(text, *words, optimization_level(text) if opt is None else opt)
+    except RuntimeError as error:
+        raise CompilerBug("codegen", f"LLVM refuses the text: {str(error).strip()}") from None
+
+
+def emit_assembly(text: str, target: Target, opt: int | None = None) -> str:
+    """The machine instructions of a module of LLVM text."""
+    words = machine_words(target)
+    try:
+        return assembly_text(text, *words, optimization_level(text) if opt is None else opt)
+    except RuntimeError as error:
+        raise CompilerBug("codegen", f"LLVM refuses the text: {str(error).strip()}") from None

@@ -1,0 +1,107 @@
+"""What the emitter knows while it writes one function: the machine, and what stands for symbols, buffers and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from relay.arith.expr import IntExpr, Symbol
+from relay.base.target import Target
+from relay.targets.cpu.emit.lanes import Lanes
+from relay.targets.cpu.emit.text import FunctionText, ModuleText
+from relay.tir.buffer import Buffer
+from relay.tir.expr import Value, ValueVar
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The facts about a target that decide which instructions are written."""
+
+    has_fma: bool
+    has_half_conversion: bool
+    scalers: Mapping[str, str]
+    contract: bool
+    threaded: bool
+
+    @classmethod
+    def of(cls, target: Target, contract: bool) -> Machine:
+        arm64 = target.triple.startswith(("aarch64", "arm64"))
+        fused = arm64 or target.has("fma") or target.has("avx512f")
+        return cls(
+            has_fma=fused,
+            has_half_conversion=arm64 or target.has("f16c") or target.has("avx512f"),
+            scalers=_scalers(target),
+            contract=contract and fused,
+            threaded=target.num_threads != 1,
+        )
+
+
+def _scalers(target: Target) -> Mapping[str, str]:
+    """The instructions that multiply vectors by powers of two, by LLVM type."""
+    stem = "llvm.x86.avx512.mask.scalef"
+    found: dict[str, str] = {}
+    if target.has("avx512f"):
+        found = {"<16 x float>": f"{stem}.ps.512", "<8 x double>": f"{stem}.pd.512"}
+    if target.has("avx512vl"):
+        found |= {"<8 x float>": f"{stem}.ps.256", "<4 x float>": f"{stem}.ps.128", "<4 x double>": f"{stem}.pd.256"}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a buffer is: its address (known from region `depth` on), strides in elements, and what its loads share."""
+
+    pointer: str
+    depth: int
+    strides: tuple[IntExpr, ...]
+    load_key: object
+    item_bytes: int
+    invariant: bool = False
+
+
+@dataclass(slots=True)
+class Emitter:
+    """State of the emission of one function. `emit_value` is the walk over values, held here because indices hold
+    values and values hold indices."""
+
+    function: FunctionText
+    machine: Machine
+    kernel_name: str
+    emit_value: Callable[[Emitter, Value], str]
+    symbols: dict[Symbol, tuple[str, int]] = field(default_factory=dict)
+    ranges: dict[Symbol, IntExpr] = field(default_factory=dict)
+    places: dict[Buffer, Place] = field(default_factory=dict)
+    variables: dict[ValueVar, str] = field(default_factory=dict)
+    memo: dict[int, str] = field(default_factory=dict)
+    guard: Guard | None = None
+    in_parallel: bool = False
+    held: list[str] = field(default_factory=list)  # what to free if the kernel has to return early
+
+    @property
+    def module(self) -> ModuleText:
+        return self.function.module
+
+    def lanes(self, element: str, lanes: int) -> Lanes:
+        return Lanes(self.function, element, lanes, self.machine.has_fma, self.machine.scalers)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The lanes in which what is being emitted will be used: an `i1` or vector of them."""
+
+    mask: str
+    lanes: int
+
+
+def row_major_strides(shape: tuple[IntExpr, ...]) -> tuple[IntExpr, ...]:
+    """Elements from one entry of each axis to the next, last axis contiguous.
+
+    >>> row_major_strides((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides: list[IntExpr] = []
+    step: IntExpr = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step = step * extent
+    return tuple(reversed(strides))

@@ -1,0 +1,97 @@
+"""Parallel loops: the body becomes a function of a range of iterations, which the thread pool calls.
+
+    for i in parallel(n): body   →   relay_parallel_for(@kernel.part0, context, n, grain)
+
+`context` is a struct on the caller's stack with the addresses and numbers that the body uses. A loop inside is serial.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from relay.targets.cpu.emit.context import Emitter
+from relay.targets.cpu.emit.index import emit_index
+from relay.targets.cpu.emit.text import FunctionText
+from relay.targets.cpu.emit.typenames import register_type
+from relay.tir.stmt import For
+
+EmitBody = Callable[[Emitter, For, str, str], None]
+_CAPTURED_NAME = re.compile(r"%[psx]\d+\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """Something that is known around the loop: its LLVM type, its name there, and its name in the body."""
+
+    kind: str
+    outside: str
+    inside: str
+    attribute: str = ""
+
+
+def emit_parallel(e: Emitter, loop: For, emit_body: EmitBody) -> None:
+    """Write the body as functions of its own, and the call at this point."""
+    part = f"{e.kernel_name}.part{e.module.outlined}"
+    e.module.outlined += 1
+    inner, around = _inner_emitter(e)
+    emit_body(inner, loop, "%begin", "%end")
+    inner.function.effect("ret void")
+    body = inner.function.render_body()
+    mentioned = set(_CAPTURED_NAME.findall(body))
+    held = [captured for captured in around if captured.inside in mentioned]
+    struct = "{ " + ", ".join(captured.kind for captured in held) + " }"
+    e.module.functions.append(_entry(part, struct, held))
+    e.module.functions.append(_body(part, held, body))
+    _call(e, loop, part, struct, held)
+
+
+def _inner_emitter(e: Emitter) -> tuple[Emitter, list[Captured]]:
+    """An emitter for the body, to which all that is known here is known under new names, in the order of definition."""
+    inner = Emitter(FunctionText(e.module), e.machine, e.kernel_name, e.emit_value, in_parallel=True)
+    inner.ranges = dict(e.ranges)
+    around: list[Captured] = []
+    for position, (buffer, place) in enumerate(e.places.items()):
+        name = f"%p{position}"
+        around.append(Captured("ptr", place.pointer, name, "noalias " if place.load_key is buffer else ""))
+        inner.places[buffer] = replace(place, pointer=name, depth=0)
+    for position, (symbol, (text, _)) in enumerate(e.symbols.items()):
+        around.append(Captured("i64", text, f"%s{position}"))
+        inner.symbols[symbol] = (f"%s{position}", 0)
+    for position, (variable, text) in enumerate(e.variables.items()):
+        around.append(Captured(register_type(variable.dtype, variable.lanes), text, f"%x{position}"))
+        inner.variables[variable] = f"%x{position}"
+    return inner, around
+
+
+def _entry(part: str, struct: str, held: list[Captured]) -> str:
+    """The function that the pool calls: it unpacks the context."""
+    lines = [f"define internal void @{part}(ptr %context, i64 %begin, i64 %end) nounwind {{"]
+    for position, captured in enumerate(held):
+        lines.append(f"  %f{position} = getelementptr {struct}, ptr %context, i64 0, i32 {position}")
+        lines.append(f"  %a{position} = load {captured.kind}, ptr %f{position}")
+    arguments = [f"{captured.kind} %a{position}" for position, captured in enumerate(held)]
+    lines.append(f"  call void @{part}.body({', '.join([*arguments, 'i64 %begin', 'i64 %end'])})")
+    lines.append("  ret void\n}\n")
+    return "\n".join(lines)
+
+
+def _body(part: str, held: list[Captured], body: str) -> str:
+    """The iterations themselves, with their buffers as parameters that do not alias."""
+    parameters = [f"{captured.kind} {captured.attribute}{captured.inside}" for captured in held]
+    header = f"define internal void @{part}.body({', '.join([*parameters, 'i64 %begin', 'i64 %end'])}) nounwind"
+    return f"{header} {body}"
+
+
+def _call(e: Emitter, loop: For, part: str, struct: str, held: list[Captured]) -> None:
+    f = e.function
+    context = f.alloca_type(struct)
+    for position, captured in enumerate(held):
+        field = f.op(f"getelementptr {struct}, ptr {context}, i64 0, i32 {position}")
+        f.effect(f"store {captured.kind} {captured.outside}, ptr {field}")
+    count = emit_index(e, loop.extent)
+    grain = dict(loop.annotations).get("grain", 1)
+    e.module.declare("relay_parallel_for", "void @relay_parallel_for(ptr, ptr, i64, i64)")
+    f.effect(f"call void @relay_parallel_for(ptr @{part}, ptr {context}, i64 {count}, i64 {grain})")
+    f.forget_all_loads()

@@ -1,0 +1,95 @@
+"""The entries of a program as the text of one LLVM module. Kernels are external symbols."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from relay.base.target import Target
+from relay.lower.program import (
+    CallKernel,
+    CheckExtents,
+    ConstantPlace,
+    CopyBytes,
+    InputPlace,
+    Instruction,
+    OutputPlace,
+    Place,
+    Program,
+    ProgramFunction,
+    WorkspacePlace,
+)
+from relay.targets.cpu.emit.context import Emitter, Machine
+from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.text import FunctionText, ModuleText
+from relay.targets.cpu.emit.value import emit_value
+
+
+def emit_program(program: Program, target: Target) -> str:
+    """LLVM text of every function of a program:
+
+        define i32 @relay_entry_name(ptr buffers, ptr symbols, ptr workspace, ptr constants)
+
+    `buffers` holds the addresses of inputs, then outputs; `symbols` the extents as int64. Gives 0, or the number of
+    the failed check.
+    """
+    module = ModuleText("program")
+    for function in program.functions:
+        module.functions.append(_entry(function, target, module))
+    return module.render()
+
+
+def _entry(function: ProgramFunction, target: Target, module: ModuleText) -> str:
+    text = FunctionText(module)
+    e = Emitter(text, Machine.of(target, contract=False), function.name, emit_value)
+    for position, symbol in enumerate(function.symbols):
+        address = text.op_at(0, f"getelementptr i64, ptr %symbols, i64 {position}")
+        e.symbols[symbol] = (text.op_at(0, f"load i64, ptr {address}, align 8"), 0)
+    for instruction in function.instructions:
+        _instruction(e, instruction, len(function.inputs))
+    text.effect("ret i32 0")
+    parameters = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
+    return text.render(f"define i32 @relay_entry_{function.name}({parameters}) nounwind")
+
+
+def _instruction(e: Emitter, instruction: Instruction, input_count: int) -> None:
+    text = e.function
+    match instruction:
+        case CallKernel(kernel, arguments, _, extents):
+            operands = [f"ptr {_address(e, place, input_count)}" for place in arguments]
+            operands += [f"i64 {emit_index(e, extent)}" for extent in extents]
+            kinds = ", ".join(["ptr"] * len(arguments) + ["i64"] * len(extents))
+            text.module.declare(kernel, f"void @{kernel}({kinds})")
+            text.effect(f"call void @{kernel}({', '.join(operands)})")
+        case CopyBytes(source, destination, size_bytes):
+            source_address, target_address = (_address(e, place, input_count) for place in (source, destination))
+            text.module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
+            size = emit_index(e, size_bytes)
+            text.effect(f"call ptr @memcpy(ptr {target_address}, ptr {source_address}, i64 {size})")
+        case CheckExtents(condition, failure):
+            passed, failed = text.label("passed"), text.label("failed")
+            text.branch(emit_comparison(e, condition), passed, failed)
+            text.start_block(failed)
+            text.effect(f"ret i32 {failure}")
+            text.start_block(passed)
+        case _:
+            assert_never(instruction)
+
+
+def _address(e: Emitter, place: Place, input_count: int) -> str:
+    text = e.function
+    match place:
+        case InputPlace(index):
+            return _buffer(text, index)
+        case OutputPlace(index):
+            return _buffer(text, input_count + index)
+        case ConstantPlace(offset_bytes):
+            return text.op(f"getelementptr i8, ptr %constants, i64 {offset_bytes}")
+        case WorkspacePlace(offset_bytes):
+            return text.op(f"getelementptr i8, ptr %workspace, i64 {emit_index(e, offset_bytes)}")
+        case _:
+            assert_never(place)
+
+
+def _buffer(text: FunctionText, position: int) -> str:
+    address = text.op(f"getelementptr ptr, ptr %buffers, i64 {position}")
+    return text.op(f"load ptr, ptr {address}, align 8")

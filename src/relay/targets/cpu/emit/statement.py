@@ -1,0 +1,136 @@
+"""Every form of statement."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from relay.arith.expr import IntExpr
+from relay.base.diagnostics import CompilerBug
+from relay.targets.cpu.emit.context import Emitter, Place, row_major_strides
+from relay.targets.cpu.emit.index import emit_index
+from relay.targets.cpu.emit.memory import emit_store
+from relay.targets.cpu.emit.parallel import emit_parallel
+from relay.targets.cpu.emit.value import emit_value
+from relay.tir.buffer import Buffer, Scope
+from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
+
+
+def emit_statement(e: Emitter, statement: Stmt) -> None:
+    """Write `statement` at the end of the function. Names bound by `LetValue` nest as deep as a program is long, so
+    that form is a loop here; the others recurse, as deep as loops nest."""
+    while isinstance(statement, LetValue):
+        e.memo = {}
+        e.variables[statement.variable] = emit_value(e, statement.value)
+        statement = statement.body
+    e.memo = {}
+    match statement:
+        case Store():
+            emit_store(e, statement, emit_value(e, statement.value))
+        case Sequence(statements):
+            for part in statements:
+                emit_statement(e, part)
+        case For():
+            _for(e, statement)
+        case If():
+            _if(e, statement)
+        case Allocate(buffer, body):
+            _allocate(e, buffer, body)
+        case Evaluate(value):
+            emit_value(e, value)
+        case _:
+            assert_never(statement)
+
+
+def _for(e: Emitter, loop: For) -> None:
+    if loop.kind is LoopKind.PARALLEL and e.machine.threaded and not e.in_parallel:
+        emit_parallel(e, loop, emit_loop_body)
+    elif loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL):
+        emit_serial(e, loop, "0", emit_index(e, loop.extent), loop.extent)
+    else:
+        raise CompilerBug(
+            "emit", f"{e.kernel_name}: a loop of kind {loop.kind} (over {loop.variable}) must be lowered first"
+        )
+
+
+def emit_loop_body(e: Emitter, loop: For, begin: str, end: str) -> None:
+    """The iterations `begin` to `end`, of which there is at least one."""
+    emit_serial(e, loop, begin, end, 1)
+
+
+def emit_serial(e: Emitter, loop: For, begin: str, end: str, count: IntExpr) -> None:
+    """Iterations `begin` to `end`, tested at the bottom; before the first only where `count` may be 0."""
+    if count == 0:
+        return
+    f = e.function
+    head, after = f.label("loop"), f.label("done")
+    if not isinstance(count, int):
+        f.branch(f.op(f"icmp slt i64 {begin}, {end}"), head, after)
+    else:
+        f.jump(head)
+    before = f.block
+    f.start_block(head)
+    variable = f.fresh()
+    phi = [""]
+    f.insert_later(phi)
+    f.open_region()
+    f.forget_all_loads()
+    e.symbols[loop.variable] = (variable, f.depth)
+    e.ranges[loop.variable] = loop.extent
+    emit_statement(e, loop.body)
+    following = f.impure(f"add nuw nsw i64 {variable}, 1")
+    more = f.impure(f"icmp slt i64 {following}, {end}")
+    phi[0] = f"  {variable} = phi i64 [ {begin}, %{before} ], [ {following}, %{f.block} ]"
+    f.branch(more, head, after)
+    f.close_region()
+    f.forget_all_loads()
+    f.start_block(after)
+
+
+def _if(e: Emitter, statement: If) -> None:
+    f = e.function
+    condition = emit_value(e, statement.condition)
+    then, after = f.label("then"), f.label("endif")
+    otherwise = f.label("else") if statement.otherwise is not None else after
+    f.branch(condition, then, otherwise)
+    for label, arm in ((then, statement.then), (otherwise, statement.otherwise)):
+        if arm is not None:
+            f.start_block(label)
+            f.open_region()
+            emit_statement(e, arm)
+            f.close_region()
+            f.jump(after)
+    f.start_block(after)
+
+
+def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
+    """Private buffers are on the stack, and become registers where their indices are constants; others are taken from
+    the allocator. If it has no memory the kernel returns at once, with the error left in the support library."""
+    strides = row_major_strides(buffer.shape)
+    elements: IntExpr = 1
+    for extent in buffer.shape:
+        elements = elements * extent
+    item = buffer.dtype.item_bytes
+    if buffer.scope in (Scope.LOCAL, Scope.REGISTER):
+        if not isinstance(elements, int):
+            raise CompilerBug("emit", f"{e.kernel_name}: {buffer} in scope {buffer.scope} needs constant extents")
+        e.places[buffer] = Place(e.function.alloca(max(1, elements * item)), 0, strides, buffer, item)
+        emit_statement(e, body)
+        return
+    f = e.function
+    e.module.declare("relay_alloc", "ptr @relay_alloc(i64)")
+    e.module.declare("relay_free", "void @relay_free(ptr)")
+    pointer = f.impure(f"call ptr @relay_alloc(i64 {emit_index(e, elements * item)})")
+    failed, go_on = f.label("nomemory"), f.label("allocated")
+    f.branch(f.impure(f"icmp eq ptr {pointer}, null"), failed, go_on)
+    f.start_block(failed)
+    for held in reversed(e.held):
+        f.effect(f"call void @relay_free(ptr {held})")
+    f.effect("ret void")
+    f.start_block(go_on)
+    f.open_region()
+    e.places[buffer] = Place(pointer, f.depth, strides, buffer, item)
+    e.held.append(pointer)
+    emit_statement(e, body)
+    e.held.pop()
+    f.close_region()
+    f.effect(f"call void @relay_free(ptr {pointer})")

@@ -1,0 +1,109 @@
+"""Matrix products: a register tile of rows × columns accumulates over k, and the epilogue stores it.
+
+Loops: batch · column panels · row tiles · k · (rows × columns, unrolled into registers). A column panel of the packed
+weight stays in the cache while the row tiles pass over it.
+"""
+
+from __future__ import annotations
+
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
+from relay.te.operation import Compute
+
+PRODUCTS = ("dense", "matmul", "batch_matmul")
+_UNROLL_K = 4
+
+
+def schedule_matmul(plan: Plan, reduction: str) -> None:
+    """`reduction[.., m, n] += a[.., m, k] * b[.., k, n]`, with everything behind it fused."""
+    plan.inline_formulas()
+    s = plan.steps
+    acc, store = accumulators_of(plan, reduction)
+    axes = [loop.name for loop in s.state.stage(store).loops]
+    extents = [plan.extent(store, axis) for axis in axes]
+    rows, columns = (axes[-2] if len(axes) > 1 else None), axes[-1]
+    lanes = plan.vector_lanes
+    row_tile, column_tile = register_tile(plan, extents[-2] if rows else 1, extents[-1])
+    batch = axes[:-2]
+    column_outer, column_inner = plan.tile(store, columns, column_tile)
+    row_outer, row_inner = plan.tile(store, rows, row_tile) if rows else (None, None)
+    outer = [*batch, *[loop for loop in (column_outer, row_outer) if loop]]
+    inner = [loop for loop in (row_inner, column_inner) if loop]
+    s.reorder(store, *outer, *inner)
+    if outer:
+        s.compute_at(acc, store, outer[-1])
+    accumulate(plan, acc, lanes)
+    if row_inner:
+        s.unroll(store, row_inner)
+    columns_of_tile(plan, store, column_inner, column_tile, lanes)
+    operation = s.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
+    parallel = [*batch, *[loop for loop in (column_outer,) if loop]] or [loop for loop in (row_outer,) if loop]
+    if column_outer and row_outer and not batch and not _balanced(extents[-1], column_tile, plan):
+        s.reorder(store, row_outer, column_outer, *inner)
+        parallel = [row_outer]
+    plan.parallelize(store, parallel, work)
+
+
+def _balanced(columns: object, tile: int, plan: Plan) -> bool:
+    """Whether the column panels share out among the threads without one waiting long for another."""
+    threads = max(1, plan.target.num_threads)
+    if not isinstance(columns, int):
+        return True
+    panels = -(-columns // tile)
+    return panels % threads == 0 or panels >= 4 * threads
+
+
+def register_tile(plan: Plan, rows: object, columns: object) -> tuple[int, int]:
+    """Rows and columns of the accumulator tile: as many accumulators as registers allow, and equal parts.
+
+    With V vectors a row, V·rows accumulators, V of the weight and one broadcast must fit the registers.
+    """
+    lanes = plan.vector_lanes
+    registers = plan.target.register_count
+    wide = 4 if registers >= 32 else 2
+    if isinstance(columns, int):
+        while wide > 1 and columns % (wide * lanes) and columns < 4 * wide * lanes:
+            wide //= 2
+        if columns <= lanes:
+            wide = 1
+    most_rows = (registers - wide - 1) // wide
+    row_limit = min(most_rows, 14)
+    return (even_tile(rows, row_limit) if isinstance(rows, int) else row_limit), wide * lanes
+
+
+def columns_of_tile(plan: Plan, stage: str, loop: str, width: int, lanes: int) -> None:
+    """The columns of a register tile: whole vectors where it is wide enough."""
+    if width > lanes:
+        outer, inner = plan.steps.split(stage, loop, factor=lanes)
+        plan.steps.unroll(stage, outer)
+        plan.steps.vectorize(stage, inner)
+    else:
+        plan.steps.vectorize(stage, loop)
+
+
+def accumulate(plan: Plan, acc: str, lanes: int) -> None:
+    s = plan.steps
+    stage = s.state.stage(acc)
+    operation = stage.operation
+    assert isinstance(operation, Compute)
+    names = [axis.name for axis in operation.axes]
+    summed = [axis.name for axis in operation.reduce_axes]
+    rows, columns = names[:-1], names[-1]
+    column_outer, column_inner = s.split(acc, columns, factor=lanes)
+    innermost = summed[-1]
+    extent = plan.extent(acc, innermost)
+    unroll = next((u for u in (_UNROLL_K, 3, 2) if isinstance(extent, int) and extent % u == 0), 1)
+    if unroll > 1 and extent != unroll:
+        k_outer, k_inner = s.split(acc, innermost, factor=unroll)
+        order = [*summed[:-1], k_outer, k_inner]
+        s.reorder(acc, *order, *rows, column_outer, column_inner)
+        s.unroll(acc, k_inner)
+    else:
+        s.reorder(acc, *summed, *rows, column_outer, column_inner)
+        if unroll > 1:
+            s.unroll(acc, innermost)
+    for row in rows:
+        s.unroll(acc, row)
+    s.unroll(acc, column_outer)
+    s.vectorize(acc, column_inner)

@@ -1,0 +1,127 @@
+"""What every schedule of this target starts from: the builder, the machine, and the shape of the group's stages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.arith.expr import IntExpr
+from relay.base.target import Target
+from relay.lower.group import Group
+from relay.te.operation import Compute, Reduction
+from relay.te.schedule.builder import ScheduleBuilder
+from relay.te.state import Stage
+from relay.tir.buffer import Scope
+
+# A parallel region costs a few microseconds; below this many operations one thread is faster.
+SMALLEST_PARALLEL_WORK = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A schedule being written for one group on one machine."""
+
+    group: Group
+    target: Target
+    steps: ScheduleBuilder
+
+    @property
+    def vector_lanes(self) -> int:
+        """float32 elements of one vector register."""
+        return self.target.register_bits // 32
+
+    @property
+    def output(self) -> Stage:
+        """The stage of the group's last output: the one that others are attached to."""
+        return self.steps.state.stage(self.output_name)
+
+    @property
+    def output_name(self) -> str:
+        results = self.steps.state.outputs
+        return next(stage.name for stage in self.steps.state.stages if results[-1] in stage.outputs)
+
+    def is_output(self, stage: Stage) -> bool:
+        return any(buffer in self.steps.state.outputs for buffer in stage.outputs)
+
+    def reductions(self) -> list[Stage]:
+        return [stage for stage in self.steps.state.stages if is_reduction(stage)]
+
+    def stage_named(self, stem: str) -> Stage | None:
+        """The stage whose name is `stem`, or `stem` with a suffix that made it unique."""
+        for stage in self.steps.state.stages:
+            if stage.name == stem:
+                return stage
+        return None
+
+    def inline_formulas(self, keep: frozenset[str] = frozenset()) -> None:
+        """Inline every stage that is a plain formula, but for outputs and those named in `keep`."""
+        for stage in self.steps.state.stages:
+            formula = isinstance(stage.operation, Compute) and not is_reduction(stage)
+            if formula and not self.is_output(stage) and stage.name not in keep:
+                self.steps.compute_inline(stage.name)
+
+    def tile(self, stage: str, loop: str, factor: int) -> tuple[str | None, str]:
+        """Split a loop by `factor`; when the loop is no longer than that it stays whole and there is no outer loop."""
+        extent = self.extent(stage, loop)
+        if isinstance(extent, int) and extent <= factor:
+            return None, loop
+        return self.steps.split(stage, loop, factor=factor)
+
+    def extent(self, stage: str, loop: str) -> IntExpr:
+        """The extent of a loop that stands for a whole axis of its stage."""
+        operation = self.steps.state.stage(stage).operation
+        assert isinstance(operation, Compute)
+        for axis in (*operation.axes, *operation.reduce_axes):
+            if axis.name == loop:
+                return axis.extent
+        raise KeyError(loop)
+
+    def vectorize_columns(self, stage: str, loop: str, lanes: int) -> None:
+        """The innermost `loop` as whole vectors: split by `lanes`, the inner loop vectorised, the outer unrolled."""
+        outer, inner = self.tile(stage, loop, lanes)
+        self.steps.vectorize(stage, inner)
+        if outer is not None:
+            self.steps.unroll(stage, outer)
+
+    def parallelize(self, stage: str, loops: list[str], work: IntExpr) -> None:
+        """Run the fused `loops` (outermost, in order) on all threads, if there is enough to do."""
+        if self.target.num_threads == 1 or not loops or (isinstance(work, int) and work < SMALLEST_PARALLEL_WORK):
+            return
+        fused = loops[0]
+        for loop in loops[1:]:
+            fused = self.steps.fuse(stage, fused, loop)
+        self.steps.parallel(stage, fused)
+
+
+def is_reduction(stage: Stage) -> bool:
+    return isinstance(stage.operation, Compute) and isinstance(stage.operation.body, Reduction)
+
+
+def accumulators_of(plan: Plan, reduction: str) -> tuple[str, str]:
+    """`(accumulating stage, storing stage)`: the reduction in registers, and the stage that stores its results.
+
+    When formulas follow the reduction the output stage stores; else a copy is made that does.
+    """
+    stage = plan.steps.state.stage(reduction)
+    if plan.is_output(stage):
+        return plan.steps.cache_write(reduction, Scope.REGISTER), reduction
+    plan.steps.set_scope(reduction, Scope.REGISTER)
+    return reduction, plan.output_name
+
+
+def even_tile(extent: IntExpr, largest: int) -> int:
+    """The tile of at most `largest` that cuts `extent` into equal parts as nearly as can be: no thin tails.
+
+    >>> even_tile(57, 14), even_tile(56, 14), even_tile(5, 14)
+    (12, 14, 5)
+    """
+    if not isinstance(extent, int):
+        return largest
+    parts = -(-extent // largest)
+    return max(1, -(-extent // max(1, parts)))
+
+
+def product(extents: tuple[IntExpr, ...]) -> IntExpr:
+    total: IntExpr = 1
+    for extent in extents:
+        total = total * extent
+    return total

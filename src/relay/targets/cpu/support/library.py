@@ -1,0 +1,49 @@
+"""The support library of a target: one module of LLVM text, from the files beside this one."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from string import Template
+
+from relay.base.target import Target
+from relay.targets.cpu.codegen import emit_object
+
+SPINS_BEFORE_SLEEP = 4000
+"""How often a worker looks for work before it sleeps: with the pause between, 0.05 to 0.2 ms."""
+
+_FUTEX_CALL_NUMBER = {"x86_64": 202, "aarch64": 98}
+_PAUSE = {
+    "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
+    "aarch64": ("declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.hint(i32 1)"),
+}
+
+
+@cache
+def support_text(target: Target, pinning: bool = False) -> str:
+    """LLVM text of the allocator, the error slot and the thread pool. Where the pool is not supported (it is on Linux,
+    x86-64 and aarch64), parallel loops run on one thread."""
+    machine = target.triple.split("-")[0]
+    pooled = "linux" in target.triple and machine in _FUTEX_CALL_NUMBER
+    text = _read("memory.ll") + "\n" + _read("pool.ll" if pooled else "serial.ll")
+    if not pooled:
+        return text
+    declaration, pause = _PAUSE[machine]
+    return Template(text).substitute(
+        threads=target.num_threads,
+        pinning=int(pinning),
+        futex=_FUTEX_CALL_NUMBER[machine],
+        spins=SPINS_BEFORE_SLEEP,
+        pause=pause,
+        pause_declaration=declaration,
+    )
+
+
+@cache
+def support_object(target: Target, pinning: bool = False) -> bytes:
+    """The support library as an object file, the same for every artefact of a target."""
+    return emit_object(support_text(target, pinning), target, opt=1)
+
+
+def _read(name: str) -> str:
+    return resources.files("relay.targets.cpu.support").joinpath(name).read_text(encoding="utf-8")

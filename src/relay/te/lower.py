@@ -1,0 +1,87 @@
+"""From tensor expressions and a schedule to a function of the loop language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from relay.arith.expr import Symbol, free_symbols
+from relay.te.nests import Nests
+from relay.te.operation import Scan
+from relay.te.placement import Placements, Storage, place_stages
+from relay.te.schedule.step import Step, apply
+from relay.te.state import State
+from relay.te.tensor import Tensor
+from relay.te.tensorize import TensorIntrinsic
+from relay.tir.buffer import Buffer
+from relay.tir.stmt import For, PrimFunc, Stmt
+from relay.tir.traversal import statement_values, symbols_of_value, walk_statement
+
+
+def lower(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    steps: Iterable[Step] = (),
+    name: str = "kernel",
+    intrinsics: Sequence[TensorIntrinsic] = (),
+) -> PrimFunc:
+    """The function of `inputs` that fills `outputs`, scheduled by `steps`.
+
+    Parameters are the inputs, then the outputs; symbols of shapes come last. `intrinsics` are those that `Tensorize`
+    steps name. Raises `RelayError` for a step that is
+    refused (`schedule-…`) or a tensor that is neither computed nor given (`te-missing-input`).
+
+    >>> from relay import te
+    >>> a = te.placeholder((4,), "float32", "a")
+    >>> lower(te.compute((4,), lambda i: a[i] + 1.0, name="b"), [a]).parameters
+    (a[4], b[4])
+    """
+    results = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    return lower_state(apply(results, steps), inputs, name, intrinsics)
+
+
+def lower_state(
+    state: State, inputs: Sequence[Tensor], name: str = "kernel", intrinsics: Sequence[TensorIntrinsic] = ()
+) -> PrimFunc:
+    """The function of `inputs` that a scheduled state stands for."""
+    given: dict[Buffer, Buffer] = {tensor: _plain(tensor) for tensor in inputs}
+    results: dict[Buffer, Buffer] = {buffer: _plain(buffer) for buffer in state.outputs}
+    placements = place_stages(state, results)
+    body = Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
+    parameters = (*given.values(), *results.values())
+    return PrimFunc(name, parameters, len(results), _symbols(parameters, body), body)
+
+
+def _plain(buffer: Buffer) -> Buffer:
+    return Buffer(buffer.name, buffer.shape, buffer.dtype)
+
+
+def _storages(state: State, placements: Placements, given: Mapping[Buffer, Buffer]) -> dict[Buffer, Storage]:
+    found = {buffer: Storage(parameter, (0,) * len(buffer.shape)) for buffer, parameter in given.items()}
+    for stage in state.stages:
+        placed = placements[stage.name]
+        found.update(zip(stage.outputs, placed.storage, strict=True))
+        if isinstance(stage.operation, Scan):
+            found.update(zip(stage.operation.state, placed.storage, strict=True))
+    return found
+
+
+def _symbols(parameters: Sequence[Buffer], body: Stmt) -> tuple[Symbol, ...]:
+    """The symbols that are arguments: those of the shapes, then others that are free in the body, by appearance."""
+    found: dict[Symbol, None] = {}
+    bound: set[Symbol] = set()
+
+    def note(symbols: Iterable[Symbol]) -> None:
+        for symbol in sorted(symbols, key=lambda symbol: symbol.name):
+            if symbol not in bound:
+                found.setdefault(symbol)
+
+    for buffer in parameters:
+        for extent in buffer.shape:
+            note(free_symbols(extent))
+    for statement in walk_statement(body):
+        if isinstance(statement, For):
+            note(free_symbols(statement.extent))
+            bound.add(statement.variable)
+        for value in statement_values(statement):
+            note(symbols_of_value(value))
+    return tuple(found)

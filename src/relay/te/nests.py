@@ -1,0 +1,391 @@
+"""Writing the loops of placed stages.
+
+A stage becomes its loops around one store. A reduction is two nests: one that sets the result to its start, placed
+right before the first reducing loop, and one that updates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+
+from relay.arith.bounds import Interval
+from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, multiply, substitute
+from relay.arith.simplify import Assumptions
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewrite_value, scalar_indices
+from relay.te.placement import OUTSIDE, Placement, Placements, Storage, is_single
+from relay.te.prefetch import prefetched
+from relay.te.schedule.step import refused
+from relay.te.state import AtRoot, Loop, Stage, State
+from relay.te.tensor import Tensor
+from relay.te.tensorize import Block, TensorIntrinsic, tensorized
+from relay.te.values import all_of
+from relay.tir.buffer import Buffer
+from relay.tir.expr import Holds, Load, Value, ValueVar
+from relay.tir.stmt import Allocate, For, If, LetValue, Stmt, Store
+from relay.tir.stmt import Sequence as Statements
+
+
+class Nests:
+    """Writes the loops of placed stages."""
+
+    def __init__(
+        self,
+        state: State,
+        placements: Placements,
+        storages: Mapping[Buffer, Storage],
+        intrinsics: Sequence[TensorIntrinsic],
+    ) -> None:
+        self.state = state
+        self.intrinsics = intrinsics
+        self.placements = placements
+        self.storages = storages
+        # A reduction's start has copies of its loops, so that each symbol is bound once.
+        self.copies = {
+            loop.symbol: Symbol(f"{loop.name}.init")
+            for stage in state.stages
+            for loop in stage.loops
+            if is_copied(stage, loop)
+        }
+        self.known = Assumptions(self._ranges())
+
+    def _ranges(self) -> dict[Symbol, Interval]:
+        """What is known of every loop."""
+        ranges: dict[Symbol, Interval] = {}
+        for placed in self.placements.values():
+            for symbol, extent in placed.extents.items():
+                interval = Interval(0, max(extent - 1, 0) if isinstance(extent, int) else None)
+                ranges[symbol] = interval
+                if symbol in self.copies:
+                    ranges[self.copies[symbol]] = interval
+        return ranges
+
+    def program(self, results: set[Buffer]) -> Stmt:
+        body: Stmt = Statements(())
+        for stage in reversed(self.state.stages):
+            if isinstance(stage.place, AtRoot):
+                body = self._allocated(stage, in_order(self._nest(stage), body), results)
+        return body
+
+    def _allocated(self, stage: Stage, body: Stmt, results: set[Buffer]) -> Stmt:
+        for buffer, storage in zip(stage.outputs, self.placements[stage.name].storage, strict=True):
+            if buffer not in results and not self._is_row_of_scan(buffer):
+                body = Allocate(storage.buffer, body)
+        return body
+
+    def _is_row_of_scan(self, buffer: Buffer) -> bool:
+        return any(isinstance(s.operation, Scan) and buffer in s.operation.update for s in self.state.stages)
+
+    def _nest(self, stage: Stage) -> Stmt:
+        placed = self.placements[stage.name]
+        match stage.operation:
+            case Compute(body=Reduction() as reduction, ranks=ranks):
+                return self._ranked_reduction(placed, reduction) if ranks else self._reduction(placed, reduction)
+            case Compute(body=tuple() as values):
+                inner = self._inner(placed, values, None) or self._stores(placed, values, placed.axis_values)
+                return self._loops(placed, inner)
+            case Scan() as scan:
+                rows = in_order(*map(self._copy_rows, scan.init, placed.storage))
+                return in_order(rows, self._loops(placed, Statements(())))
+            case Extern(inputs=inputs, emit=emit):
+                outputs = tuple(storage.buffer for storage in placed.storage)
+                return emit(tuple(self._stored(tensor).buffer for tensor in inputs), outputs)
+            case _:
+                raise CompilerBug("te.lower", f"stage {stage.name} has no loops")
+
+    def _stored(self, buffer: Buffer) -> Storage:
+        storage = self.storages.get(buffer)
+        if storage is None:
+            raise RelayError(
+                rule="te-missing-input",
+                message=f"tensor `{buffer.name}` is read, but is neither computed nor given",
+                expected="every placeholder among the inputs",
+                found=f"no input {buffer!r}",
+                remedy="pass it in `inputs`",
+            )
+        return storage
+
+    # Loops
+
+    def _loops(
+        self, placed: Placement, body: Stmt, before: Mapping[int, Stmt] | None = None, depths: range | None = None
+    ) -> Stmt:
+        """`body` in the loops of the stage that are written, with guards, and attached stages at their loops.
+
+        `before` gives statements that stand in front of the loop at a depth; `depths` are the loops meant, if not all.
+        """
+        written = range(written_depth(placed.stage)) if depths is None else depths
+        for depth in reversed(written):
+            loop = placed.stage.loops[depth]
+            body = in_order(*self._prefetches(placed, loop), self._with_attached(placed.stage, loop, body))
+            body = guarded(body, [guard.condition for guard in placed.guards if guard.depth == depth])
+            body = looped(loop, loop.symbol, placed.extents[loop.symbol], body)
+            if before is not None and depth in before:
+                body = in_order(before[depth], body)
+        outside = [guard.condition for guard in placed.guards if guard.depth == OUTSIDE]
+        return guarded(body, outside) if written.start == 0 else body
+
+    def _prefetches(self, placed: Placement, loop: Loop) -> list[Stmt]:
+        """What an iteration of `loop` asks for ahead of time."""
+        made: list[Stmt] = []
+        for wanted in placed.stage.prefetches:
+            if wanted.loop != loop.name:
+                continue
+            inside = placed.inside
+            here = next(depth for depth, x in enumerate(inside) if x.symbol is loop.symbol)
+            ahead = [
+                depth for depth, x in enumerate(inside[:here]) if (x.stage, x.loop) == (wanted.target, wanted.ahead)
+            ]
+            if not ahead:
+                raise refused(
+                    f"cannot prefetch in loop `{loop.name}` of `{placed.stage.name}`: it is not inside "
+                    f"loop `{wanted.ahead}` of `{wanted.target}`",
+                    remedy="name a loop around it",
+                )
+            loads = [load for load in placed.stage.reads() if load.buffer is wanted.buffer]
+            local = [self._translated(load, placed.axis_values) for load in loads]
+            reads = list(dict.fromkeys(scalar_indices(load) for load in local if isinstance(load, Load)))
+            inner = {x.symbol: x.extent for x in inside[here + 1 :]}
+            buffer = self._stored(wanted.buffer).buffer
+            made += prefetched(buffer, reads, inside[ahead[0]], inside[ahead[0] + 1 : here + 1], inner)
+        return made
+
+    def _with_attached(self, stage: Stage, loop: Loop, body: Stmt) -> Stmt:
+        for other in reversed(self.state.attached(stage, loop)):
+            body = self._allocated(other, in_order(self._nest(other), body), set())
+        return body
+
+    def _reduction(self, placed: Placement, reduction: Reduction) -> Stmt:
+        loops = placed.stage.loops
+        depth = written_depth(placed.stage)
+        first = next((position for position in range(depth) if loops[position].is_reduction), depth)
+        self._check_initial(placed.stage, reduction, first)
+        start = self._start(placed, reduction, first)
+        update = self._inner(placed, reduction.sources, reduction) or self._update(placed, reduction)
+        if first == depth:
+            return self._loops(placed, in_order(start, update))
+        return self._loops(placed, update, {first: start})
+
+    def _ranked_reduction(self, placed: Placement, reduction: Reduction) -> Stmt:
+        """A reduction some of whose components have fewer axes: those are updated once for all inner loops.
+
+        Inner loops read what the others were before this step; so new values are bound first, and stored last.
+        """
+        loops = placed.stage.loops
+        inner = inner_depth(placed)
+        self._check_inner(placed.stage, inner)
+        first = next((depth for depth in range(inner) if loops[depth].is_reduction), inner)
+        start = self._ranked_start(placed, reduction, first, inner)
+        indices = self._indices(placed, placed.axis_values)
+        left = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
+        right = tuple(self._translated(source, placed.axis_values) for source in reduction.sources)
+        new = reduction.combine(left, right)
+        narrow, wide = by_rank(placed.stage)
+        variables = {component: ValueVar(f"new{component}", new[component].dtype) for component in narrow}
+        row = stored_together(tuple(left[q] for q in wide), tuple(new[q] for q in wide))
+        body = in_order(
+            self._loops(placed, row, depths=range(inner, len(loops))),
+            *(Store(left[component].buffer, left[component].indices, variables[component]) for component in narrow),
+        )
+        for component in reversed(narrow):
+            body = LetValue(variables[component], new[component], body)
+        if reduction.where is not None:
+            body = If(self._translated(reduction.where, placed.axis_values), body)
+        return self._loops(placed, body, {first: start}, range(inner)) if first < inner else in_order(start, body)
+
+    def _check_inner(self, stage: Stage, inner: int) -> None:
+        """What is updated outside the inner loops cannot read what is computed inside them."""
+        for loop in stage.loops[inner:]:
+            for other in self.state.attached(stage, loop):
+                raise refused(
+                    f"cannot compute `{other.name}` at loop `{loop.name}` of `{stage.name}`, "
+                    "which only some of its results have",
+                    remedy="compute it at a loop outside",
+                )
+
+    def _ranked_start(self, placed: Placement, reduction: Reduction, first: int, inner: int) -> Stmt:
+        loops = placed.stage.loops
+        copies = {loop.symbol: self.copies[loop.symbol] for loop in loops[first:] if not loop.is_reduction}
+        values = {axis: substitute(value, copies) for axis, value in placed.axis_values.items()}
+        stores = self._component_stores(placed, reduction.initial or reduction.identity(), values)
+        narrow, wide = by_rank(placed.stage)
+        row = self._copied_loops(placed, in_order(*(stores[q] for q in wide)), copies, range(inner, len(loops)))
+        both = in_order(*(stores[q] for q in narrow), row)
+        return self._copied_loops(placed, both, copies, range(first, inner))
+
+    def _inner(self, placed: Placement, values: Components, reduction: Reduction | None) -> Stmt | None:
+        """What the intrinsic of a tensorized stage does instead of its inner loops; None without one."""
+        chosen = placed.stage.intrinsic
+        if chosen is None:
+            return None
+        intrinsic = next((known for known in self.intrinsics if known.name == chosen.name), None)
+        if intrinsic is None:
+            raise RelayError(
+                rule="schedule-tensorize",
+                message=f"there is no intrinsic `{chosen.name}`",
+                expected="one of " + (", ".join(known.name for known in self.intrinsics) or "none: none was given"),
+                found=chosen.name,
+                remedy="pass it to lower in `intrinsics`",
+            )
+        depth = written_depth(placed.stage)
+        loops = tuple((x.symbol, placed.extents[x.symbol], x.is_reduction) for x in placed.stage.loops[depth:])
+        uneven = next((str(guard.condition) for guard in placed.guards if guard.depth >= depth), None)
+        indices = self._indices(placed, placed.axis_values)
+        targets = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
+        sources = tuple(self._translated(value, placed.axis_values) for value in values)
+        return tensorized(intrinsic, Block(placed.stage.name, loops, targets, sources, reduction, uneven))
+
+    def _check_initial(self, stage: Stage, reduction: Reduction, first: int) -> None:
+        """What a reduction starts from must be there before its reducing loops."""
+        inside = [other for loop in stage.loops[first:] for other in self.state.attached(stage, loop)]
+        read = {load.buffer for load in loads_of(reduction.initial or ())}
+        late = next((other for other in inside if read & set(other.outputs)), None)
+        if late is not None:
+            raise RelayError(
+                rule="schedule-out-of-reach",
+                message=f"`{stage.name}` starts from `{late.name}`, which is computed inside its reducing loops",
+                expected=f"`{late.name}` computed outside loop `{stage.loops[first].name}`",
+                found=f"`{late.name}` computed at {late.place}",
+                remedy="compute it at a loop outside the reduction",
+            )
+
+    def _start(self, placed: Placement, reduction: Reduction, first: int) -> Stmt:
+        """The result set to its start, in copies of the spatial loops from depth `first` inwards."""
+        loops = placed.stage.loops
+        copies = {loop.symbol: self.copies[loop.symbol] for loop in loops[first:] if not loop.is_reduction}
+        values = {axis: substitute(value, copies) for axis, value in placed.axis_values.items()}
+        body = self._stores(placed, reduction.initial or reduction.identity(), values)
+        return self._copied_loops(placed, body, copies, range(first, len(loops)))
+
+    def _copied_loops(self, placed: Placement, body: Stmt, copies: Mapping[Symbol, Symbol], depths: range) -> Stmt:
+        for depth in reversed(depths):
+            loop = placed.stage.loops[depth]
+            if loop.is_reduction:
+                continue
+            conditions = [
+                g.condition.substitute(copies) for g in placed.guards if g.depth == depth and not g.is_reduction
+            ]
+            body = looped(loop, copies[loop.symbol], placed.extents[loop.symbol], guarded(body, conditions))
+        return body
+
+    def _update(self, placed: Placement, reduction: Reduction) -> Stmt:
+        indices = self._indices(placed, placed.axis_values)
+        left = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
+        right = tuple(self._translated(source, placed.axis_values) for source in reduction.sources)
+        body = stored_together(left, reduction.combine(left, right))
+        if reduction.where is None:
+            return body
+        return If(self._translated(reduction.where, placed.axis_values), body)
+
+    def _stores(self, placed: Placement, values: Components, axis_values: Mapping[Symbol, IntExpr]) -> Stmt:
+        return in_order(*self._component_stores(placed, values, axis_values))
+
+    def _component_stores(
+        self, placed: Placement, values: Components, axis_values: Mapping[Symbol, IntExpr]
+    ) -> list[Store]:
+        indices = self._indices(placed, axis_values)
+        return [
+            Store(storage.buffer, at, self._translated(value, axis_values))
+            for storage, at, value in zip(placed.storage, indices, values, strict=True)
+        ]
+
+    def _indices(self, placed: Placement, axis_values: Mapping[Symbol, IntExpr]) -> list[tuple[IntExpr, ...]]:
+        operation = placed.stage.operation
+        axes = operation.axes if isinstance(operation, Compute) else ()
+        at = tuple(axis_values[axis] for axis in axes)
+        return [self._rebased(at[: len(storage.low)], storage) for storage in placed.storage]
+
+    def _rebased(self, indices: tuple[IntExpr, ...], storage: Storage) -> tuple[IntExpr, ...]:
+        return tuple(
+            self.known.simplify(add(index, multiply(low, -1))) for index, low in zip(indices, storage.low, strict=True)
+        )
+
+    def _translated(self, value: Value, axis_values: Mapping[Symbol, IntExpr]) -> Value:
+        """A value of the operation's axes as one of loops, reading tensors where they are kept."""
+
+        def on_load(load: Load) -> Value:
+            storage = self._stored(load.buffer)
+            return Load(storage.buffer, self._rebased(scalar_indices(load), storage))
+
+        return rewrite_value(value, lambda index: self.known.simplify(substitute(index, axis_values)), on_load)
+
+    def _copy_rows(self, rows: Tensor, target: Storage) -> Stmt:
+        source = self._stored(rows)
+        symbols = tuple(Symbol(f"row{axis}") for axis in range(len(rows.shape)))
+        body: Stmt = Store(target.buffer, symbols, Load(source.buffer, symbols))
+        for symbol, extent in reversed(list(zip(symbols, rows.shape, strict=True))):
+            body = For(symbol, extent, body)
+        return body
+
+
+def written_depth(stage: Stage) -> int:
+    """How many of the stage's loops are written: all, or those outside its intrinsic."""
+    return len(stage.loops) if stage.intrinsic is None else stage.position(stage.intrinsic.loop)
+
+
+def by_rank(stage: Stage) -> tuple[list[int], list[int]]:
+    """The components with fewer axes, and those with all."""
+    operation = stage.operation
+    ranks = operation.ranks if isinstance(operation, Compute) else ()
+    fewer = [component for component, rank in enumerate(ranks) if rank == min(ranks)]
+    return fewer, [component for component in range(len(ranks)) if component not in fewer]
+
+
+def inner_depth(placed: Placement) -> int:
+    """The depth of the first loop over axes that only some components have; all loops from there on must be such.
+
+    Raises `RelayError` (`schedule-refused`).
+    """
+    stage = placed.stage
+    axes = stage.operation.axes if isinstance(stage.operation, Compute) else ()
+    rank = stage.operation.shared_rank if isinstance(stage.operation, Compute) else 0
+    shared, own = (
+        {symbol for axis in part for symbol in free_symbols(placed.axis_values[axis])}
+        for part in (axes[:rank], axes[rank:])
+    )
+    inside = [not loop.is_reduction and loop.symbol in own - shared for loop in stage.loops]
+    depth = len(inside) - sum(takewhile(bool, reversed(inside)))
+    if any(inside[:depth]) or own & shared & {loop.symbol for loop in stage.loops} or stage.intrinsic is not None:
+        raise refused(
+            f"loops of `{stage.name}` over axes that only some of its results have must be its innermost, and plain",
+            expected="loops over " + ", ".join(axis.name for axis in axes[rank:]) + " inside all others",
+            found="loops " + ", ".join(loop.name for loop in stage.loops),
+            remedy="reorder them to the innermost places",
+        )
+    return depth
+
+
+def is_copied(stage: Stage, loop: Loop) -> bool:
+    """May the start of a reduction need this loop too?"""
+    operation = stage.operation
+    return isinstance(operation, Compute) and isinstance(operation.body, Reduction) and not loop.is_reduction
+
+
+def stored_together(targets: tuple[Load, ...], values: Components) -> Stmt:
+    """All `values` computed before any is stored, since each may read every target."""
+    if len(targets) == 1:
+        return Store(targets[0].buffer, targets[0].indices, values[0])
+    variables = [ValueVar(f"new{position}", value.dtype) for position, value in enumerate(values)]
+    body: Stmt = in_order(
+        *(Store(target.buffer, target.indices, new) for target, new in zip(targets, variables, strict=True))
+    )
+    for variable, value in reversed(list(zip(variables, values, strict=True))):
+        body = LetValue(variable, value, body)
+    return body
+
+
+def guarded(body: Stmt, conditions: list[Comparison]) -> Stmt:
+    return If(all_of(Holds(condition) for condition in conditions), body) if conditions else body
+
+
+def looped(loop: Loop, symbol: Symbol, extent: IntExpr, body: Stmt) -> Stmt:
+    return body if is_single(loop, extent) else For(symbol, extent, body, loop.kind, loop.annotations)
+
+
+def in_order(*statements: Stmt) -> Stmt:
+    """One after another, without nesting or wrapping what need not be."""
+    flat: list[Stmt] = []
+    for statement in statements:
+        flat.extend(statement.statements if isinstance(statement, Statements) else (statement,))
+    return flat[0] if len(flat) == 1 else Statements(tuple(flat))

@@ -1,0 +1,313 @@
+"""Bound inference: where each stage stands, and which part of its tensor it computes there.
+
+Consumers are placed before producers. A producer attached inside a loop computes what its consumers read in one
+iteration of that loop: the loops outside are fixed, the loops inside run (`region`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from relay.arith.expr import (
+    Comparison,
+    IntExpr,
+    Symbol,
+    add,
+    ceil_divide,
+    floor_divide,
+    floor_modulo,
+    free_symbols,
+    multiply,
+    substitute,
+)  # fmt: skip
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.te.operation import Compute, Scan, scalar_indices
+from relay.te.region import Range, is_below, region_of
+from relay.te.state import At, FuseRelation, Loop, SplitRelation, Stage, State
+from relay.tir.buffer import Buffer, Scope
+from relay.tir.stmt import LoopKind
+
+OUTSIDE = -1
+"""The depth of a guard that depends on none of the stage's own loops."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Enclosing:
+    """A loop around a stage, by whose stage and under which name."""
+
+    stage: str
+    loop: str
+    symbol: Symbol
+    extent: IntExpr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Storage:
+    """Where elements of a tensor are kept: `tensor[index]` is `buffer[index - low]`."""
+
+    buffer: Buffer
+    low: tuple[IntExpr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """A condition for a point to be computed, tested right inside the loop at `depth` of the stage."""
+
+    condition: Comparison
+    depth: int
+    is_reduction: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """A stage with everything that its loop nest is made from.
+
+    `axis_values` gives each axis of the operation in terms of loop symbols; `extents` those of the stage's loops;
+    `chain` the loops around it, outermost first; `storage` one entry for each component.
+    """
+
+    stage: Stage
+    chain: tuple[Enclosing, ...]
+    extents: Mapping[Symbol, IntExpr]
+    axis_values: Mapping[Symbol, IntExpr]
+    guards: tuple[Guard, ...]
+    storage: tuple[Storage, ...]
+
+    @property
+    def inside(self) -> tuple[Enclosing, ...]:
+        """The loops around the innermost statement: those outside, then the stage's own."""
+        own = tuple(Enclosing(self.stage.name, x.name, x.symbol, self.extents[x.symbol]) for x in self.stage.loops)
+        return (*self.chain, *own)
+
+
+Placements: TypeAlias = dict[str, Placement]
+
+
+def place_stages(state: State, parameters: Mapping[Buffer, Buffer]) -> Placements:
+    """Every stage placed. `parameters` maps results to the buffers of the function that hold them.
+
+    Raises `RelayError` (`schedule-out-of-reach`, `schedule-scope`).
+    """
+    placements: Placements = {}
+    for stage in reversed(state.stages):
+        placements[stage.name] = _place(state, stage, placements, parameters)
+    return placements
+
+
+def _place(state: State, stage: Stage, placements: Placements, parameters: Mapping[Buffer, Buffer]) -> Placement:
+    chain = _chain(stage, placements)
+    region = _region(state, stage, chain, placements)
+    extents, axis_values, splits = _indices(stage, region)
+    everything = {enclosing.symbol: enclosing.extent for enclosing in chain} | dict(extents)
+    guards = _guards(stage, region, axis_values, splits, everything)
+    storage = _storage(state, stage, region, placements, parameters)
+    return Placement(stage, chain, extents, axis_values, guards, storage)
+
+
+def _chain(stage: Stage, placements: Placements) -> tuple[Enclosing, ...]:
+    if not isinstance(stage.place, At):
+        return ()
+    target = placements.get(stage.place.stage)
+    if target is None:
+        raise RelayError(
+            rule="schedule-out-of-reach",
+            message=f"`{stage.name}` is computed at `{stage.place.stage}`, which does not come after it",
+            remedy="compute it at one of its consumers",
+        )
+    own = target.stage.position(stage.place.loop)
+    return target.inside[: len(target.chain) + own + 1]
+
+
+def _region(state: State, stage: Stage, chain: tuple[Enclosing, ...], placements: Placements) -> tuple[Range, ...]:
+    shape = _region_shape(stage)
+    whole = tuple(Range(0, add(extent, -1)) for extent in shape)
+    if not isinstance(stage.place, At) or not isinstance(stage.operation, Compute):
+        return whole
+    scanned = _scanned_row(state, stage, placements)
+    if scanned is not None:
+        return (Range(scanned, 0), *whole[1:])
+    fixed = {enclosing.symbol for enclosing in chain}
+    inner: dict[Symbol, IntExpr] = {}
+    reads: list[tuple[IntExpr, ...]] = []
+    for consumer in state.consumers(stage):
+        placed = placements[consumer.name]
+        _check_reach(stage, stage.place, placed)
+        if not isinstance(consumer.operation, Compute):
+            return whole
+        inner |= {loop.symbol: loop.extent for loop in placed.inside if loop.symbol not in fixed}
+        for load in consumer.reads():
+            if load.buffer in stage.outputs:
+                reads.append(tuple(substitute(index, placed.axis_values) for index in scalar_indices(load)))
+    return region_of(reads, shape, inner)
+
+
+def _region_shape(stage: Stage) -> tuple[IntExpr, ...]:
+    if isinstance(stage.operation, Compute):
+        return tuple(axis.extent for axis in stage.operation.axes)
+    return stage.outputs[0].shape
+
+
+def _scanned_row(state: State, stage: Stage, placements: Placements) -> IntExpr | None:
+    """The row that this stage computes, if it is the update of a scan."""
+    for consumer in state.consumers(stage):
+        scan = consumer.operation
+        if isinstance(scan, Scan) and any(tensor in stage.outputs for tensor in scan.update):
+            return add(scan.init[0].shape[0], _time_value(placements[consumer.name]))
+    return None
+
+
+def _time_value(scan: Placement) -> IntExpr:
+    return scan.stage.loops[0].symbol
+
+
+def _check_reach(stage: Stage, place: At, consumer: Placement) -> None:
+    if not any(loop.stage == place.stage and loop.loop == place.loop for loop in consumer.inside):
+        raise RelayError(
+            rule="schedule-out-of-reach",
+            message=f"`{stage.name}` is computed at loop `{place.loop}` of `{place.stage}`, "
+            f"but `{consumer.stage.name}` reads it outside",
+            expected=f"every consumer of `{stage.name}` inside loop `{place.loop}` of `{place.stage}`",
+            found=f"`{consumer.stage.name}` elsewhere",
+            remedy=f"compute `{consumer.stage.name}` at the same loop or deeper, or `{stage.name}` at the root",
+        )
+
+
+def _indices(
+    stage: Stage, region: tuple[Range, ...]
+) -> tuple[dict[Symbol, IntExpr], dict[Symbol, IntExpr], list[tuple[IntExpr, IntExpr]]]:
+    """Extents of all loops; axes in terms of loops; and, for splits that do not divide, (index, extent) to check."""
+    extents: dict[Symbol, IntExpr] = {}
+    computed = _parts(stage, region)
+    for root in stage.roots:
+        extents[root.symbol] = root.axis.extent if root.is_reduction else add(computed[root.axis].width, 1)
+    if isinstance(stage.operation, Scan):
+        extents[stage.loops[0].symbol] = stage.outputs[0].shape[0] - stage.operation.init[0].shape[0]
+    for relation in stage.relations:
+        match relation:
+            case SplitRelation(parent, outer, inner, factor, parts):
+                extents[outer], extents[inner] = _split_extents(extents[parent], factor, parts)
+            case FuseRelation(outer, inner, fused):
+                extents[fused] = multiply(extents[outer], extents[inner])
+            case _:
+                assert_never(relation)
+    values: dict[Symbol, IntExpr] = {
+        loop.symbol: 0 if is_single(loop, extents[loop.symbol]) else loop.symbol for loop in stage.loops
+    }
+    splits: list[tuple[IntExpr, IntExpr]] = []
+    for relation in reversed(stage.relations):
+        match relation:
+            case SplitRelation(parent, outer, inner):
+                values[parent] = add(multiply(values[outer], extents[inner]), values[inner])
+                if multiply(extents[outer], extents[inner]) != extents[parent]:
+                    splits.append((values[parent], extents[parent]))
+            case FuseRelation(outer, inner, fused):
+                values[outer] = 0 if extents[outer] == 1 else floor_divide(values[fused], extents[inner])
+                values[inner] = values[fused] if extents[outer] == 1 else floor_modulo(values[fused], extents[inner])
+            case _:
+                assert_never(relation)
+    axis_values: dict[Symbol, IntExpr] = {}
+    for root in stage.roots:
+        low = 0 if root.is_reduction else computed[root.axis].low
+        axis_values[root.axis] = add(low, values[root.symbol])
+    return extents, axis_values, splits
+
+
+def _parts(stage: Stage, region: tuple[Range, ...]) -> dict[Symbol, Range]:
+    """The part of each axis over results that is computed."""
+    axes = stage.operation.axes if isinstance(stage.operation, Compute) else ()
+    return dict(zip(axes, region, strict=False))
+
+
+def is_single(loop: Loop, extent: IntExpr) -> bool:
+    """A loop of one iteration, which need not be written."""
+    return extent == 1 and loop.kind is not LoopKind.THREAD
+
+
+def _split_extents(extent: IntExpr, factor: int | None, parts: int | None) -> tuple[IntExpr, IntExpr]:
+    given = factor if factor is not None else parts
+    if given is None:
+        raise CompilerBug("te.placement", "a split has neither factor nor parts")
+    size = max(1, min(given, extent)) if isinstance(extent, int) else given
+    rest = ceil_divide(extent, size)
+    return (rest, size) if factor is not None else (size, rest)
+
+
+def _guards(
+    stage: Stage,
+    region: tuple[Range, ...],
+    axis_values: Mapping[Symbol, IntExpr],
+    splits: list[tuple[IntExpr, IntExpr]],
+    everything: Mapping[Symbol, IntExpr],
+) -> tuple[Guard, ...]:
+    needed: dict[Comparison, None] = {}
+    for index, extent in splits:
+        if not is_below(index, extent, everything):
+            needed[Comparison(index, "<", extent)] = None
+    computed = _parts(stage, region)
+    for root in stage.roots:
+        index = axis_values[root.axis]
+        if root.is_reduction or computed[root.axis] == Range(0, add(root.axis.extent, -1)):
+            continue  # the loops cover the axis exactly
+        if not is_below(-1, index, everything):
+            needed[Comparison(0, "<=", index)] = None
+        if not is_below(index, root.axis.extent, everything):
+            needed[Comparison(index, "<", root.axis.extent)] = None
+    return tuple(_guard(stage, condition) for condition in needed)
+
+
+def _guard(stage: Stage, condition: Comparison) -> Guard:
+    symbols = free_symbols(condition.left) | free_symbols(condition.right)
+    depths = [depth for depth, loop in enumerate(stage.loops) if loop.symbol in symbols]
+    return Guard(condition, max(depths, default=OUTSIDE), any(stage.loops[depth].is_reduction for depth in depths))
+
+
+def _storage(
+    state: State,
+    stage: Stage,
+    region: tuple[Range, ...],
+    placements: Placements,
+    parameters: Mapping[Buffer, Buffer],
+) -> tuple[Storage, ...]:
+    made: list[Storage] = []
+    for component, buffer in enumerate(stage.outputs):
+        zeros: tuple[IntExpr, ...] = (0,) * len(buffer.shape)
+        if buffer in parameters:
+            made.append(Storage(parameters[buffer], zeros))
+            continue
+        scanned = _scan_storage(state, buffer, placements)
+        if scanned is not None:
+            made.append(scanned)
+        elif not isinstance(stage.operation, Compute):
+            made.append(Storage(Buffer(buffer.name, buffer.shape, buffer.dtype, stage.scope), zeros))
+        else:
+            kept = region[: stage.operation.rank(component)]
+            shape = tuple(_allocated(part.width) for part in kept)
+            _check_scope(stage, shape)
+            made.append(Storage(Buffer(buffer.name, shape, buffer.dtype, stage.scope), tuple(x.low for x in kept)))
+    return tuple(made)
+
+
+def _allocated(width: IntExpr) -> IntExpr:
+    return add(width, 1)
+
+
+def _scan_storage(state: State, buffer: Buffer, placements: Placements) -> Storage | None:
+    """An update writes straight into the scan's result."""
+    for other in state.stages:
+        scan = other.operation
+        if isinstance(scan, Scan) and buffer in scan.update:
+            return placements[other.name].storage[scan.update.index(buffer)]
+    return None
+
+
+def _check_scope(stage: Stage, shape: tuple[IntExpr, ...]) -> None:
+    if stage.scope in (Scope.LOCAL, Scope.REGISTER) and not all(isinstance(extent, int) for extent in shape):
+        raise RelayError(
+            rule="schedule-scope",
+            message=f"`{stage.name}` is in {stage.scope} scope, and what is computed of it has no constant size",
+            expected="constant extents",
+            found=f"[{', '.join(map(str, shape))}]",
+            remedy="compute it at a loop where a constant part of it is read, or leave it in global scope",
+        )

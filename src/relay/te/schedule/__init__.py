@@ -1,0 +1,30 @@
+"""Schedules: how tensor expressions are turned into loops, as tuples of steps."""
+
+from relay.te.schedule.bind import Bind
+from relay.te.schedule.builder import ScheduleBuilder
+from relay.te.schedule.cache_read import CacheRead
+from relay.te.schedule.cache_write import CacheWrite
+from relay.te.schedule.compute_at import ComputeAt
+from relay.te.schedule.compute_inline import ComputeInline
+from relay.te.schedule.compute_root import ComputeRoot
+from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.parallel import Parallel
+from relay.te.schedule.pragma import Pragma
+from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.reorder import Reorder
+from relay.te.schedule.rfactor import RFactor
+from relay.te.schedule.set_scope import SetScope
+from relay.te.schedule.split import Split
+from relay.te.schedule.step import Step, apply
+from relay.te.schedule.tensorize import Tensorize
+from relay.te.schedule.text import STEP_TYPES, parse_steps, print_steps, step_name
+from relay.te.schedule.tile import Tile
+from relay.te.schedule.unroll import Unroll
+from relay.te.schedule.vectorize import Vectorize
+
+__all__ = [
+    "STEP_TYPES", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot", "Fuse", "Parallel",
+    "Pragma",
+    "Prefetch", "RFactor", "Reorder", "ScheduleBuilder", "SetScope", "Split", "Step", "Tensorize", "Tile", "Unroll",
+    "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
+]  # fmt: skip

@@ -1,0 +1,124 @@
+"""Writing schedules step by step, with each step checked at the line that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.te.schedule.bind import Bind
+from relay.te.schedule.cache_read import CacheRead
+from relay.te.schedule.cache_write import CacheWrite
+from relay.te.schedule.compute_at import ComputeAt
+from relay.te.schedule.compute_inline import ComputeInline
+from relay.te.schedule.compute_root import ComputeRoot
+from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.parallel import Parallel
+from relay.te.schedule.pragma import Pragma
+from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.reorder import Reorder
+from relay.te.schedule.rfactor import RFactor
+from relay.te.schedule.set_scope import SetScope
+from relay.te.schedule.split import Split
+from relay.te.schedule.step import Step
+from relay.te.schedule.tensorize import Tensorize
+from relay.te.schedule.tile import Tile
+from relay.te.schedule.unroll import Unroll
+from relay.te.schedule.vectorize import Vectorize
+from relay.te.state import State, initial_state
+from relay.te.tensor import Tensor
+
+
+class ScheduleBuilder:
+    """Records steps and keeps the state that they lead to; new loops and stages are given back by name.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> s = ScheduleBuilder(te.compute((64,), lambda i: a[i] + 1.0, name="b"))
+    >>> outer, inner = s.split("b", "i", factor=16)
+    >>> s.vectorize("b", inner)
+    >>> s.steps
+    (Split(stage='b', loop='i', factor=16, parts=None), Vectorize(stage='b', loop='i.inner'))
+    """
+
+    def __init__(self, outputs: Tensor | Sequence[Tensor]) -> None:
+        self.outputs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+        self.state: State = initial_state(self.outputs)
+        self._steps: list[Step] = []
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The schedule so far."""
+        return tuple(self._steps)
+
+    def add(self, step: Step) -> None:
+        """Any step. Raises `RelayError` when it is refused, and then does not record it."""
+        self.state = step.apply(self.state)
+        self._steps.append(step)
+
+    def loops(self, stage: str) -> tuple[str, ...]:
+        """The names of the stage's loops now, outermost first."""
+        return tuple(loop.name for loop in self.state.stage(stage).loops)
+
+    def split(self, stage: str, loop: str, factor: int | None = None, parts: int | None = None) -> tuple[str, str]:
+        self.add(Split(stage, loop, factor, parts))
+        return f"{loop}.outer", f"{loop}.inner"
+
+    def fuse(self, stage: str, outer: str, inner: str) -> str:
+        self.add(Fuse(stage, outer, inner))
+        return f"{outer}.{inner}.fused"
+
+    def reorder(self, stage: str, *loops: str) -> None:
+        self.add(Reorder(stage, loops))
+
+    def tile(
+        self, stage: str, rows: str, columns: str, row_factor: int, column_factor: int
+    ) -> tuple[str, str, str, str]:
+        self.add(Tile(stage, rows, columns, row_factor, column_factor))
+        return f"{rows}.outer", f"{columns}.outer", f"{rows}.inner", f"{columns}.inner"
+
+    def vectorize(self, stage: str, loop: str) -> None:
+        self.add(Vectorize(stage, loop))
+
+    def unroll(self, stage: str, loop: str) -> None:
+        self.add(Unroll(stage, loop))
+
+    def parallel(self, stage: str, loop: str) -> None:
+        self.add(Parallel(stage, loop))
+
+    def compute_at(self, stage: str, target: str, loop: str) -> None:
+        self.add(ComputeAt(stage, target, loop))
+
+    def compute_inline(self, stage: str) -> None:
+        self.add(ComputeInline(stage))
+
+    def compute_root(self, stage: str) -> None:
+        self.add(ComputeRoot(stage))
+
+    def cache_read(self, tensor: str, scope: str, readers: Sequence[str]) -> str:
+        return self._adding(CacheRead(tensor, scope, tuple(readers)))
+
+    def cache_write(self, stage: str, scope: str) -> str:
+        return self._adding(CacheWrite(stage, scope))
+
+    def set_scope(self, stage: str, scope: str) -> None:
+        self.add(SetScope(stage, scope))
+
+    def rfactor(self, stage: str, loop: str) -> str:
+        return self._adding(RFactor(stage, loop))
+
+    def bind(self, stage: str, loop: str, thread: str) -> None:
+        self.add(Bind(stage, loop, thread))
+
+    def tensorize(self, stage: str, loop: str, intrinsic: str) -> None:
+        self.add(Tensorize(stage, loop, intrinsic))
+
+    def pragma(self, stage: str, loop: str, key: str, value: str | int = 1) -> None:
+        self.add(Pragma(stage, loop, key, value))
+
+    def prefetch(self, stage: str, loop: str, tensor: str, target: str, ahead: str) -> None:
+        self.add(Prefetch(stage, loop, tensor, target, ahead))
+
+    def _adding(self, step: Step) -> str:
+        """The name of the stage that `step` adds."""
+        before = {stage.name for stage in self.state.stages}
+        self.add(step)
+        return next(stage.name for stage in self.state.stages if stage.name not in before)

@@ -1,0 +1,64 @@
+"""CacheWrite: a stage is computed in a buffer of its own, then copied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.operation import Compute
+from relay.te.schedule.rewriting import compute_of, fresh_axes, with_producer_before
+from relay.te.schedule.step import refused
+from relay.te.state import At, State, plain_stage
+from relay.tir.buffer import Buffer, Scope
+from relay.tir.expr import Load
+
+
+@dataclass(frozen=True, slots=True)
+class CacheWrite:
+    """A new stage `stage.scope` has the formula of `stage`, which becomes a copy of it.
+
+    Computed at a tile loop of the copy, in register scope, the new stage is the accumulators of a micro-kernel.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> steps = [te.CacheWrite("c", "local"), te.ComputeAt("c.local", "c", "i")]
+    >>> print(te.apply([c], steps))  # after
+    for i
+      for i
+        for j
+          for k
+            c.local in local
+      for j
+        c
+    """
+
+    stage: str
+    scope: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        operation = compute_of(stage, "cache")
+        if self.scope not in list(Scope):
+            raise refused(f"there is no scope `{self.scope}`", expected="one of " + ", ".join(Scope), found=self.scope)
+        if stage.relations or any(isinstance(x.place, At) and x.place.stage == stage.name for x in state.stages):
+            raise refused(
+                f"cannot cache `{stage.name}`: its loops are scheduled already",
+                remedy="make cache_write the first step on a stage",
+            )
+        name = state.fresh_name(f"{stage.name}.{self.scope}")
+        many = len(stage.outputs) > 1
+        buffers = tuple(
+            Buffer(f"{name}.{component}" if many else name, buffer.shape, buffer.dtype)
+            for component, buffer in enumerate(stage.outputs)
+        )
+        cached = plain_stage(name, replace(operation, name=name), buffers, Scope(self.scope))
+        axes = fresh_axes(operation)
+        copy = Compute(operation.name, axes, tuple(Load(buffer, axes) for buffer in buffers), operation.attributes)
+        fresh = replace(plain_stage(stage.name, copy, stage.outputs, stage.scope), place=stage.place)
+        return with_producer_before(state, cached, fresh)

@@ -1,0 +1,63 @@
+"""ComputeAt: a stage is computed piece by piece, inside a loop of a consumer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.operation import Compute, Scan
+from relay.te.schedule.step import refused
+from relay.te.state import At, State
+from relay.tir.stmt import LoopKind
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeAt:
+    """`stage` is computed at the start of each iteration of loop `loop` of `target`: just the part that is read there.
+
+    All consumers of the stage must stand inside that loop when the program is lowered.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      b
+    for i
+      c
+    >>> print(te.apply([c], [te.ComputeAt("b", "c", "i")]))  # after
+    for i
+      for i
+        b
+      c
+    """
+
+    stage: str
+    target: str
+    loop: str
+
+    def apply(self, state: State) -> State:
+        stage, target = state.stage(self.stage), state.stage(self.target)
+        loop = target.loop(self.loop)
+        if not isinstance(stage.operation, Compute):
+            raise refused(f"`{stage.name}` is not a compute, and has no parts to compute elsewhere")
+        if state.is_output(stage):
+            raise refused(
+                f"`{stage.name}` is a result of the program, and is computed whole, at the root",
+                remedy="compute its producers at its loops instead",
+            )
+        if not state.depends_on(target, stage):
+            raise refused(
+                f"cannot compute `{stage.name}` at `{target.name}`, which does not read it",
+                expected="one of its consumers: "
+                + (", ".join(x.name for x in state.consumers(stage)) or "it has none"),
+                found=target.name,
+            )
+        if loop.kind is LoopKind.VECTORIZED:
+            raise refused(
+                f"cannot compute `{stage.name}` at loop `{loop.name}` of `{target.name}`: that loop is vectorized",
+                remedy="compute it at a loop outside",
+            )
+        if any(isinstance(other.operation, Scan) for other in state.consumers(stage)):
+            raise refused(f"`{stage.name}` is read by a scan, and stays where the scan needs it")
+        return state.with_stage(replace(stage, place=At(target.name, loop.name)))

@@ -1,0 +1,59 @@
+"""ComputeInline: a stage dissolves into its consumers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.operation import Compute, Reduction
+from relay.te.schedule.rewriting import compute_of, formula_at, reading
+from relay.te.schedule.step import refused
+from relay.te.state import At, State
+from relay.tir.expr import Load, Value
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeInline:
+    """Wherever the stage is read, its formula stands instead; its loops and its buffer are gone.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      b
+    for i
+      c
+    >>> print(te.apply([c], [te.ComputeInline("b")]))  # after
+    for i
+      c
+    """
+
+    stage: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        operation = compute_of(stage, "inline")
+        body = operation.body
+        if isinstance(body, Reduction):
+            raise refused(
+                f"cannot inline `{stage.name}`: it is a reduction, and a reduction needs loops",
+                remedy="compute it at a loop of its consumer instead",
+            )
+        if state.is_output(stage):
+            raise refused(f"cannot inline `{stage.name}`: it is a result of the program")
+        attached = next((x for x in state.stages if isinstance(x.place, At) and x.place.stage == stage.name), None)
+        if attached is not None:
+            raise refused(f"cannot inline `{stage.name}`: `{attached.name}` is computed at its loops")
+        consumers = state.consumers(stage)
+        if any(not isinstance(consumer.operation, Compute) for consumer in consumers):
+            raise refused(f"cannot inline `{stage.name}`: a scan or extern reads it whole")
+
+        def on_load(load: Load) -> Value:
+            if load.buffer not in stage.outputs:
+                return load
+            return formula_at(operation, body[stage.outputs.index(load.buffer)], load)
+
+        for consumer in consumers:
+            state = state.with_stage(reading(consumer, on_load))
+        return replace(state, stages=tuple(other for other in state.stages if other.name != stage.name))

@@ -1,0 +1,38 @@
+"""ComputeRoot: a stage gets a loop nest of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.schedule.step import refused
+from relay.te.state import AtRoot, State
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeRoot:
+    """The whole of `stage` is computed before its consumers start; what every stage does to begin with.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      b
+    for i
+      c
+    >>> print(te.apply([c], [te.ComputeAt("b", "c", "i"), te.ComputeRoot("b")]))  # after
+    for i
+      b
+    for i
+      c
+    """
+
+    stage: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        scan = state.scan_around(stage)
+        if scan is not None:
+            raise refused(f"`{stage.name}` needs earlier rows of scan `{scan.name}`, and stays inside it")
+        return state.with_stage(replace(stage, place=AtRoot()))

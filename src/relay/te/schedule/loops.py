@@ -1,0 +1,52 @@
+"""What the steps on loops share: loops replaced by others, names kept unique, attached stages kept in place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from relay.te.schedule.step import refused
+from relay.te.state import Loop, Relation, Stage, State
+from relay.tir.stmt import LoopKind
+
+
+def check_plain(state: State, stage: Stage, loop: Loop, action: str) -> None:
+    """Refuse to take apart a loop that has a kind already, or that others are computed at."""
+    if loop.kind is not LoopKind.SERIAL:
+        raise refused(
+            f"cannot {action} loop `{loop.name}` of `{stage.name}`: it is {loop.kind} already",
+            expected="a serial loop",
+            found=f"a loop that is {loop.kind}",
+            remedy=f"{action} it first, and set the kind of the new loop afterwards",
+        )
+    if any(prefetching.loop == loop.name for prefetching in stage.prefetches):
+        raise refused(
+            f"cannot {action} loop `{loop.name}` of `{stage.name}`: it prefetches",
+            remedy=f"{action} it before asking for prefetches in it",
+        )
+    attached = state.attached(stage, loop)
+    if attached:
+        raise refused(
+            f"cannot {action} loop `{loop.name}` of `{stage.name}`: `{attached[0].name}` is computed at it",
+            remedy=f"{action} it before computing other stages at it",
+        )
+
+
+def check_unused(stage: Stage, names: tuple[str, ...]) -> None:
+    """Refuse a name that another loop of the stage has."""
+    for name in names:
+        if any(loop.name == name for loop in stage.loops):
+            raise refused(
+                f"stage `{stage.name}` already has a loop `{name}`", remedy="choose other names for the new loops"
+            )
+
+
+def replaced(stage: Stage, first: int, count: int, loops: tuple[Loop, ...], relation: Relation) -> Stage:
+    """`stage` with `count` loops from position `first` replaced by `loops`, which `relation` ties to them."""
+    new = (*stage.loops[:first], *loops, *stage.loops[first + count :])
+    return replace(stage, loops=new, relations=(*stage.relations, relation))
+
+
+def with_loop(state: State, stage: Stage, loop: Loop) -> State:
+    """`state` with the loop of that name of `stage` replaced."""
+    loops = tuple(loop if old.name == loop.name else old for old in stage.loops)
+    return state.with_stage(replace(stage, loops=loops))

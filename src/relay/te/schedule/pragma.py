@@ -1,0 +1,35 @@
+"""Pragma: a word to the target about a loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.schedule.loops import with_loop
+from relay.te.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Pragma:
+    """The loop carries the annotation `key = value`. Targets ignore what they do not know.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> print(te.apply([b]))  # before
+    for i
+      b
+    >>> print(te.apply([b], [te.Pragma("b", "i", "prefetch", 8)]))  # after
+    for i: prefetch=8
+      b
+    """
+
+    stage: str
+    loop: str
+    key: str
+    value: str | int = 1
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        loop = stage.loop(self.loop)
+        kept = tuple(pair for pair in loop.annotations if pair[0] != self.key)
+        return with_loop(state, stage, replace(loop, annotations=(*kept, (self.key, self.value))))

@@ -1,0 +1,61 @@
+"""Reorder: loops in another order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.schedule.step import refused
+from relay.te.state import Stage, State
+from relay.tir.stmt import LoopKind
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder:
+    """The named loops stand in this order, outermost first, in the places that they held together; others stay.
+
+    >>> from relay import te
+    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      for j
+        for k
+          c
+    >>> print(te.apply([c], [te.Reorder("c", ("k", "i", "j"))]))  # after
+    for k
+      for i
+        for j
+          c
+    """
+
+    stage: str
+    loops: tuple[str, ...]
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        if len(set(self.loops)) != len(self.loops):
+            raise refused(
+                f"cannot reorder loops of `{stage.name}`: one is named twice",
+                found=", ".join(self.loops),
+                remedy="name each loop once",
+            )
+        places = sorted(stage.position(name) for name in self.loops)
+        loops = list(stage.loops)
+        for place, name in zip(places, self.loops, strict=True):
+            loops[place] = stage.loop(name)
+        reordered = replace(stage, loops=tuple(loops))
+        check_vector_loop(reordered)
+        return state.with_stage(reordered)
+
+
+def check_vector_loop(stage: Stage) -> None:
+    """Refuse a vectorised loop that is not the innermost one."""
+    for outside, inside in zip(stage.loops, stage.loops[1:], strict=False):
+        if outside.kind is LoopKind.VECTORIZED:
+            raise refused(
+                f"loop `{outside.name}` of `{stage.name}` is vectorized, and must stay innermost",
+                expected="no loop inside a vectorized one",
+                found=f"`{inside.name}` inside `{outside.name}`",
+                remedy=f"reorder `{outside.name}` to the innermost place",
+            )

@@ -1,0 +1,44 @@
+"""SetScope: where the result of a stage is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.schedule.step import refused
+from relay.te.state import State
+from relay.tir.buffer import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class SetScope:
+    """The buffers of the stage live in `scope`: `global`, `local`, `register`, `shared`.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
+    >>> print(te.apply([c]))  # before
+    for i
+      b
+    for i
+      c
+    >>> print(te.apply([c], [te.ComputeAt("b", "c", "i"), te.SetScope("b", "register")]))  # after
+    for i
+      for i
+        b in register
+      c
+    """
+
+    stage: str
+    scope: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        if self.scope not in list(Scope):
+            raise refused(f"there is no scope `{self.scope}`", expected="one of " + ", ".join(Scope), found=self.scope)
+        if state.is_output(stage) and self.scope != Scope.GLOBAL:
+            raise refused(
+                f"`{stage.name}` is a result of the program, and stays in global scope",
+                remedy=f"compute it in a stage of its own with cache_write, and put that in {self.scope} scope",
+            )
+        return state.with_stage(replace(stage, scope=Scope(self.scope)))

@@ -1,0 +1,155 @@
+"""Schedules as text, one step a line: what a tuning record stores and a golden test shows.
+
+split("conv", "oc", factor=16)
+reorder("conv", ("oh", "oc.outer", "ow", "oc.inner"))
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import MISSING, fields
+from typing import TypeAlias, Union, cast
+
+from relay.base.diagnostics import RelayError
+from relay.te.schedule.bind import Bind
+from relay.te.schedule.cache_read import CacheRead
+from relay.te.schedule.cache_write import CacheWrite
+from relay.te.schedule.compute_at import ComputeAt
+from relay.te.schedule.compute_inline import ComputeInline
+from relay.te.schedule.compute_root import ComputeRoot
+from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.parallel import Parallel
+from relay.te.schedule.pragma import Pragma
+from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.reorder import Reorder
+from relay.te.schedule.rfactor import RFactor
+from relay.te.schedule.set_scope import SetScope
+from relay.te.schedule.split import Split
+from relay.te.schedule.step import Step
+from relay.te.schedule.tensorize import Tensorize
+from relay.te.schedule.tile import Tile
+from relay.te.schedule.unroll import Unroll
+from relay.te.schedule.vectorize import Vectorize
+
+KnownStep: TypeAlias = Union[
+    Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
+    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch,
+]  # fmt: skip
+
+STEP_TYPES: tuple[type[KnownStep], ...] = (
+    Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
+    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch,
+)  # fmt: skip
+
+Argument: TypeAlias = Union[str, int, tuple[str, ...], None]
+
+_SPECIAL_NAMES = {"RFactor": "rfactor"}
+
+
+def step_name(kind: type[Step]) -> str:
+    """The name of a kind of step in text.
+
+    >>> step_name(ComputeAt)
+    'compute_at'
+    """
+    name = kind.__name__
+    return _SPECIAL_NAMES.get(name) or re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+_BY_NAME = {step_name(kind): kind for kind in STEP_TYPES}
+
+
+def print_steps(steps: Iterable[Step]) -> str:
+    """The text of a schedule; `parse_steps` reads it back.
+
+    >>> print(print_steps([Split("conv", "oc", factor=16), Parallel("conv", "oc.outer")]))
+    split("conv", "oc", factor=16)
+    parallel("conv", "oc.outer")
+    """
+    return "\n".join(map(_print_step, steps))
+
+
+def _print_step(step: Step) -> str:
+    parts: list[str] = []
+    for entry in fields(cast(KnownStep, step)):
+        value = cast(Argument, getattr(step, entry.name))
+        if entry.default is MISSING:
+            parts.append(_print_argument(value))
+        elif value != entry.default:
+            parts.append(f"{entry.name}={_print_argument(value)}")
+    return f"{step_name(type(step))}({', '.join(parts)})"
+
+
+def _print_argument(value: Argument) -> str:
+    if isinstance(value, tuple):
+        inside = ", ".join(map(_print_argument, value))
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return f'"{escaped}"'
+    return str(value)
+
+
+def parse_steps(text: str) -> tuple[KnownStep, ...]:
+    """The schedule that `text` says; lines that are empty or start with `#` are skipped.
+
+    Raises `RelayError` (`schedule-syntax`) and names the line.
+
+    >>> parse_steps('split("conv", "oc", factor=16)')
+    (Split(stage='conv', loop='oc', factor=16, parts=None),)
+    """
+    steps: list[KnownStep] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            steps.append(_parse_step(line.strip(), number))
+    return tuple(steps)
+
+
+def _parse_step(line: str, number: int) -> KnownStep:
+    try:
+        call = ast.parse(line, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        call = None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise _syntax_error(number, line, 'a step, such as split("conv", "oc", factor=16)')
+    kind = _BY_NAME.get(call.func.id)
+    if kind is None:
+        raise _syntax_error(number, line, "one of " + ", ".join(_BY_NAME))
+    names = [entry.name for entry in fields(kind)]
+    given = dict(zip(names, call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+    required = {entry.name for entry in fields(kind) if entry.default is MISSING}
+    complete = required <= given.keys() <= set(names)
+    if len(call.args) > len(names) or not complete or len(given) != len(call.args) + len(call.keywords):
+        raise _syntax_error(number, line, f"{call.func.id}({', '.join(names)})")
+    try:
+        values = {name: cast(Argument, ast.literal_eval(node)) for name, node in given.items()}
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise _syntax_error(number, line, "arguments that are strings, integers or tuples of strings") from None
+    if not all(_is_argument(entry.type, values[entry.name]) for entry in fields(kind) if entry.name in values):
+        raise _syntax_error(number, line, ", ".join(f"{entry.name}: {entry.type}" for entry in fields(kind)))
+    return kind(**values)  # type: ignore[arg-type]  # every argument was checked against its field
+
+
+def _is_argument(annotation: object, value: Argument) -> bool:
+    match annotation:
+        case "str":
+            return isinstance(value, str)
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "int | None":
+            return value is None or (isinstance(value, int) and not isinstance(value, bool))
+        case "str | int":
+            return isinstance(value, (str, int)) and not isinstance(value, bool)
+        case "tuple[str, ...]":
+            return isinstance(value, tuple) and set(map(type, value)) <= {str}
+        case _:
+            return False
+
+
+def _syntax_error(number: int, line: str, expected: str) -> RelayError:
+    return RelayError(
+        rule="schedule-syntax", message=f"line {number} is not a schedule step", expected=expected, found=line
+    )

@@ -1,0 +1,40 @@
+"""Unroll: the body of a loop is repeated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.schedule.loops import with_loop
+from relay.te.schedule.step import refused
+from relay.te.state import State
+from relay.tir.stmt import LoopKind
+
+
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """The loop, whose extent must turn out constant, is written out in full.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> print(te.apply([b]))  # before
+    for i
+      b
+    >>> print(te.apply([b], [te.Split("b", "i", factor=4), te.Unroll("b", "i.inner")]))  # after
+    for i.outer
+      for i.inner: unrolled
+        b
+    """
+
+    stage: str
+    loop: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        loop = stage.loop(self.loop)
+        if loop.kind is not LoopKind.SERIAL:
+            raise refused(
+                f"cannot unroll loop `{loop.name}` of `{stage.name}`: it is {loop.kind} already",
+                remedy="give a loop one kind only",
+            )
+        return with_loop(state, stage, replace(loop, kind=LoopKind.UNROLLED))

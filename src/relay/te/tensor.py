@@ -1,0 +1,60 @@
+"""Tensors of tensor expressions: what a `compute` reads and gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from relay.arith.expr import IntExpr, Node, Symbol
+from relay.base.diagnostics import RelayError
+from relay.tir.buffer import Buffer
+from relay.tir.expr import Load, Value
+from relay.tir.traversal import ValueIndex
+
+if TYPE_CHECKING:
+    from relay.te.operation import Operation
+
+TensorIndex: TypeAlias = Union[IntExpr, Value]
+"""A symbolic integer, or a machine integer (a gather)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Axis(Symbol):
+    """A symbol that runs over `range(extent)`: one dimension of a compute, or what a reduction sums over."""
+
+    extent: IntExpr
+
+    @property
+    def symbol(self) -> Symbol:
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tensor(Buffer):
+    """The buffer that one output of an operation fills. Indexing it gives a `tir.Load`, so bodies are `tir` values.
+
+    >>> from relay.te.compute import placeholder
+    >>> a = placeholder((4, 8), "float32", "a")
+    >>> a[1, 2].indices
+    (1, 2)
+    """
+
+    operation: Operation = field(kw_only=True)
+    component: int = field(default=0, kw_only=True)  # which output of the operation this is
+
+    def __getitem__(self, indices: TensorIndex | tuple[TensorIndex, ...]) -> Load:
+        given = indices if isinstance(indices, tuple) else (indices,)
+        if len(given) != len(self.shape):
+            raise RelayError(
+                rule="tensor-rank",
+                message=f"tensor `{self.name}` is indexed with {len(given)} indices",
+                expected=f"{len(self.shape)} indices, one for each axis of {self!r}",
+                found=f"{len(given)} indices",
+                remedy="give one index for each axis",
+            )
+        return Load(self, tuple(map(as_index, given)))
+
+
+def as_index(index: TensorIndex) -> IntExpr:
+    """An index of either kind as a symbolic integer: machine integers become `ValueIndex` atoms."""
+    return index if isinstance(index, (int, Node)) else ValueIndex(index)

@@ -1,0 +1,87 @@
+"""A position in the tokens of a text, and the errors that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import NoReturn
+
+from relay.base.diagnostics import RelayError
+from relay.base.span import Span
+from relay.text.lexer import Kind, Tokens
+
+
+class Cursor:
+    """Reads tokens one after another. `kind` and `text` are those of the next one."""
+
+    __slots__ = ("kind", "position", "text", "tokens")
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self.seek(0)
+
+    def seek(self, position: int) -> None:
+        self.position = position
+        self.kind = self.tokens.kinds[position]
+        self.text = self.tokens.texts[position]
+
+    def advance(self) -> str:
+        """Pass the next token; its text."""
+        text = self.text
+        if self.kind is not Kind.END:
+            self.position += 1
+            self.kind = self.tokens.kinds[self.position]
+            self.text = self.tokens.texts[self.position]
+        return text
+
+    def peek(self, ahead: int = 1) -> str:
+        """The text of the token that many after the next one; empty past the end."""
+        at = self.position + ahead
+        return self.tokens.texts[at] if at < len(self.tokens.texts) else ""
+
+    def at(self, text: str) -> bool:
+        """Whether the next token is this mark or name."""
+        return self.text == text and self.kind in (Kind.MARK, Kind.NAME)
+
+    def accept(self, text: str) -> bool:
+        """Pass the next token if it is this mark or name."""
+        if self.text == text and self.kind in (Kind.MARK, Kind.NAME):
+            self.advance()
+            return True
+        return False
+
+    def expect(self, text: str, where: str) -> None:
+        """Pass this mark or name, or raise `RelayError` (rule `syntax`)."""
+        if not self.accept(text):
+            self.fail(f"`{text}` is missing {where}", f"`{text}`")
+
+    def expect_kind(self, kind: Kind, where: str) -> str:
+        """Pass a token of this kind and give its text, or raise `RelayError` (rule `syntax`)."""
+        if self.kind is not kind:
+            self.fail(f"{kind.value} is missing {where}", kind.value)
+        return self.advance()
+
+    def fail(self, message: str, expected: str = "", remedy: str = "") -> NoReturn:
+        """Raise a `RelayError` (rule `syntax`) at the next token."""
+        found = f"`{self.text}`" if self.text else self.kind.value
+        raise RelayError(
+            rule="syntax", message=message, span=self.span(), expected=expected, found=found, remedy=remedy
+        )
+
+    def span(self) -> Span:
+        """The place of the next token."""
+        return self.tokens.span(self.position)
+
+    def span_from(self, first: int) -> Span:
+        """The place from token `first` to the last one passed."""
+        return self.tokens.span(first, self.position - 1)
+
+
+def near_names(name: str, names: Iterable[str]) -> str:
+    """`did you mean …?` with the names that look like `name`; the empty string when none does.
+
+    >>> near_names("nn.conv2", ["nn.conv2d", "add"])
+    'did you mean `nn.conv2d`?'
+    """
+    near = get_close_matches(name, list(names), n=3)
+    return f"did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""

@@ -1,0 +1,514 @@
+"""Relay text into programs. Grammar 0.0.5 with what later versions added, and without the gaps of the published
+parser: refs, polymorphic function types, chains of projections, typed literals, escapes, metadata.
+
+    sequence  ::= (binding ';')* expression          binding ::= 'let' var '=' expression | '%0' '=' expression
+                                                              | 'free_var' var | expression
+    expression::= postfix (operator postfix)*        postfix ::= atom ( type_args? '(' args ')' | '.0' | '^' )*
+
+Two expressions may nest in any depth; only types and values of attributes have a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+from relay.base.diagnostics import RelayError
+from relay.base.span import Span
+from relay.ir.attributes import Attributes, AttributeValue
+from relay.ir.expr import (
+    Call,
+    Clause,
+    Constant,
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    Match,
+    Op,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+    const,
+)
+from relay.ir.operator import OperatorTable
+from relay.ir.types import Type
+from relay.text.attributes import ValueReader, build_attributes, read_string
+from relay.text.cursor import Cursor, near_names
+from relay.text.lexer import Kind, Tokens
+from relay.text.literals import METADATA_CONSTANTS, is_special_float, read_literal, read_metadata
+from relay.text.patterns import PatternReader
+from relay.text.types import TypeReader
+
+Steps = Generator[Any, Any, Expr]
+MAX_NESTING = 100_000
+_BINARY: Mapping[str, tuple[int, str]] = {
+    "*": (12, "multiply"),
+    "/": (12, "divide"),
+    "+": (10, "add"),
+    "-": (10, "subtract"),
+    "<": (8, "less"),
+    "<=": (8, "less_equal"),
+    ">": (8, "greater"),
+    ">=": (8, "greater_equal"),
+    "==": (7, "equal"),
+    "!=": (7, "not_equal"),
+}
+_WRITE = (1, "")  # `r := v` binds weakest
+_FORMS = frozenset(("if", "match", "fn", "True", "False", "meta", "ref", "ref_read", "ref_write"))
+_REF_FORMS = {"ref": 1, "ref_read": 1, "ref_write": 2}
+
+
+class ExpressionParser:
+    """Reads the expressions of one text. `constructors` are those of the data types known so far."""
+
+    def __init__(self, tokens: Tokens, operators: OperatorTable) -> None:
+        self.cursor = Cursor(tokens)
+        self.operators = operators
+        self.types = TypeReader(self.cursor)
+        self.values = ValueReader(self.cursor, self.types)
+        self.constructors: dict[str, Constructor] = {}
+        self.global_places: dict[str, Span] = {}
+        self.patterns = PatternReader(self)
+        self._ops: dict[str, Op] = {}
+        self._constants = read_metadata(tokens.metadata)
+        self._has_metadata = tokens.metadata is not None
+        self._names: dict[str, Expr] = {}
+        self._undo: list[tuple[str, Expr | None]] = []
+        self._nesting = 0
+
+    # ------------------------------------------------------------------------------------------------- scopes
+
+    @contextmanager
+    def scope(self) -> Generator[None, None, None]:
+        """Names bound within the `with` are forgotten after it."""
+        mark = len(self._undo)
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            raise RelayError(rule="nested-too-deep", message="the program is nested too deep", span=self.cursor.span())
+        yield
+        self._nesting -= 1
+        while len(self._undo) > mark:
+            name, before = self._undo.pop()
+            if before is None:
+                del self._names[name]
+            else:
+                self._names[name] = before
+
+    def bind(self, name: str, value: Expr) -> None:
+        """`%x` or `%0` means `value` until the scope ends."""
+        self._undo.append((name, self._names.get(name)))
+        self._names[name] = value
+
+    def variable(self) -> tuple[str, Var]:
+        """`%x: T`, not yet bound: the name as written and a new variable."""
+        span = self.cursor.span()
+        text = self.cursor.expect_kind(Kind.LOCAL, "where a variable is bound")
+        annotation = self.types.type_() if self.cursor.accept(":") else None
+        return text, Var(plain_name(text, span), annotation, span=span)
+
+    def variable_named(self, text: str, span: Span) -> Expr:
+        """What `%x` or `%0` means here."""
+        value = self._names.get(text)
+        if value is None:
+            raise RelayError(
+                rule="unbound-variable",
+                message=f"{text} is not bound here",
+                span=span,
+                remedy=near_names(text, self._names) or "a free variable is declared by `free_var %x: T;`",
+            )
+        return value
+
+    # ----------------------------------------------------------------------------------------------- sequence
+
+    def sequence(self, close: str) -> Steps:
+        """Bindings and expressions up to `close` (which is passed; empty: the end of the text)."""
+        cursor = self.cursor
+        lets: list[tuple[Var, Expr, Span]] = []
+        with self.scope():
+            while True:
+                first = cursor.position
+                if cursor.at("let"):
+                    name, var, value = yield self._let()
+                    lets.append((var, value, cursor.span_from(first)))
+                    if not isinstance(value, Function):
+                        self.bind(name, var)
+                    cursor.expect(";", "after the value of a let")
+                elif cursor.kind is Kind.GRAPH and cursor.peek() == "=":
+                    name = cursor.advance()
+                    cursor.advance()
+                    self.bind(name, (yield self.expression()))
+                    cursor.expect(";", f"after the value of {name}")
+                elif cursor.at("free_var"):
+                    cursor.advance()
+                    self.bind(*self.variable())
+                    cursor.expect(";", "after a free variable")
+                else:
+                    body = yield self.expression()
+                    if not cursor.at(";"):
+                        break
+                    lets.append((Var("_"), body, cursor.span_from(first)))
+                    cursor.advance()
+            if close:
+                cursor.expect(close, "after the value of a block")
+            elif cursor.kind is not Kind.END:
+                cursor.fail("the expression ends here, but the text goes on")
+        for var, value, span in reversed(lets):
+            body = Let(var, value, body, span=span)
+        return body
+
+    def _let(self) -> Generator[Any, Any, tuple[str, Var, Expr]]:
+        """`let %x: T = value`, also `let %x = %0 = value`. A function may use the variable that it is bound to."""
+        cursor = self.cursor
+        cursor.advance()
+        name, var = self.variable()
+        cursor.expect("=", "after the variable of a let")
+        number = None
+        if cursor.kind is Kind.GRAPH and cursor.peek() == "=":
+            number = cursor.advance()
+            cursor.advance()
+        if cursor.at("fn"):
+            self.bind(name, var)
+        value = yield self.expression()
+        if number is not None:
+            self.bind(number, value)
+        return name, var, value
+
+    # --------------------------------------------------------------------------------------------- expressions
+
+    def expression(self) -> Steps:
+        """Operators by precedence, all left-associative but `:=`."""
+        cursor = self.cursor
+        first = cursor.position
+        operands: list[tuple[int, Expr]] = [(first, (yield self._postfix()))]
+        pending: list[tuple[int, str]] = []
+        while cursor.kind is Kind.MARK and (cursor.text in _BINARY or cursor.text == ":="):
+            incoming = _BINARY.get(cursor.text, _WRITE)
+            while pending and pending[-1][0] >= incoming[0] and incoming is not _WRITE:
+                self._reduce(operands, pending)
+            pending.append(incoming)
+            cursor.advance()
+            operands.append((cursor.position, (yield self._postfix())))
+        while pending:
+            self._reduce(operands, pending)
+        return operands[0][1]
+
+    def _reduce(self, operands: list[tuple[int, Expr]], pending: list[tuple[int, str]]) -> None:
+        _, name = pending.pop()
+        _, right = operands.pop()
+        first, left = operands.pop()
+        span = self.cursor.span_from(first)
+        value = self._operation(name, (left, right), span) if name else RefWrite(left, right, span=span)
+        operands.append((first, value))
+
+    def _operation(self, name: str, operands: tuple[Expr, ...], span: Span) -> Call:
+        operator = self._operator(name, span)
+        return Call(operator, operands, self._attributes(operator, {}, span), span=span)
+
+    def _postfix(self) -> Steps:
+        cursor = self.cursor
+        first = cursor.position
+        value = self._leaf()
+        if value is None:
+            value = yield self._atom()
+        while True:
+            if cursor.kind is Kind.PROJECTION:
+                value = TupleGetItem(value, self._index(), span=cursor.span_from(first))
+            elif cursor.kind is not Kind.MARK:
+                return self._applied(value, first)
+            elif cursor.text == "(":
+                value = yield self._call(value, (), first)
+            elif cursor.text == "[":
+                value = yield self._call(value, self.types.type_args(), first)
+            elif cursor.text == "^":
+                cursor.advance()
+                value = RefRead(value, span=cursor.span_from(first))
+            else:
+                return self._applied(value, first)
+
+    def _applied(self, value: Expr, first: int) -> Expr:
+        """A constructor without fields is a value as it stands."""
+        if isinstance(value, Constructor) and not value.inputs:
+            return Call(value, (), span=self.cursor.span_from(first))
+        return value
+
+    def _index(self) -> int:
+        digits = self.cursor.text[1:]
+        if len(digits) > 9:
+            self.cursor.fail("the position in a tuple is too large")
+        self.cursor.advance()
+        return int(digits)
+
+    def _call(self, callee: Expr, type_args: tuple[Type, ...], first: int) -> Steps:
+        cursor = self.cursor
+        cursor.expect("(", "before the arguments")
+        arguments: list[Expr] = []
+        written: dict[str, tuple[object, Span | None]] = {}
+        with self.scope():
+            while not cursor.accept(")"):
+                if self.values.at_attribute():
+                    self._written(written)
+                else:
+                    if written:
+                        cursor.fail("arguments stand before attributes")
+                    alone = cursor.peek() in (",", ")")
+                    leaf = self._leaf() if alone else None
+                    arguments.append(
+                        (yield self.expression()) if leaf is None else self._applied(leaf, cursor.position - 1)
+                    )
+                if not cursor.at(")"):
+                    cursor.expect(",", "between arguments")
+        span = cursor.span_from(first)
+        attributes = self._attributes(callee, written, span)
+        return Call(callee, tuple(arguments), attributes, type_args, span=span)
+
+    def _written(self, written: dict[str, tuple[object, Span | None]]) -> None:
+        span = self.cursor.span()
+        key = self.values.key()
+        if key in written:
+            raise RelayError(rule="duplicate-name", message=f"attribute `{key}` stands twice", span=span)
+        written[key] = (self.values.value(), span)
+
+    def _attributes(
+        self, callee: Expr, written: dict[str, tuple[object, Span | None]], span: Span
+    ) -> Attributes | None:
+        if isinstance(callee, Op):
+            try:
+                return build_attributes(callee.name, callee.operator.attributes, written)
+            except RelayError as error:
+                raise error.at(span) from None
+        if written:
+            raise RelayError(
+                rule="attributes-without-operator",
+                message="only a call of an operator has attributes",
+                span=span,
+                found=", ".join(written),
+            )
+        return None
+
+    # --------------------------------------------------------------------------------------------------- atoms
+
+    def _leaf(self) -> Expr | None:
+        """The commonest atoms; None when something larger stands here."""
+        cursor = self.cursor
+        kind, text = cursor.kind, cursor.text
+        if kind is Kind.LOCAL or kind is Kind.GRAPH:
+            value = self._names.get(text)
+            if value is None:
+                return self.variable_named(text, cursor.span())
+            cursor.advance()
+            return value
+        if kind is Kind.NUMBER:
+            span = cursor.span()
+            return read_literal(cursor.advance(), False, span)
+        if kind is Kind.GLOBAL:
+            span = cursor.span()
+            name = plain_name(cursor.advance(), span)
+            self.global_places.setdefault(name, span)
+            return GlobalVar(name, span=span)
+        if kind is Kind.NAME and text not in _FORMS:
+            return self._named()
+        return None
+
+    def _atom(self) -> Steps:
+        cursor = self.cursor
+        first = cursor.position
+        if cursor.accept("("):
+            return (yield self._parenthesis(first))
+        if cursor.accept("{"):
+            return (yield self.sequence("}"))
+        if cursor.accept("-"):
+            return (yield self._negation(first))
+        if cursor.kind is not Kind.NAME:
+            cursor.fail("an expression is missing here", "an expression")
+        match cursor.text:
+            case "if":
+                return (yield self._if())
+            case "match":
+                return (yield self._match())
+            case "fn":
+                cursor.advance()
+                return (yield self.function(first))
+            case "True" | "False":
+                return const(cursor.advance() == "True")
+            case "meta":
+                return self._meta()
+            case _:
+                if cursor.peek() != "(":
+                    return self._named()
+                return (yield self._ref(first))
+
+    def _parenthesis(self, first: int) -> Steps:
+        cursor = self.cursor
+        parts: list[Expr] = []
+        with self.scope():
+            while not cursor.accept(")"):
+                parts.append((yield self._inside_parenthesis()))
+                if cursor.accept(")"):
+                    if len(parts) == 1:
+                        return parts[0]
+                    break
+                cursor.expect(",", "in a tuple")
+        return Tuple(tuple(parts), span=cursor.span_from(first))
+
+    def _inside_parenthesis(self) -> Steps:
+        """A part of a tuple, or a sequence: `(let %x = 1; %x)`."""
+        cursor = self.cursor
+        if cursor.at("let") or (cursor.kind is Kind.GRAPH and cursor.peek() == "="):
+            inside = yield self.sequence(")")
+            cursor.seek(cursor.position - 1)
+            return inside
+        return (yield self.expression())
+
+    def _negation(self, first: int) -> Steps:
+        cursor = self.cursor
+        if cursor.kind is Kind.NUMBER or (cursor.kind is Kind.NAME and is_special_float(cursor.text)):
+            span = self.cursor.tokens.span(first, cursor.position)
+            return read_literal(cursor.advance(), True, span)
+        operand = yield self._postfix()
+        span = cursor.span_from(first)
+        return self._operation("negative", (operand,), span)
+
+    def _if(self) -> Steps:
+        cursor = self.cursor
+        first = cursor.position
+        cursor.advance()
+        cursor.expect("(", "before a condition")
+        cond = yield self.expression()
+        cursor.expect(")", "after a condition")
+        cursor.expect("{", "before a branch")
+        true_branch = yield self.sequence("}")
+        cursor.expect("else", "after the first branch")
+        cursor.expect("{", "before a branch")
+        false_branch = yield self.sequence("}")
+        return If(cond, true_branch, false_branch, span=cursor.span_from(first))
+
+    def _match(self) -> Steps:
+        cursor = self.cursor
+        first = cursor.position
+        cursor.advance()
+        complete = not cursor.accept("?")
+        data = yield self.expression()
+        cursor.expect("{", "before the clauses")
+        clauses: list[Clause] = []
+        while not cursor.accept("}"):
+            with self.scope():
+                pattern = self.patterns.pattern()
+                cursor.expect("=>", "after a pattern")
+                clauses.append(Clause(pattern, (yield self.expression())))
+            if not cursor.at("}"):
+                cursor.expect(",", "between clauses")
+        return Match(data, tuple(clauses), complete, span=cursor.span_from(first))
+
+    def function(self, first: int) -> Steps:
+        """What follows `fn` or `def @name`."""
+        cursor = self.cursor
+        with self.scope(), self.types.type_params() as type_params:
+            cursor.expect("(", "before the parameters")
+            params: list[Var] = []
+            attrs: dict[str, AttributeValue] = {}
+            while not cursor.accept(")"):
+                if self.values.at_attribute():
+                    key = self.values.key()
+                    attrs[key] = cast("AttributeValue", self.values.value())
+                else:
+                    name, var = self.variable()
+                    self.bind(name, var)
+                    params.append(var)
+                if not cursor.at(")"):
+                    cursor.expect(",", "between parameters")
+            ret_type = self.types.type_() if cursor.accept("->") else None
+            span = cursor.span_from(first)
+            cursor.expect("{", "before the body of a function")
+            body = yield self.sequence("}")
+        return Function(tuple(params), body, ret_type, type_params, attrs, span=span)
+
+    def _ref(self, first: int) -> Steps:
+        cursor = self.cursor
+        form = cursor.advance()
+        cursor.advance()
+        parts: list[Expr] = []
+        while not cursor.accept(")"):
+            parts.append((yield self.expression()))
+            if not cursor.at(")"):
+                cursor.expect(",", f"between the arguments of {form}")
+        span = cursor.span_from(first)
+        if len(parts) != _REF_FORMS[form]:
+            raise RelayError(
+                rule="arity",
+                message=f"{form} takes another number of arguments",
+                span=span,
+                expected=str(_REF_FORMS[form]),
+                found=str(len(parts)),
+            )
+        match form:
+            case "ref":
+                return RefCreate(parts[0], span=span)
+            case "ref_read":
+                return RefRead(parts[0], span=span)
+            case _:
+                return RefWrite(parts[0], parts[1], span=span)
+
+    def _meta(self) -> Constant:
+        cursor = self.cursor
+        first = cursor.position
+        cursor.advance()
+        cursor.expect("[", "after `meta`")
+        section = cursor.expect_kind(Kind.NAME, "in a reference to the metadata")
+        cursor.expect("]", "in a reference to the metadata")
+        cursor.expect("[", "in a reference to the metadata")
+        number = cursor.expect_kind(Kind.NUMBER, "in a reference to the metadata")
+        cursor.expect("]", "in a reference to the metadata")
+        if (
+            section not in (METADATA_CONSTANTS, "Constant")
+            or not number.isdigit()
+            or len(number) > 9
+            or (int(number) >= len(self._constants))
+        ):
+            raise RelayError(
+                rule="unknown-metadata",
+                message=f"the metadata has no meta[{section}][{number}]",
+                span=cursor.span_from(first),
+                expected=f"{len(self._constants)} entries of {METADATA_CONSTANTS}",
+                remedy="" if self._has_metadata else "print with show_meta_data=True to keep constants in the text",
+            )
+        return self._constants[int(number)]
+
+    def _named(self) -> Expr:
+        """A constructor, an operator, or a special float."""
+        cursor = self.cursor
+        name, span = cursor.text, cursor.span()
+        constructor = self.constructors.get(name)
+        if constructor is not None:
+            cursor.advance()
+            return constructor
+        if name not in self.operators and is_special_float(name):
+            return read_literal(cursor.advance(), False, span)
+        operator = self._operator(name, span)
+        cursor.advance()
+        return operator
+
+    def _operator(self, name: str, span: Span) -> Op:
+        known = self._ops.get(name)
+        if known is None:
+            operator = self.operators.get(name)
+            if operator is None:
+                raise RelayError(
+                    rule="unknown-operator",
+                    message=f"there is no operator `{name}`",
+                    span=span,
+                    remedy=near_names(name, [*self.operators, *self.constructors]),
+                )
+            known = self._ops[name] = Op(operator)
+        return known
+
+
+def plain_name(token: str, span: Span) -> str:
+    """The name that `%x`, `@f` or their quoted forms stand for."""
+    return read_string(token[1:], span) if token[1] == '"' else token[1:]

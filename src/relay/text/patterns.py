@@ -1,0 +1,65 @@
+"""Patterns of match clauses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relay.base.diagnostics import RelayError
+from relay.ir.expr import Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
+from relay.text.cursor import near_names
+from relay.text.lexer import Kind
+
+if TYPE_CHECKING:
+    from relay.text.parser import ExpressionParser
+
+MAX_PATTERN_DEPTH = 64
+
+
+class PatternReader:
+    """Reads patterns for a parser, which gets their variables bound."""
+
+    def __init__(self, parser: ExpressionParser) -> None:
+        self.parser = parser
+        self._depth = 0
+
+    def pattern(self) -> Pattern:
+        """The pattern that stands here. Raises `RelayError` (rules `syntax`, `unknown-constructor`)."""
+        cursor = self.parser.cursor
+        self._depth += 1
+        if self._depth > MAX_PATTERN_DEPTH:
+            raise RelayError(rule="nested-too-deep", message="a pattern is nested too deep", span=cursor.span())
+        try:
+            if cursor.kind is Kind.LOCAL:
+                name, var = self.parser.variable()
+                self.parser.bind(name, var)
+                return PatternVar(var)
+            if cursor.accept("_"):
+                return PatternWildcard()
+            if cursor.accept("("):
+                return PatternTuple(self._until_parenthesis())
+            return self._constructor()
+        finally:
+            self._depth -= 1
+
+    def _constructor(self) -> PatternConstructor:
+        cursor = self.parser.cursor
+        span = cursor.span()
+        name = cursor.expect_kind(Kind.NAME, "where a pattern stands")
+        constructor = self.parser.constructors.get(name)
+        if constructor is None:
+            raise RelayError(
+                rule="unknown-constructor",
+                message=f"there is no constructor `{name}`",
+                span=span,
+                remedy=near_names(name, self.parser.constructors),
+            )
+        return PatternConstructor(constructor, self._until_parenthesis() if cursor.accept("(") else ())
+
+    def _until_parenthesis(self) -> tuple[Pattern, ...]:
+        cursor = self.parser.cursor
+        patterns: list[Pattern] = []
+        while not cursor.accept(")"):
+            patterns.append(self.pattern())
+            if not cursor.at(")"):
+                cursor.expect(",", "between patterns")
+        return tuple(patterns)

@@ -1,0 +1,329 @@
+"""Types and dimensions as text, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+
+from relay.arith.expr import (
+    FloorDiv,
+    FloorMod,
+    IntExpr,
+    Max,
+    Min,
+    Product,
+    Sum,
+    Symbol,
+    floor_divide,
+    floor_modulo,
+    linear_parts,
+    maximum,
+    minimum,
+)
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.ir.types import (
+    ANY,
+    FuncType,
+    GlobalTypeVar,
+    IncompleteType,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeVar,
+    scalar_type,
+)
+from relay.text.cursor import Cursor, near_names
+from relay.text.lexer import Kind
+
+MAX_TYPE_DEPTH = 64
+MAX_DIGITS = 40
+MAX_DIMENSION_TERMS = 1024
+_DTYPES = frozenset(DType)
+_FUNCTIONS: Mapping[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
+    "floordiv": floor_divide,
+    "floormod": floor_modulo,
+    "min": minimum,
+    "max": maximum,
+}
+
+
+class TypeNames:
+    """The names that type parameters and dimension symbols are printed under: each its own within one definition."""
+
+    def __init__(self) -> None:
+        self._names: dict[TypeVar | Symbol, str] = {}
+        self._taken: set[str] = set(_DTYPES) | {"Tensor", "fn", "ref", *_FUNCTIONS}
+        self._next: dict[str, int] = {}
+
+    def reserve(self, name: str) -> None:
+        """Never give this name (of a data type)."""
+        self._taken.add(name)
+
+    def name(self, variable: TypeVar | Symbol) -> str:
+        """The name of a variable, chosen when it is first asked for."""
+        known = self._names.get(variable)
+        if known is None:
+            known = self._names[variable] = self._unused(variable.name)
+        return known
+
+    def _unused(self, hint: str) -> str:
+        base = hint if hint.isidentifier() and hint.isascii() else "n"
+        name = base
+        while name in self._taken:
+            self._next[base] = self._next.get(base, 0) + 1
+            name = f"{base}{self._next[base]}"
+        self._taken.add(name)
+        return name
+
+    def show(self, type_: Type) -> str:
+        """`type_` as text.
+
+        >>> n = Symbol("n")
+        >>> TypeNames().show(TensorType((2 * n + 1, ANY), DType.FLOAT32))
+        'Tensor[(2*n + 1, ?), float32]'
+        """
+        match type_:
+            case TensorType((), dtype):
+                return dtype.value
+            case TensorType(shape, dtype):
+                dims = ", ".join(map(self.dimension, shape))
+                return f"Tensor[({dims}{',' if len(shape) == 1 else ''}), {dtype.value}]"
+            case TupleType(fields):
+                return f"({', '.join(map(self.show, fields))}{',' if len(fields) == 1 else ''})"
+            case FuncType(arg_types, ret_type, type_params):
+                head = f"fn [{', '.join(map(self.name, type_params))}]" if type_params else "fn "
+                return f"{head}({', '.join(map(self.show, arg_types))}) -> {self.show(ret_type)}"
+            case RefType(value):
+                return f"ref({self.show(value)})"
+            case TypeVar():
+                return self.name(type_)
+            case GlobalTypeVar(name):
+                return name
+            case TypeCall(func, args):
+                return f"{func.name}[{', '.join(map(self.show, args))}]" if args else func.name
+            case IncompleteType():
+                return "_"
+
+    def dimension(self, dim: IntExpr) -> str:
+        """A dimension as text. `//` and `%` mean other things there, so they are written as functions."""
+        match dim:
+            case int():
+                return str(dim)
+            case Symbol():
+                return self.name(dim)
+            case Sum(constant, terms):
+                parts: list[str] = []
+                for term, coefficient in terms:
+                    size, text = abs(coefficient), self.dimension(term)
+                    text = text if size == 1 else f"{size}*{text}"
+                    plus, minus = (" + ", " - ") if parts else ("", "-")
+                    parts.append((minus if coefficient < 0 else plus) + text)
+                if constant:
+                    parts.append(f" {'-' if constant < 0 else '+'} {abs(constant)}")
+                return "".join(parts)
+            case Product(factors):
+                return "*".join(map(self.dimension, factors))
+            case FloorDiv(left, right):
+                return f"floordiv({self.dimension(left)}, {self.dimension(right)})"
+            case FloorMod(left, right):
+                return f"floormod({self.dimension(left)}, {self.dimension(right)})"
+            case Min(left, right):
+                return f"min({self.dimension(left)}, {self.dimension(right)})"
+            case Max(left, right):
+                return f"max({self.dimension(left)}, {self.dimension(right)})"
+            case _:
+                return str(dim)
+
+
+class TypeReader:
+    """Reads types at a cursor. Data types are those of `data_types`; symbols are one a name within a definition."""
+
+    def __init__(self, cursor: Cursor, type_vars: Mapping[str, TypeVar] | None = None) -> None:
+        self.cursor = cursor
+        self.data_types: dict[str, GlobalTypeVar] = {}
+        self.symbols: dict[str, Symbol] = {}
+        self._type_vars: dict[str, TypeVar] = dict(type_vars or {})
+        self._depth = 0
+
+    @contextmanager
+    def type_params(self) -> Generator[tuple[TypeVar, ...], None, None]:
+        """`[a, b]`, if it stands here; the parameters hold within the `with`."""
+        outside = self._type_vars
+        variables = self._type_param_list()
+        self._type_vars = {**outside, **{variable.name: variable for variable in variables}}
+        try:
+            yield variables
+        finally:
+            self._type_vars = outside
+
+    def _type_param_list(self) -> tuple[TypeVar, ...]:
+        cursor = self.cursor
+        if not cursor.accept("["):
+            return ()
+        variables: list[TypeVar] = []
+        while not cursor.accept("]"):
+            span = cursor.span()
+            name = cursor.expect_kind(Kind.NAME, "in the type parameters")
+            if any(variable.name == name for variable in variables):
+                raise RelayError(rule="duplicate-name", message=f"type parameter `{name}` stands twice", span=span)
+            variables.append(TypeVar(name))
+            if not cursor.at("]"):
+                cursor.expect(",", "between type parameters")
+        return tuple(variables)
+
+    @contextmanager
+    def _deeper(self) -> Generator[None, None, None]:
+        self._depth += 1
+        if self._depth > MAX_TYPE_DEPTH:
+            raise RelayError(
+                rule="nested-too-deep",
+                message="a type or dimension is nested too deep",
+                span=self.cursor.span(),
+                expected=f"at most {MAX_TYPE_DEPTH} levels",
+            )
+        yield
+        self._depth -= 1
+
+    def type_(self) -> Type:
+        """The type that stands here. Raises `RelayError` (rules `syntax`, `unknown-type`, `nested-too-deep`)."""
+        cursor = self.cursor
+        with self._deeper():
+            if cursor.accept("("):
+                return TupleType(self._until_parenthesis())
+            if cursor.kind is not Kind.NAME:
+                cursor.fail("a type is missing here", "a type")
+            if cursor.accept("fn"):
+                with self.type_params() as variables:
+                    cursor.expect("(", "after `fn` in a type")
+                    arg_types = self._until_parenthesis()
+                    cursor.expect("->", "in a function type")
+                    return FuncType(arg_types, self.type_(), variables)
+            if cursor.at("ref") and cursor.peek() == "(":
+                cursor.advance()
+                cursor.advance()
+                inside = self.type_()
+                cursor.expect(")", "after the type in a ref")
+                return RefType(inside)
+            if cursor.at("Tensor"):
+                return self._tensor()
+            return self._named()
+
+    def _until_parenthesis(self) -> tuple[Type, ...]:
+        types: list[Type] = []
+        while not self.cursor.accept(")"):
+            types.append(self.type_())
+            if not self.cursor.at(")"):
+                self.cursor.expect(",", "between types")
+        return tuple(types)
+
+    def _tensor(self) -> TensorType:
+        cursor = self.cursor
+        cursor.advance()
+        cursor.expect("[", "after `Tensor`")
+        cursor.expect("(", "before the shape")
+        shape: list[IntExpr] = []
+        while not cursor.accept(")"):
+            shape.append(self.dimension())
+            if not cursor.at(")"):
+                cursor.expect(",", "between dimensions")
+        cursor.expect(",", "between shape and element type")
+        dtype = self.dtype()
+        cursor.expect("]", "after the element type")
+        return TensorType(tuple(shape), dtype)
+
+    def dtype(self) -> DType:
+        """The element type that stands here."""
+        cursor = self.cursor
+        span = cursor.span()
+        name = cursor.expect_kind(Kind.NAME, "where an element type stands")
+        if name not in _DTYPES:
+            raise RelayError(
+                rule="unknown-dtype",
+                message=f"`{name}` is not an element type of Relay",
+                span=span,
+                expected="one of " + ", ".join(DType),
+                remedy=near_names(name, _DTYPES),
+            )
+        return DType(name)
+
+    def _named(self) -> Type:
+        cursor = self.cursor
+        span = cursor.span()
+        name = cursor.advance()
+        variable = self._type_vars.get(name)
+        if variable is not None:
+            return variable
+        data = self.data_types.get(name)
+        if data is not None:
+            return TypeCall(data, self.type_args())
+        if name in _DTYPES:
+            return scalar_type(name)
+        if name == "_":
+            return IncompleteType(reason="the annotation `_`", span=span)
+        known = [*_DTYPES, *self.data_types, *self._type_vars, "Tensor"]
+        raise RelayError(
+            rule="unknown-type", message=f"`{name}` is not a type", span=span, remedy=near_names(name, known)
+        )
+
+    def type_args(self) -> tuple[Type, ...]:
+        """`[T, U]`, if it stands here."""
+        types: list[Type] = []
+        if self.cursor.accept("["):
+            while not self.cursor.accept("]"):
+                types.append(self.type_())
+                if not self.cursor.at("]"):
+                    self.cursor.expect(",", "between type arguments")
+        return tuple(types)
+
+    def dimension(self) -> IntExpr:
+        """A symbolic integer: `+ - *`, `floordiv floormod min max`, `?`, integers and names."""
+        with self._deeper():
+            total = self._product()
+            while self.cursor.text in ("+", "-"):
+                minus = self.cursor.advance() == "-"
+                right = self._product()
+                total = total - right if minus else total + right
+            return total
+
+    def _product(self) -> IntExpr:
+        product = self._factor()
+        while self.cursor.at("*"):
+            span = self.cursor.span()
+            self.cursor.advance()
+            right = self._factor()
+            if len(linear_parts(product)[1]) * len(linear_parts(right)[1]) > MAX_DIMENSION_TERMS:
+                raise RelayError(rule="dimension-too-large", message="a dimension has too many terms", span=span)
+            product = product * right
+        return product
+
+    def _factor(self) -> IntExpr:
+        cursor = self.cursor
+        if cursor.accept("-"):
+            with self._deeper():
+                return -self._factor()
+        if cursor.accept("?"):
+            return ANY
+        if cursor.accept("("):
+            inside = self.dimension()
+            cursor.expect(")", "in a dimension")
+            return inside
+        if cursor.kind is Kind.NUMBER:
+            if not cursor.text.isdigit() or len(cursor.text) > MAX_DIGITS:
+                cursor.fail("a dimension is a whole number", "an integer")
+            return int(cursor.advance())
+        span = cursor.span()
+        name = cursor.expect_kind(Kind.NAME, "where a dimension stands")
+        function = _FUNCTIONS.get(name)
+        if function is None or not cursor.at("("):
+            return self.symbols.setdefault(name, Symbol(name))
+        cursor.advance()
+        left = self.dimension()
+        cursor.expect(",", f"in `{name}`")
+        right = self.dimension()
+        cursor.expect(")", f"in `{name}`")
+        if right == 0 and name.startswith("floor"):
+            raise RelayError(rule="division-by-zero", message="a dimension divides by zero", span=span)
+        return function(left, right)

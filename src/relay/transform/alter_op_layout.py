@@ -1,0 +1,233 @@
+"""Run the network in the layout that the target's kernels want: AlterOpLayout.
+
+    before: nn.relu(nn.conv2d(%x, W))                                       data NCHW, kernel OIHW
+    after:  %0 = layout_transform(%x, "NCHW", "NHWC")
+            %1 = nn.relu(nn.conv2d(%0, layout_transform(W, "OIHW", "OHWI32o"), data NHWC, kernel OHWI32o))
+            layout_transform(%1, "NHWC", "NCHW")
+
+Each value is kept in the layouts in which it is needed, and converted at most once to each. Operators follow by their
+layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
+changed, the others get their inputs back as they were. Constant weights are packed in blocks of output channels (the
+packing folds); `nn.dense` on a constant weight becomes `nn.contrib_dense_pack`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
+from relay.ir.module import IRModule
+from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.types import TensorType
+from relay.ops.build import call, with_known_type
+from relay.ops.conv import Conv2DAttributes
+from relay.ops.layout_rule import (
+    AxisAttribute,
+    Broadcasting,
+    Elementwise,
+    LayoutAttribute,
+    OwnLayout,
+    PerAxisAttributes,
+)
+from relay.ops.layout_transform import layout_transform
+from relay.ops.matmul import contrib_dense_pack
+from relay.ops.record import OperatorRecord
+from relay.ops.shape import reshape, transpose
+from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.framework import function_pass
+from relay.transform.rewriting import same_type, with_body
+
+_PLAIN = "NCHW"
+
+
+@function_pass("AlterOpLayout", level=3)
+def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+    """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
+    layouts = _Layouts(context.layouts)
+    for expr in post_order(function.body):
+        layouts.visit(expr)
+    return with_body(function, layouts.plain(function.body))
+
+
+@dataclass(slots=True)
+class _Layouts:
+    """Each old expression's new versions: as it was, and (of rank-4 values) in the preferred layout."""
+
+    preferences: LayoutPreferences
+    originals: dict[int, Expr] = field(default_factory=dict)
+    converted: dict[int, Expr] = field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Axis `i` of the preferred layout is axis `order[i]` of NCHW."""
+        return tuple(_PLAIN.index(letter) for letter in self.preferences.conv2d_data)
+
+    def plain(self, expr: Expr) -> Expr:
+        """The new version of an expression with its axes in their old order."""
+        known = self.originals.get(id(expr))
+        if known is None:
+            if isinstance(expr, Tuple):
+                known = same_type(rebuild(expr, [self.plain(each) for each in expr.fields]), expr)
+            else:
+                known = layout_transform(self.converted[id(expr)], self.preferences.conv2d_data, _PLAIN)
+            self.originals[id(expr)] = known
+        return known
+
+    def preferred(self, expr: Expr) -> Expr:
+        """The new version of a rank-4 expression in the preferred layout."""
+        known = self.converted.get(id(expr))
+        if known is None:
+            known = layout_transform(self.originals[id(expr)], _PLAIN, self.preferences.conv2d_data)
+            self.converted[id(expr)] = known
+        return known
+
+    def is_preferred(self, expr: Expr) -> bool:
+        """Whether the value of an expression is made in the preferred layout."""
+        if isinstance(expr, Tuple):
+            return any(map(self.is_preferred, expr.fields))
+        return id(expr) in self.converted and id(expr) not in self.originals
+
+    def visit(self, expr: Expr) -> None:
+        """Make the new version of an expression whose parts have theirs."""
+        if isinstance(expr, Tuple):
+            return  # its users take its fields, or the whole by `plain`
+        if isinstance(expr, Call) and isinstance(expr.op, Op) and isinstance(expr.op.operator, OperatorRecord):
+            new = self._follow(expr, expr.op.operator)
+            if new is not None:
+                versions = self.converted if _rank(expr) == len(_PLAIN) else self.originals
+                versions[id(expr)] = new
+                return
+            dense = self._packed_dense(expr)
+            if dense is not None:
+                self.originals[id(expr)] = dense
+                return
+        parts = [child if isinstance(child, Op) else self.plain(child) for child in children(expr)]
+        self.originals[id(expr)] = same_type(rebuild(expr, parts), expr)
+
+    def _follow(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """The call in the preferred layout, or None where it is to stay as it is."""
+        if not self.preferences.conv2d_data:
+            return None
+        if isinstance(expr.attrs, Conv2DAttributes) and record.name == "nn.conv2d":
+            return self._conv2d(expr, expr.attrs, record)
+        drops_axes = isinstance(record.layout, AxisAttribute) and record.layout.drops_axes
+        if not isinstance(expr.checked_type, TensorType) or (_rank(expr) != len(_PLAIN) and not drops_axes):
+            return None
+        rule = record.layout
+        match rule:
+            case OwnLayout():
+                return None
+            case Elementwise() | Broadcasting():
+                return self._elementwise(expr, record)
+            case LayoutAttribute(attribute=attribute):
+                if not self.is_preferred(expr.args[0]) or getattr(expr.attrs, attribute) != _PLAIN:
+                    return None
+                attrs = _changed(expr.attrs, **{attribute: self.preferences.conv2d_data})
+                return call(record, (self.preferred(expr.args[0]), *map(self.plain, expr.args[1:])), attrs)
+            case AxisAttribute():
+                return self._axis(expr, record, rule)
+            case PerAxisAttributes(attributes=names):
+                if not self.is_preferred(expr.args[0]):
+                    return None
+                values = {name: tuple(getattr(expr.attrs, name)[axis] for axis in self.order) for name in names}
+                arguments = (self.preferred(expr.args[0]), *map(self.plain, expr.args[1:]))
+                return call(record, arguments, _changed(expr.attrs, **values))
+
+    def _conv2d(self, expr: Call, attributes: Conv2DAttributes, record: OperatorRecord) -> Expr | None:
+        data, weight = expr.args
+        standard = attributes.data_layout == _PLAIN and attributes.kernel_layout == "OIHW" and not attributes.out_layout
+        type_ = weight.checked_type
+        if not standard or not isinstance(type_, TensorType) or not isinstance(type_.shape[0], int):
+            return None
+        kernel_layout = self._kernel_layout(attributes, type_, isinstance(weight, Constant))
+        packed = layout_transform(self.plain(weight), "OIHW", kernel_layout)
+        kernel_size = attributes.kernel_size or tuple(e for e in type_.shape[2:] if isinstance(e, int))
+        attrs = _changed(
+            attributes,
+            data_layout=self.preferences.conv2d_data,
+            kernel_layout=kernel_layout,
+            channels=type_.shape[0],
+            kernel_size=kernel_size,
+        )
+        return call(record, (self.preferred(data), packed), attrs)
+
+    def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
+        outputs, per_group = weight.shape[0], weight.shape[1]
+        if attributes.groups > 1:
+            return "HWOI" if per_group == 1 else "HWIO"
+        block = self.preferences.conv2d_kernel_block
+        if not is_constant or not block or not isinstance(outputs, int):
+            return "HWIO"
+        while block > 8 and outputs % block and outputs < 8 * block:
+            block //= 2
+        return f"OHWI{block}o"
+
+    def _elementwise(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        if not any(self.is_preferred(argument) for argument in expr.args):
+            return None
+        arguments: list[Expr] = []
+        for argument in expr.args:
+            type_ = argument.checked_type
+            if not isinstance(type_, TensorType):
+                return None
+            arguments.append(self._aligned(argument, type_))
+        return call(record, arguments, expr.attrs)
+
+    def _aligned(self, argument: Expr, type_: TensorType) -> Expr:
+        """An input of a broadcasting operator, its axes in the preferred order."""
+        rank = len(type_.shape)
+        if rank == len(_PLAIN):
+            return self.preferred(argument)
+        plain = self.plain(argument)
+        if rank == 0:
+            return plain
+        full = (1,) * (len(_PLAIN) - rank) + type_.shape
+        return transpose(reshape(plain, full), self.order)
+
+    def _axis(self, expr: Call, record: OperatorRecord, rule: AxisAttribute) -> Expr | None:
+        data = expr.args[0]
+        if not self.is_preferred(data):
+            return None
+        parts = data.fields if isinstance(data, Tuple) else (data,)
+        if any(_rank(part) != len(_PLAIN) for part in parts):
+            return None
+        axes = getattr(expr.attrs, rule.attribute)
+        if axes is None or getattr(expr.attrs, "exclude", False):
+            return None
+        many = axes if isinstance(axes, tuple) else (axes,)
+        renamed = tuple(self.order.index(axis % len(_PLAIN)) for axis in many)
+        if rule.drops_axes and not getattr(expr.attrs, "keepdims", False):
+            rest = [axis for axis in self.order if axis not in {a % len(_PLAIN) for a in many}]
+            if rest != sorted(rest):
+                return None
+        attrs = _changed(expr.attrs, **{rule.attribute: renamed if isinstance(axes, tuple) else renamed[0]})
+        source: Any = tuple(self.preferred(part) for part in parts) if isinstance(data, Tuple) else self.preferred(data)
+        if isinstance(source, tuple):
+            source = with_known_type(Tuple(source, span=data.span))
+        return call(record, (source, *map(self.plain, expr.args[1:])), attrs)
+
+    def _packed_dense(self, expr: Call) -> Expr | None:
+        block = self.preferences.dense_block
+        if not block or not isinstance(expr.op, Op) or expr.op.name != "nn.dense":
+            return None
+        data, weight = expr.args
+        type_ = weight.checked_type
+        if not isinstance(weight, Constant) or not isinstance(type_, TensorType):
+            return None
+        units = type_.shape[0]
+        if not isinstance(units, int):
+            return None
+        while block > 16 and units % block and units < 8 * block:
+            block //= 2
+        packed = layout_transform(self.plain(weight), "OI", f"OI{block}o")
+        return contrib_dense_pack(self.plain(data), packed, units, getattr(expr.attrs, "out_dtype", None))
+
+
+def _rank(expr: Expr) -> int | None:
+    type_ = expr.checked_type
+    return len(type_.shape) if isinstance(type_, TensorType) else None
+
+
+def _changed(attributes: Any, **values: Any) -> Any:
+    return replace(attributes, **values)

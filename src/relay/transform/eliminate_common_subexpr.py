@@ -1,0 +1,49 @@
+"""Compute once what is written twice: EliminateCommonSubexpr.
+
+    before: add(exp(%x), exp(%x))            (two nodes)
+    after:  %0 = exp(%x); add(%0, %0)        (one node)
+
+Only calls of pure operators, tuples, projections and equal small constants are merged; random and stateful calls never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem
+from relay.ir.module import IRModule
+from relay.ir.operator import Effect
+from relay.transform.context import PassContext
+from relay.transform.framework import function_pass
+from relay.transform.rewriting import Uses, rewrite_typed
+
+_LARGEST_COMPARED_CONSTANT_BYTES = 4096
+
+
+@function_pass("EliminateCommonSubexpr", level=3)
+def eliminate_common_subexpr(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+    """Merge equal pure calls of one function."""
+    first: dict[Hashable, Expr] = {}
+
+    def merge(expr: Expr, _: Uses) -> Expr:
+        key = _key(expr)
+        return expr if key is None else first.setdefault(key, expr)
+
+    return rewrite_typed(function, merge)
+
+
+def _key(expr: Expr) -> Hashable | None:
+    """Equal for expressions that have one value; parts are compared by identity, since they are merged already."""
+    match expr:
+        case Call(op=Op(operator=operator), args=args, attrs=attrs):
+            return (operator, attrs, *map(id, args)) if operator.effect is Effect.PURE else None
+        case Tuple(fields=fields):
+            return ("tuple", *map(id, fields))
+        case TupleGetItem(tuple_value=value, index=index):
+            return ("field", id(value), index)
+        case Constant(data=data):
+            if data.nbytes > _LARGEST_COMPARED_CONSTANT_BYTES:
+                return None
+            return ("constant", expr.dtype, data.shape, data.tobytes())
+        case _:
+            return None

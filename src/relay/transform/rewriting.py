@@ -1,0 +1,59 @@
+"""Rewriting whole function bodies where every replacement has the type of what it replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from relay.ir.expr import AnyExpr, Expr, Function, record_type
+from relay.ir.traversal import children, post_order, rebuild
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """How often each expression is used, replacements included."""
+
+    counts: dict[int, int] = field(default_factory=dict)
+
+    def of(self, expr: Expr) -> int:
+        """The number of uses; 1 for what a rewriting step has just made."""
+        return self.counts.get(id(expr), 1)
+
+
+def same_type(expr: AnyExpr, model: Expr) -> AnyExpr:
+    """`expr`, which has the type of `model`, with that type recorded."""
+    if expr.checked_type is None and model.checked_type is not None:
+        record_type(expr, model.checked_type)
+    return expr
+
+
+def rewrite_typed(function: Function, step: Callable[[Expr, Uses], Expr]) -> Function:
+    """`function` with `step(node, uses)` applied to each node of its body, from the leaves up.
+
+    `step` sees a node whose parts are rewritten already, and gives it back or an expression of the same type.
+    """
+    uses = Uses()
+    order = post_order(function.body)
+    for node in order:
+        for child in children(node):
+            uses.counts[id(child)] = uses.counts.get(id(child), 0) + 1
+    new: dict[int, Expr] = {}
+    kept: list[Expr] = []  # alive, so that identities stay unique
+    for node in order:
+        parts: Sequence[Expr] = [new[id(child)] for child in children(node)]
+        rebuilt = same_type(rebuild(node, parts), node)
+        result = same_type(step(rebuilt, uses), node)
+        uses.counts[id(result)] = max(uses.counts.get(id(node), 0), uses.counts.get(id(result), 0))
+        new[id(node)] = result
+        kept += (rebuilt, result)
+    return with_body(function, new[id(function.body)])
+
+
+def with_body(function: Function, body: Expr) -> Function:
+    """The function with another body of the same type; the same function if the body is the same."""
+    if body is function.body:
+        return function
+    changed = Function(
+        function.params, body, function.ret_type, function.type_params, function.attrs, span=function.span
+    )
+    return same_type(changed, function)

@@ -1,0 +1,26 @@
+"""The architecture page names every folder, and no folder that is not there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_rows_and_folders_agree() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    rows = set(re.findall(r"^\| \d+ \| `(\w+)/`", page, re.MULTILINE))
+    folders = {path.name for path in (ROOT / "src" / "relay").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert rows == folders
+
+
+def test_no_dumping_grounds() -> None:
+    names = {path.stem for path in (ROOT / "src" / "relay").rglob("*.py")}
+    assert not names & {"utils", "util", "common", "helpers", "misc"}
+
+
+def test_packages_hand_names_on_and_define_nothing() -> None:
+    for path in (ROOT / "src" / "relay").rglob("__init__.py"):
+        if path.parent.name != "relay":
+            assert not re.search(r"^(def|class) ", path.read_text(), re.MULTILINE), path

@@ -1,0 +1,236 @@
+"""Types of first-order programs, symbolic dimensions, and the messages when there are none."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from relay.base.diagnostics import RelayError
+from relay.infer.checks import checks_of
+from relay.infer.eager import type_eagerly
+from relay.infer.infer_type import infer_type, infer_type_expr
+from relay.infer.join import join
+from relay.infer.unify import Mode, Unifier
+from relay.ir.expr import Call, Function, Op, Tuple, Var, const
+from relay.ir.module import IRModule
+from relay.ir.traversal import post_order, rewrite
+from relay.ir.types import ANY, FuncType, IncompleteType, TensorType, TupleType, TypeVar, scalar_type
+from relay.ops.table import OPERATORS
+from relay.text.module_parser import parse, parse_expr
+from relay.text.printer import astext
+
+CASES = sorted((Path(__file__).parent.parent / "golden" / "errors" / "infer").glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_message(path):
+    source, expected = path.read_text().split("\n=====>\n")
+    module = parse(source, OPERATORS, "model.relay")
+    with pytest.raises(RelayError) as caught:
+        infer_type(module)
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(f"{source}\n=====>\n{caught.value.render()}\n")
+    else:
+        assert caught.value.render() + "\n" == expected
+    assert all(node.checked_type is None for f in module.functions.values() for node in post_order(f) if is_inner(node))
+
+
+def is_inner(node):
+    """Constants know their type without inference."""
+    return type(node).__name__ not in ("Constant",)
+
+
+def typed(text):
+    return infer_type(parse(f'#[version = "0.0.5"]\n{text}', OPERATORS, "m.relay"))
+
+
+def type_of(text, name="main"):
+    return str(typed(text)[name].checked_type)
+
+
+LIST = "type List[a] { Nil, Cons(a, List[a]) }\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (
+            "def @main(%x: Tensor[(10, 4), float32], %y: Tensor[(5, 10, 1), float32]) { add(%x, %y) }",
+            "fn (Tensor[(10, 4), float32], Tensor[(5, 10, 1), float32]) -> Tensor[(5, 10, 4), float32]",
+        ),
+        (
+            "def @main(%x: Tensor[(n, 784), float32], %w: Tensor[(10, 784), float32]) { nn.dense(%x, %w) }",
+            "fn (Tensor[(n, 784), float32], Tensor[(10, 784), float32]) -> Tensor[(n, 10), float32]",
+        ),
+        (
+            "def @main(%x: Tensor[(n, 4), int8]) { concatenate((%x, %x, %x), axis=0) }",
+            "fn (Tensor[(n, 4), int8]) -> Tensor[(3*n, 4), int8]",
+        ),
+        ("def @main(%x: int32, %f) -> int32 { %f(%x) }", "fn (int32, fn (int32) -> int32) -> int32"),
+        ("def @main() { let %id = fn [a](%x: a) { %x }; (%id(1), %id(())) }", "fn () -> (int32, ())"),
+        ("def @main(%n: int32) { if (%n == 0) { %n } else { @main(%n - 1) } }", "fn (int32) -> int32"),
+        (
+            "def @main(%c: bool, %x: Tensor[(n, 1), int8], %y: Tensor[(m, 1), int8]) { if (%c) { %x } else { %y } }",
+            "fn (bool, Tensor[(n, 1), int8], Tensor[(m, 1), int8]) -> Tensor[(?, 1), int8]",
+        ),
+        (
+            "def @g(%x: Tensor[(k, 2*k), int8]) { %x }\n"
+            "def @main(%x: Tensor[(3, 6), int8], %y: Tensor[(m, 2*m), int8]) { (@g(%x), @g(%y)) }",
+            "fn (Tensor[(3, 6), int8], Tensor[(m, 2*m), int8]) -> (Tensor[(3, 6), int8], Tensor[(m, 2*m), int8])",
+        ),
+        (
+            "def @main(%x: Tensor[(n, 4), int8]) { let %loop = fn (%i: int32, %a: Tensor[(k, 4), int8])"
+            " -> Tensor[(?, 4), int8] { if (%i == 0) { %a }"
+            " else { %loop(%i - 1, concatenate((%a, %x), axis=0)) } }; %loop(3, %x) }",
+            "fn (Tensor[(n, 4), int8]) -> Tensor[(?, 4), int8]",
+        ),
+        ("def @main(%x: float32) { let %r = ref(%x); ref_write(%r, 2f); ref_read(%r) }", "fn (float32) -> float32"),
+        (
+            LIST + "def @len[a](%l: List[a]) -> int32 { match (%l) { Nil => 0, Cons(_, %t) => 1 + @len(%t) } }\n"
+            "def @main(%x: Tensor[(n, 4), int8]) { (@len(Cons(%x, Nil)), @len(Nil)) }",
+            None,
+        ),
+        (
+            LIST + "def @main(%x: Tensor[(n, 4), int8]) { match (Cons(%x, Nil)) { Cons(%h, _) => %h, Nil => %x } }",
+            "fn (Tensor[(n, 4), int8]) -> Tensor[(n, 4), int8]",
+        ),
+        (
+            "def @main(%p: ((int32, float32), int8)) { match (%p) { ((%a, %b), _) => (%b, %a) } }",
+            "fn (((int32, float32), int8)) -> (float32, int32)",
+        ),
+        ("def @even(%n: int32) { if (%n == 0) { True } else { @odd(%n - 1) } }\n"
+         "def @odd(%n: int32) { if (%n == 0) { False } else { @even(%n - 1) } }\n"
+         "def @main() { @even(4) }", "fn () -> bool"),
+    ],
+)  # fmt: skip
+def test_types(program, expected):
+    if expected is None:
+        with pytest.raises(RelayError, match="type argument a of @len cannot be found"):
+            typed(program)
+    else:
+        assert type_of(program) == expected
+
+
+def test_a_recursive_call_prints_its_type():
+    text = typed("def @f(%n: int32, %x: float32) { if (%n == 0) { %x } else { @f(%n - 1, log(%x)) } }")
+    assert "@f(%1, %2) /* ty=float32 */" in astext(text)
+
+
+def test_an_unknown_extent_is_the_same_wherever_the_value_is_used():
+    module = typed("def @main(%x: Tensor[(?, 4), int8]) { (add(%x, %x), concatenate((%x, %x), axis=0)) }")
+    result = module["main"].checked_type.ret_type
+    param = module["main"].checked_type.arg_types[0].shape[0]
+    assert result.fields[0].shape == (param, 4)
+    assert result.fields[1].shape == (2 * param, 4)
+    assert checks_of(module) == ()
+
+
+def test_what_the_prover_cannot_decide_becomes_a_check():
+    module = typed("def @main(%x: Tensor[(n, 4), int8], %y: Tensor[(m, 4), int8]) { add(%x, %y) }")
+    (found,) = checks_of(module)
+    assert found.node is module["main"].body
+    assert {str(found.check.condition.left), str(found.check.condition.right)} == {"n", "m"}
+    called = typed(
+        "def @f(%x: Tensor[(k,), int8], %y: Tensor[(k,), int8]) { %x }\n"
+        "def @main(%x: Tensor[(n,), int8], %y: Tensor[(m,), int8]) { @f(%x, %y) }"
+    )
+    (found,) = checks_of(called)
+    assert "an argument of @f" in found.check.message
+
+
+def test_an_extent_declared_in_a_body_is_found_or_checked():
+    module = typed(
+        "def @main(%x: Tensor[(n,), int8]) {"
+        " let %y: Tensor[(k,), int8] = %x; let %z: Tensor[(5,), int8] = %x; (%y, %z) }"
+    )
+    assert [str(found.check.condition) for found in checks_of(module)] == ["n == 5"]
+
+
+def test_only_new_nodes_are_looked_at():
+    module = typed("def @main(%x: Tensor[(n, 4), int8]) { %0 = nn.relu(%x); add(%0, %0) }")
+    function = module["main"]
+    old = function.body.args[0]
+    changed = rewrite(function, lambda node: Call(node.op, (old, const(1, "int8"))) if node is function.body else node)
+    again = infer_type(module.with_function("main", changed))
+    assert str(again["main"].checked_type) == str(function.checked_type)
+    assert again["main"].body.args[0] is old
+    assert infer_type(again) is again
+
+
+def test_a_call_is_typed_when_it_is_built():
+    x = Var("x", TensorType((ANY, 784), "float32"))
+    weight = Var("w", TensorType((10, 512), "float32"))
+    relu = type_eagerly(Call(Op(OPERATORS["nn.relu"]), (x,)))
+    assert relu.checked_type == x.checked_type
+    with pytest.raises(RelayError, match=r"weight   Tensor\[\(10, 512\), float32\]   from parameter %w"):
+        type_eagerly(Call(Op(OPERATORS["nn.dense"]), (relu, weight), OPERATORS["nn.dense"].attributes()))
+    assert type_eagerly(Call(Op(OPERATORS["nn.relu"]), (Var("y"),))).checked_type is None
+    with pytest.raises(RelayError, match="1 argument"):
+        type_eagerly(Call(Op(OPERATORS["nn.relu"]), (x, x)))
+
+
+def test_expressions_with_free_variables():
+    expr = parse_expr("free_var %x: Tensor[(n, 4), int8]; (%x, nn.relu(%x))", OPERATORS)
+    assert str(infer_type_expr(expr).checked_type) == "(Tensor[(n, 4), int8], Tensor[(n, 4), int8])"
+
+
+def test_long_programs():
+    lines = ["  %0 = nn.relu(%x);", *(f"  %{i} = add(%{i - 1}, %x);" for i in range(1, 20_000))]
+    lines += [f"  let %a{i} = nn.relu(%{i});" for i in range(10_000)]
+    module = parse(
+        '#[version = "0.0.5"]\ndef @main(%x: Tensor[(n, 4), int8]) {\n' + "\n".join(lines) + "\n%a7 }", OPERATORS
+    )
+    start = time.process_time()
+    infer_type(module)
+    assert time.process_time() - start < 4
+    assert str(module["main"].checked_type.ret_type) == "Tensor[(n, 4), int8]"
+
+
+# ---------------------------------------------------------------------------------------------- unification
+
+
+def test_unification_under_tuples_and_the_occurs_check():
+    unifier, hole, other = Unifier(), IncompleteType(), IncompleteType()
+    int_, pair = scalar_type("int32"), TupleType((IncompleteType(), scalar_type("bool")))
+    assert unifier.relate(TupleType((hole, int_)), TupleType((pair, other)), Mode.EXACT) is None
+    assert str(unifier.zonk(other)) == "int32"
+    assert unifier.relate(pair.fields[0], TupleType((hole,)), Mode.EXACT).fact == "a type cannot contain itself"
+
+
+def test_a_failed_unification_changes_nothing():
+    unifier, hole = Unifier(), IncompleteType()
+    left = TupleType((hole, scalar_type("int32")))
+    assert unifier.relate(left, TupleType((scalar_type("bool"), scalar_type("bool"))), Mode.EXACT) is not None
+    assert unifier.zonk(hole) is hole
+    assert unifier.refined == []
+
+
+def test_quantified_functions_are_equal_up_to_names():
+    a, b = TypeVar("a"), TypeVar("b")
+    unifier = Unifier()
+    assert unifier.relate(FuncType((a,), a, (a,)), FuncType((b,), b, (b,)), Mode.EXACT) is None
+    assert unifier.relate(a, b, Mode.EXACT) is not None
+
+
+def test_extents_are_solved():
+    unifier = Unifier()
+    n = unifier.fresh_symbol("n")
+    tensor = TensorType((2 * n + 1, n), "int8")
+    assert unifier.relate(tensor, TensorType((7, 3), "int8"), Mode.EXACT) is None
+    assert unifier.extent(n) == 3
+    assert unifier.relate(tensor, TensorType((7, 4), "int8"), Mode.EXACT).fact == "3 is not 4"
+
+
+def test_join():
+    one, other = TensorType((ANY, 1), "int8"), TensorType((ANY, ANY), "int8")
+    assert str(join(Unifier(), one, other)) == "Tensor[(?, ?), int8]"
+    assert join(Unifier(), one, TensorType((1,), "int8")) == "rank 2 is not rank 1"
+
+
+def test_functions_keep_their_types_after_inference():
+    x = Var("x", scalar_type("int32"))
+    function = Function((x,), Tuple((x, x)))
+    assert str(infer_type(IRModule.from_expr(function))["main"].with_attr("Primitive", 1).checked_type) == (
+        "fn (int32) -> (int32, int32)"
+    )

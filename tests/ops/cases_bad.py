@@ -1,0 +1,184 @@
+"""Calls that operators refuse; their messages are in `tests/golden/errors/ops`."""
+
+from __future__ import annotations
+
+from relay.arith.expr import IntExpr, Symbol
+from relay.base.dtypes import DType
+from relay.ir.types import TensorType, TupleType
+from relay.ops.activation import BiasAddAttributes, ClipAttributes, DropoutAttributes
+from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
+from relay.ops.conv import Conv2DAttributes
+from relay.ops.conv_transpose import Conv2DTransposeAttributes
+from relay.ops.create import ArangeAttributes, InitAttributes
+from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
+from relay.ops.layout_transform import LayoutTransformAttributes
+from relay.ops.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
+from relay.ops.norm import BatchNormAttributes, GroupNormAttributes
+from relay.ops.norm_vector import LRNAttributes
+from relay.ops.pad import MirrorPadAttributes, PadAttributes
+from relay.ops.pool import MaxPool2DAttributes
+from relay.ops.pool_adaptive import AdaptivePool2DAttributes
+from relay.ops.reduce import ReduceAttributes, VarianceAttributes
+from relay.ops.reduce_index import ArgReduceAttributes
+from relay.ops.resize import Resize2DAttributes, UpSamplingAttributes
+from relay.ops.shape import (
+    ExpandDimsAttributes,
+    ReshapeAttributes,
+    ReverseAttributes,
+    SqueezeAttributes,
+    TransposeAttributes,
+)  # fmt: skip
+from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
+from relay.ops.softmax import SoftmaxAttributes
+from relay.ops.space_depth import SubPixelAttributes
+from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
+from tests.ops.case import BadCase
+
+n = Symbol("n")
+
+
+def t(*shape: IntExpr, dtype: DType = DType.FLOAT32) -> TensorType:
+    return TensorType(shape, dtype)
+
+
+def i(*shape: IntExpr) -> TensorType:
+    return TensorType(shape, DType.INT32)
+
+
+BAD_CASES: dict[str, tuple[BadCase, ...]] = {
+    "elementwise": (
+        BadCase("add", (t(3, 4), t(2, 4))),
+        BadCase("add", (t(3), i(3))),
+        BadCase("add", (t(n), t(n + 1))),
+        BadCase("add", (t(3), TupleType((t(3),)))),
+        BadCase("add", (t(3),)),
+        BadCase("exp", (i(3),)),
+        BadCase("left_shift", (t(3), t(3))),
+        BadCase("logical_and", (i(3), i(3))),
+        BadCase("where", (t(3), t(3), t(3))),
+        BadCase("where", (i(3), t(3), i(3))),
+        BadCase("clip", (t(3),), ClipAttributes(1.0, 0.0)),
+        BadCase("nn.bias_add", (t(2, 3), t(2)), BiasAddAttributes(1)),
+        BadCase("nn.bias_add", (t(2, 3), t(3, 1)), BiasAddAttributes(1)),
+        BadCase("nn.bias_add", (t(2, 3), t(3)), BiasAddAttributes(2)),
+        BadCase("nn.dropout", (t(2),), DropoutAttributes(1.5)),
+    ),
+    "products": (
+        BadCase("nn.dense", (t(32, 784), t(10, 512)), DenseAttributes()),
+        BadCase("nn.dense", (t(32, 784), t(10, 784)), DenseAttributes(units=11)),
+        BadCase("nn.dense", (t(), t(10, 784)), DenseAttributes()),
+        BadCase("nn.dense", (t(32, 784), t(10, 784, 1)), DenseAttributes()),
+        BadCase("nn.contrib_dense_pack", (t(3, 8), t(2, 8, 4)), DensePackAttributes(9)),
+        BadCase("nn.contrib_dense_pack", (t(3, 8), t(2, 8, n)), DensePackAttributes(9)),
+        BadCase("nn.matmul", (t(3, 4), t(5, 4)), MatmulAttributes()),
+        BadCase("nn.matmul", (t(2, 3, 4), t(3, 5)), MatmulAttributes(transpose_a=True)),
+        BadCase("nn.batch_matmul", (t(2, 3, 4), t(3, 5, 4)), BatchMatmulAttributes()),
+        BadCase("nn.batch_matmul", (t(2, 3, 4), t(2, 4, 5)), BatchMatmulAttributes()),
+    ),
+    "convolution": (
+        BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 4, 3, 3)), Conv2DAttributes()),
+        BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(channels=8)),
+        BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(kernel_size=(5, 5))),
+        BadCase("nn.conv2d", (t(1, 3, 2, 8), t(16, 3, 3, 3)), Conv2DAttributes()),
+        BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(groups=2)),
+        BadCase("nn.conv2d", (t(1, 4, 8, 8), t(5, 2, 3, 3)), Conv2DAttributes(groups=2)),
+        BadCase("nn.conv2d", (t(1, 3, 8), t(16, 3, 3, 3)), Conv2DAttributes()),
+        BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(strides=(0, 1))),
+        BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(padding=(1, 1, 1))),
+        BadCase("nn.conv2d", (t(1, 3, 8, 8), t(16, 3, 3, 3)), Conv2DAttributes(data_layout="NCDHW")),
+        BadCase(
+            "nn.conv2d",
+            (t(1, 8, 8, 3), t(1, 3, 3, 3, 16)),
+            Conv2DAttributes(data_layout="NHWC", kernel_layout="OHWI16o"),
+        ),
+        BadCase(
+            "nn.conv2d",
+            (t(1, 8, 8, 3), t(1, 3, 3, 3, 8)),
+            Conv2DAttributes(data_layout="NHWC", kernel_layout="OHWI16o", channels=16),
+        ),
+        BadCase("nn.conv2d", (t(1, 3, 8, 8), i(16, 3, 3, 3)), Conv2DAttributes()),
+        BadCase("nn.conv2d_transpose", (t(1, 3, 8, 8), t(4, 16, 3, 3)), Conv2DTransposeAttributes()),
+        BadCase(
+            "nn.conv2d_transpose", (t(1, 3, 8, 8), t(3, 16, 3, 3)), Conv2DTransposeAttributes(output_padding=(1, 0))
+        ),
+        BadCase(
+            "nn.conv2d_transpose", (t(1, 3, 1, 1), t(3, 16, 1, 1)), Conv2DTransposeAttributes(padding=(1, 1, 1, 1))
+        ),
+        BadCase("layout_transform", (t(1, 3, 8, 8),), LayoutTransformAttributes("NCHW", "NHW")),
+        BadCase("layout_transform", (t(1, 3, 8),), LayoutTransformAttributes("NCHW", "NHWC")),
+        BadCase("layout_transform", (t(2, 3, 1, 1, 8),), LayoutTransformAttributes("OIHW16o", "OIHW")),
+    ),
+    "windows": (
+        BadCase("nn.max_pool2d", (t(1, 3, 2, 2),), MaxPool2DAttributes((3, 3))),
+        BadCase("nn.max_pool2d", (t(1, 3, 8, 8),), MaxPool2DAttributes((0, 3))),
+        BadCase("nn.max_pool2d", (t(1, 3, 8, 8),), MaxPool2DAttributes((3, 3), layout="NCW")),
+        BadCase("nn.adaptive_avg_pool2d", (t(1, 3, 8, 8),), AdaptivePool2DAttributes((0, 2))),
+        BadCase("nn.adaptive_avg_pool2d", (t(1, 3, 0, 8),), AdaptivePool2DAttributes((1, 1))),
+        BadCase("image.resize2d", (t(1, 3, 8, 8),), Resize2DAttributes((4, 4), method="area")),
+        BadCase("image.resize2d", (t(1, 3, 8, 8),), Resize2DAttributes((4, 4), coordinate_transformation_mode="half")),
+        BadCase("image.resize2d", (t(1, 3, 8, 8),), Resize2DAttributes((4,))),
+        BadCase("nn.upsampling", (t(1, 3, n, 8),), UpSamplingAttributes(1.5, 2.0)),
+        BadCase("nn.depth_to_space", (t(1, 6, 8, 8),), SubPixelAttributes(2)),
+        BadCase("nn.space_to_depth", (t(1, 6, 7, 8),), SubPixelAttributes(2)),
+    ),
+    "reductions": (
+        BadCase("sum", (t(2, 3),), ReduceAttributes((2,))),
+        BadCase("sum", (t(2, 3),), ReduceAttributes((1, -1))),
+        BadCase("sum", (t(2, 3, dtype=DType.BOOL),), ReduceAttributes()),
+        BadCase("all", (t(2, 3),), ReduceAttributes()),
+        BadCase("variance", (t(2, 3), t(2)), VarianceAttributes((1,))),
+        BadCase("argmax", (t(2, 0),), ArgReduceAttributes((1,))),
+        BadCase("nn.softmax", (t(),), SoftmaxAttributes()),
+        BadCase("nn.softmax", (i(3),), SoftmaxAttributes()),
+        BadCase("nn.batch_norm", (t(2, 3), t(3), t(2), t(3), t(3)), BatchNormAttributes()),
+        BadCase("nn.group_norm", (t(2, 6, 4), t(6), t(6)), GroupNormAttributes(4)),
+        BadCase("nn.lrn", (t(2, 6, 4, 4),), LRNAttributes(4)),
+    ),
+    "shapes": (
+        BadCase("reshape", (t(2, 3),), ReshapeAttributes((4, 2))),
+        BadCase("reshape", (t(2, 3),), ReshapeAttributes((-1, 4))),
+        BadCase("reshape", (t(2, 3),), ReshapeAttributes((-1, -1))),
+        BadCase("reshape", (t(2, 3),), ReshapeAttributes((0, 0, 0))),
+        BadCase("reshape", (t(2, 3),), ReshapeAttributes((-5,))),
+        BadCase("reshape", (t(2, 3),), ReshapeAttributes((-4, 2))),
+        BadCase("reshape", (t(0, 3),), ReshapeAttributes((-1, 0), True)),
+        BadCase("reshape", (t(n),), ReshapeAttributes((n + 1,))),
+        BadCase("reshape_like", (t(2, 3), t(5))),
+        BadCase("squeeze", (t(2, 3),), SqueezeAttributes((0,))),
+        BadCase("expand_dims", (t(2, 3),), ExpandDimsAttributes(4)),
+        BadCase("transpose", (t(2, 3),), TransposeAttributes((0, 0))),
+        BadCase("reverse", (t(2, 3),), ReverseAttributes(2)),
+        BadCase("concatenate", (TupleType((t(2, 3), t(3, 4))),), ConcatenateAttributes(0)),
+        BadCase("concatenate", (TupleType((t(2, 3), i(2, 3))),), ConcatenateAttributes(0)),
+        BadCase("concatenate", (TupleType(()),), ConcatenateAttributes(0)),
+        BadCase("stack", (TupleType((t(2, 3), t(2))),), StackAttributes(0)),
+        BadCase("split", (t(7, 2),), SplitAttributes(3)),
+        BadCase("split", (t(7, 2),), SplitAttributes((4, 2))),
+        BadCase("strided_slice", (t(4, 4),), StridedSliceAttributes((0,), (4,), (0,))),
+        BadCase("strided_slice", (t(4, 4),), StridedSliceAttributes((0, 0, 0), (4,))),
+        BadCase("slice_like", (t(4, 4), t(5, 2)), SliceLikeAttributes()),
+        BadCase("tile", (t(4),), TileAttributes((-1,))),
+        BadCase("repeat", (t(4, 4),), RepeatAttributes(2)),
+        BadCase("broadcast_to", (t(3, 4),), BroadcastToAttributes((2, 4))),
+        BadCase("broadcast_to", (t(3, 4),), BroadcastToAttributes((4,))),
+    ),
+    "indexing": (
+        BadCase("take", (t(4), t(2)), TakeAttributes(0, 0)),
+        BadCase("take", (t(4), i(2)), TakeAttributes(0, 0, "raise")),
+        BadCase("take", (t(0), i(2)), TakeAttributes(0, 0)),
+        BadCase("take", (t(4, 3), i(4)), TakeAttributes(1, 0)),
+        BadCase("gather", (t(4, 3), i(4)), GatherAttributes(0)),
+        BadCase("gather", (t(4, 3), i(2, 2)), GatherAttributes(0)),
+        BadCase("gather_nd", (t(4, 3), i(3, 2)), GatherNDAttributes()),
+        BadCase("one_hot", (i(4), i(), t()), OneHotAttributes(3, -1, DType.INT32)),
+        BadCase("nn.pad", (t(4, 4), t()), PadAttributes(((1, 1),))),
+        BadCase("nn.pad", (t(4), i()), PadAttributes(((1, 1),))),
+        BadCase("nn.pad", (t(4), t()), PadAttributes(((4, 0),), "reflect")),
+        BadCase("nn.pad", (t(4), t()), PadAttributes(((-3, -2),))),
+        BadCase("nn.pad", (t(4), t()), PadAttributes(((1, 1),), "wrap")),
+        BadCase("nn.mirror_pad", (t(4),), MirrorPadAttributes("SYMMETRIC", ((5, 0),))),
+        BadCase("arange", (i(), i(), i()), ArangeAttributes(DType.INT32, 0, 4, 0)),
+        BadCase("arange", (i(), t(), i()), ArangeAttributes(DType.INT32)),
+        BadCase("full", (t(2),), InitAttributes((3,))),
+    ),
+}

@@ -1,0 +1,141 @@
+"""Matrix products and convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from relay.base.dtypes import DType
+from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
+from relay.ops.layouts import parse_layout, relayout
+from relay.ops.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
+from tests.ops.case import NARROW, SUMMED, Case, floats, integers
+
+
+def _products() -> list[Case]:
+    packed = relayout(floats(5, 7, seed=1), parse_layout("OI"), parse_layout("OI4o"))
+    return [
+        Case("nn.dense", (floats(3, 7), floats(5, 7, seed=1)), DenseAttributes(), functional.linear, SUMMED),
+        Case("nn.dense", (floats(2, 3, 7), floats(5, 7, seed=1)), DenseAttributes(5), functional.linear, SUMMED),
+        Case("nn.dense", (floats(0, 7), floats(5, 7, seed=1)), DenseAttributes(), functional.linear),
+        Case("nn.dense", (integers(3, 7, dtype="int8"), integers(5, 7, dtype="int8", seed=1)),
+             DenseAttributes(out_dtype=DType.INT32), label="int8"),
+        Case("nn.dense", (floats(3, 9, dtype="bfloat16"), floats(5, 9, dtype="bfloat16", seed=1)), DenseAttributes(),
+             tolerance=NARROW, label="bfloat16"),
+        Case("nn.contrib_dense_pack", (floats(3, 7), packed), DensePackAttributes(5),
+             lambda x, _: functional.linear(x, torch.tensor(floats(5, 7, seed=1))), SUMMED),
+        Case("nn.matmul", (floats(3, 4), floats(4, 5, seed=1)), MatmulAttributes(), torch.matmul, SUMMED),
+        Case("nn.matmul", (floats(4, 3), floats(5, 4, seed=1)), MatmulAttributes(transpose_a=True, transpose_b=True),
+             lambda a, b: a.T @ b.T, SUMMED),
+        Case("nn.matmul", (floats(2, 3, 4), floats(4, 5, seed=1)), MatmulAttributes(5), torch.matmul, SUMMED),
+        *(
+            Case(
+                "nn.batch_matmul",
+                (floats(*((2, 4, 3) if a else (2, 3, 4))), floats(*((batch, 5, 4) if b else (batch, 4, 5)), seed=1)),
+                BatchMatmulAttributes(None, a, b),
+                lambda x, y, a=a, b=b: (x.mT if a else x) @ (y.mT if b else y), SUMMED,
+                label=f"{a} {b} {batch}",
+            )
+            for a in (False, True) for b in (False, True) for batch in (1, 2)
+        ),
+    ]  # fmt: skip
+
+
+def _torch_conv(attributes: Any) -> Callable[..., Any]:
+    """PyTorch's convolution of NCHW data, for attributes in any layout."""
+    rank = len(attributes.strides)
+    space = "HW"[2 - rank :]
+    plain, oi = parse_layout("NC" + space), parse_layout("OI" + space)
+
+    def oracle(data: Any, weight: Any) -> Any:
+        true = {"O": attributes.channels} if attributes.channels else None
+        x = relayout(data.numpy(), parse_layout(attributes.data_layout), plain)
+        w = relayout(weight.numpy(), parse_layout(attributes.kernel_layout), oi, true)
+        before, after = attributes.padding[:rank], attributes.padding[rank:]
+        sides = [side for pair in zip(reversed(before), reversed(after), strict=True) for side in pair]
+        convolve = functional.conv1d if rank == 1 else functional.conv2d
+        y = convolve(
+            functional.pad(torch.tensor(x), sides), torch.tensor(w), None, attributes.strides, 0, attributes.dilation,
+            attributes.groups,
+        ).numpy()  # fmt: skip
+        return relayout(y, plain, parse_layout(attributes.out_layout or attributes.data_layout))
+
+    return oracle
+
+
+def _conv2d(data: tuple[int, ...], weight: tuple[int, ...], attributes: Conv2DAttributes) -> list[Case]:
+    """One convolution in NCHW and OIHW, NHWC and HWIO, NHWC and OHWI, and with a packed kernel."""
+    x, w = floats(*data), floats(*weight, seed=1)
+    cases: list[Case] = []
+    for data_layout, kernel_layout in (("NCHW", "OIHW"), ("NHWC", "HWIO"), ("NHWC", "OHWI"), ("NHWC", "OHWI4o")):
+        laid_out = replace(attributes, data_layout=data_layout, kernel_layout=kernel_layout, channels=weight[0])
+        inputs = (
+            relayout(x, parse_layout("NCHW"), parse_layout(data_layout)),
+            relayout(w, parse_layout("OIHW"), parse_layout(kernel_layout)),
+        )
+        label = f"{weight} {kernel_layout} {attributes.strides} {attributes.padding} {attributes.groups}"
+        cases.append(Case("nn.conv2d", inputs, laid_out, _torch_conv(laid_out), SUMMED, label))
+    return cases
+
+
+def _convolutions() -> list[Case]:
+    small = Conv1DAttributes((2,), (1, 2), (2,), 2)
+    quantized = Conv2DAttributes(out_dtype=DType.INT32)
+    narrow = Conv2DAttributes((2, 2), (1, 1, 1, 1))
+    return [
+        *_conv2d((1, 3, 7, 6), (5, 3, 3, 3), Conv2DAttributes()),
+        *_conv2d((2, 3, 7, 9), (5, 3, 3, 2), Conv2DAttributes((2, 1), (1, 0, 2, 1), (1, 2))),
+        *_conv2d((1, 4, 5, 5), (6, 2, 3, 3), Conv2DAttributes(padding=(1, 1, 1, 1), groups=2)),
+        *_conv2d((1, 5, 6, 5), (5, 1, 3, 3), Conv2DAttributes((2, 2), (1, 1, 1, 1), groups=5)),
+        *_conv2d((1, 3, 5, 5), (6, 1, 3, 3), Conv2DAttributes(padding=(1, 1, 1, 1), groups=3)),
+        *_conv2d((1, 6, 4, 4), (4, 6, 1, 1), Conv2DAttributes()),
+        Case("nn.conv2d", (floats(0, 2, 4, 4), floats(3, 2, 3, 3)), Conv2DAttributes(), label="no batch"),
+        Case("nn.conv2d", (integers(1, 3, 5, 5, dtype="int8"), integers(2, 3, 3, 3, dtype="int8", seed=1)), quantized,
+             label="int8"),
+        Case("nn.conv2d", (floats(1, 3, 5, 5, dtype="bfloat16"), floats(2, 3, 3, 3, dtype="bfloat16", seed=1)), narrow,
+             tolerance=NARROW, label="bfloat16"),
+        Case("nn.conv2d", (floats(1, 3, 5, 5), floats(2, 3, 3, 3, seed=1)), Conv2DAttributes(out_layout="NHWC"),
+             _torch_conv(Conv2DAttributes(out_layout="NHWC")), SUMMED, "out_layout"),
+        Case("nn.conv1d", (floats(2, 3, 9), floats(4, 3, 3, seed=1)), Conv1DAttributes(),
+             _torch_conv(Conv1DAttributes()), SUMMED),
+        Case("nn.conv1d", (floats(2, 4, 9), floats(6, 2, 3, seed=1)), small, _torch_conv(small), SUMMED),
+    ]  # fmt: skip
+
+
+def _transposed(rank: int, attributes: Any) -> Callable[..., Any]:
+    convolve = functional.conv_transpose1d if rank == 1 else functional.conv_transpose2d
+
+    def oracle(data: Any, weight: Any) -> Any:
+        full = convolve(data, weight, None, attributes.strides, 0, 0, attributes.groups, attributes.dilation)
+        sides = zip(attributes.padding[:rank], attributes.padding[rank:], attributes.output_padding, strict=True)
+        for axis, (before, after, added) in enumerate(sides, start=2):
+            padded = functional.pad(full.movedim(axis, -1), (0, added)).movedim(-1, axis)
+            full = padded.narrow(axis, before, padded.shape[axis] - before - after)
+        return full
+
+    return oracle
+
+
+def _transposed_convolutions() -> list[Case]:
+    plain = Conv2DTransposeAttributes()
+    strided = Conv2DTransposeAttributes(
+        strides=(2, 3), padding=(1, 0, 1, 1), output_padding=(1, 2), dilation=(1, 2), groups=2, channels=6
+    )
+    line = Conv1DTransposeAttributes(strides=(2,), padding=(1, 1), output_padding=(1,))
+    x, w = floats(1, 4, 3, 4), floats(4, 3, 3, 2, seed=1)
+    nhwc = replace(strided, data_layout="NHWC", kernel_layout="HWIO")
+    return [
+        Case("nn.conv2d_transpose", (floats(2, 3, 3, 4), floats(3, 5, 2, 3, seed=1)), plain, _transposed(2, plain), SUMMED),
+        Case("nn.conv2d_transpose", (x, w), strided, _transposed(2, strided), SUMMED),
+        Case("nn.conv2d_transpose", (x.transpose(0, 2, 3, 1).copy(), w.transpose(2, 3, 0, 1).copy()), nhwc,
+             tolerance=SUMMED, label="NHWC"),
+        Case("nn.conv1d_transpose", (floats(2, 3, 5), floats(3, 4, 3, seed=1)), line, _transposed(1, line), SUMMED),
+    ]  # fmt: skip
+
+
+CASES: tuple[Case, ...] = (*_products(), *_convolutions(), *_transposed_convolutions())

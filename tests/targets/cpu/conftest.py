@@ -1,0 +1,67 @@
+"""Compiling a PrimFunc and calling it on NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from relay.base.target import Target
+from relay.runtime.objects import load_objects, load_support
+from relay.targets.cpu.codegen import emit_object
+from relay.targets.cpu.emit import emit_kernel
+from relay.targets.cpu.host import resolve, supports
+from relay.targets.cpu.support import support_object
+from relay.tir.stmt import PrimFunc
+
+Run = Callable[..., None]
+
+AVX2 = "llvm -mattr=+avx,+avx2,+fma,+f16c,+sse4.1,+sse4.2 -num-threads=2"
+BASELINE = "llvm -mcpu=x86-64 -num-threads=2"
+
+
+@pytest.fixture(scope="session")
+def native() -> Target:
+    return resolve(Target.parse("llvm -num-threads=2"))
+
+
+@pytest.fixture(scope="session", params=["native", "avx2", "baseline"])
+def any_target(request: pytest.FixtureRequest, native: Target) -> Target:
+    """The host's own features, AVX2 only, and none; where the host lacks them there is nothing to run."""
+    target = {"native": native, "avx2": resolve(Target.parse(AVX2)), "baseline": resolve(Target.parse(BASELINE))}
+    chosen = target[request.param]
+    if not supports(chosen):
+        pytest.skip("the host cannot run this")
+    return chosen
+
+
+@pytest.fixture(scope="session")
+def support(native: Target) -> dict[str, int]:
+    """Addresses of the support library's functions."""
+    return dict(load_support(support_object(native)).addresses)
+
+
+@pytest.fixture(scope="session")
+def run(support: dict[str, int]) -> Run:
+    """`run(func, target, *arrays, symbols=())`: compile, load, call."""
+
+    def call(func: PrimFunc, target: Target, *arrays: np.ndarray, symbols: Sequence[int] = ()) -> None:
+        loaded = load_objects([emit_object(emit_kernel(func, target), target)], [func.name], support)
+        kinds = [ctypes.c_void_p] * len(arrays) + [ctypes.c_int64] * len(symbols)
+        ctypes.CFUNCTYPE(None, *kinds)(loaded.address(func.name))(*(a.ctypes.data for a in arrays), *symbols)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def take_error(support: dict[str, int]) -> Callable[[], tuple[int, int]]:
+    """The support library's error since the last call, and what it is about."""
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_int64))(support["relay_take_error"])
+
+    def take() -> tuple[int, int]:
+        detail = ctypes.c_int64()
+        return function(ctypes.byref(detail)), detail.value
+
+    return take

@@ -1,0 +1,82 @@
+"""Shared libraries that a C program calls."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from relay.arith.expr import Symbol
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.targets.cpu.codegen import emit_object
+from relay.targets.cpu.emit import emit_kernel
+from relay.targets.cpu.link import link_shared
+from relay.targets.cpu.support import support_object
+from relay.tir.buffer import Buffer
+from relay.tir.expr import Binary, BinaryOp, Load, Unary, UnaryOp
+from relay.tir.stmt import For, LoopKind, PrimFunc, Store
+
+C_PROGRAM = """
+#include <stdio.h>
+#include <math.h>
+void kernel(const double *x, double *y, long long n);
+int main(void) {
+    double x[1000], y[1000], worst = 0;
+    for (int i = 0; i < 1000; i++) x[i] = i * 0.01 - 5;
+    for (int round = 0; round < 100; round++) kernel(x, y, 1000);
+    for (int i = 0; i < 1000; i++) worst = fmax(worst, fabs(y[i] - sin(erf(x[i])) * x[i]));
+    printf("%g\\n", worst);
+    return worst < 1e-15 ? 0 : 1;
+}
+"""
+
+
+def parallel_kernel() -> PrimFunc:
+    """y[i] = sin(erf(x[i])) * x[i], on all threads, with functions of the C library."""
+    n, i = Symbol("n"), Symbol("i")
+    x, y = Buffer("x", (n,), DType.FLOAT64), Buffer("y", (n,), DType.FLOAT64)
+    value = Binary(BinaryOp.MULTIPLY, Unary(UnaryOp.SIN, Unary(UnaryOp.ERF, Load(x, (i,)))), Load(x, (i,)))
+    return PrimFunc("kernel", (x, y), 1, (n,), For(i, n, Store(y, (i,), value), LoopKind.PARALLEL))
+
+
+@pytest.fixture(scope="module")
+def library(native, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("library") / "libkernel.so"
+    link_shared([emit_object(emit_kernel(parallel_kernel(), native), native), support_object(native)], path, native)
+    return path
+
+
+def test_a_c_program_calls_the_library(library, tmp_path):
+    """With gcc where there is one; zig's compiler is always here, but takes a minute to make its C library."""
+    command = ["gcc"] if shutil.which("gcc") else [sys.executable, "-m", "ziglang", "cc"]
+    source, program = tmp_path / "main.c", tmp_path / "main"
+    source.write_text(C_PROGRAM)
+    subprocess.run(
+        [*command, str(source), str(library), "-o", str(program), "-lm", "-pthread"], check=True, capture_output=True
+    )
+    done = subprocess.run(
+        [str(program)], env={"LD_LIBRARY_PATH": str(library.parent)}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_same_objects_give_the_same_library(library, native, tmp_path):
+    again = tmp_path / "libkernel.so"
+    link_shared([emit_object(emit_kernel(parallel_kernel(), native), native), support_object(native)], again, native)
+    assert again.read_bytes() == library.read_bytes()
+
+
+def test_what_is_missing_is_said(native, tmp_path, monkeypatch):
+    with pytest.raises(RelayError, match="the linker refused the object files"):
+        link_shared([b"not an object"], tmp_path / "x.so", native)
+    with pytest.raises(RelayError, match="the shared library cannot be written"):
+        link_shared([support_object(native)], tmp_path / "no" / "x.so", native)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(RelayError, match=r"pip install relay\[export\]"):
+        link_shared([support_object(native)], tmp_path / "x.so", native)
+    assert not list(tmp_path.iterdir())

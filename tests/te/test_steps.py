@@ -1,0 +1,58 @@
+"""Every step: the loops before and after it, equal results, and what it refuses, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relay import te
+from relay.base.diagnostics import RelayError
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+SCHEDULES = sorted((GOLDEN / "schedule").glob("*.txt"))
+ERRORS = sorted((GOLDEN / "errors" / "schedule").glob("*.txt"))
+
+
+def read(path: Path) -> tuple[str, str]:
+    """The name of the program, and the text of the steps."""
+    head, *rest = path.read_text().splitlines()
+    end = next(number for number, line in enumerate(rest) if line.startswith(("-----", "=====>")))
+    return head.removeprefix("# program: "), "\n".join(rest[:end])
+
+
+@pytest.mark.parametrize("path", SCHEDULES, ids=lambda path: path.stem)
+def test_schedule_changes_the_loops_and_not_the_result(path, programs, loop_text, golden):
+    name, text = read(path)
+    program = programs[name]()
+    func = program.check(te.parse_steps(text))
+    before, after = loop_text(program.lower()), loop_text(func)
+    golden(path, f"# program: {name}\n{text}\n----- before\n{before}=====>\n{after}")
+
+
+@pytest.mark.parametrize("path", SCHEDULES, ids=lambda path: path.stem)
+def test_schedule_prints_and_parses_back(path):
+    _, text = read(path)
+    assert te.print_steps(te.parse_steps(text)) == text
+
+
+@pytest.mark.parametrize("path", ERRORS, ids=lambda path: path.stem)
+def test_step_that_cannot_be_done_says_why(path, programs, golden):
+    name, text = read(path)
+    with pytest.raises(RelayError) as caught:
+        programs[name]().lower(te.parse_steps(text))
+    golden(path, f"# program: {name}\n{text}\n=====>\n{caught.value}\n")
+
+
+def test_every_step_has_a_golden_schedule():
+    used = {type(step) for path in SCHEDULES for step in te.parse_steps(read(path)[1])}
+    assert used == set(te.STEP_TYPES)
+
+
+NO_STEPS = ["split(", "lambda: 1", "split(*x)", "1", "a.b(1)", "split('a', 'b', parts=1, parts=2)"]
+
+
+@pytest.mark.parametrize("line", NO_STEPS)
+def test_text_that_is_no_step_is_refused(line):
+    with pytest.raises(RelayError, match="is not a schedule step"):
+        te.parse_steps(line)
