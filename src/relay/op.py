@@ -98,14 +98,14 @@ from relay.ops.reduce import (
     variance,
 )
 from relay.ops.reduce_index import argmax, argmin
+from relay.ops.scan import cumprod, cumsum
 from relay.ops.shape import expand_dims, reshape, reshape_like, reverse, squeeze, transpose
 from relay.ops.slice import slice_like, strided_slice
+from relay.ops.sort import argsort, sort, topk
 from relay.ops.table import OPERATORS
 from relay.ops.tile import broadcast_to, broadcast_to_like, repeat, tile
 
 __all__ = [
-    "OPERATORS",
-    "TupleWrapper",
     "abs",
     "acos",
     "acosh",
@@ -115,6 +115,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "asin",
     "asinh",
     "atan",
@@ -133,6 +134,8 @@ __all__ = [
     "copy",
     "cos",
     "cosh",
+    "cumprod",
+    "cumsum",
     "divide",
     "equal",
     "erf",
@@ -177,6 +180,7 @@ __all__ = [
     "one_hot",
     "ones",
     "ones_like",
+    "OPERATORS",
     "power",
     "prod",
     "repeat",
@@ -192,6 +196,7 @@ __all__ = [
     "sin",
     "sinh",
     "slice_like",
+    "sort",
     "split",
     "sqrt",
     "squeeze",
@@ -205,10 +210,12 @@ __all__ = [
     "tan",
     "tanh",
     "tile",
+    "topk",
     "transpose",
     "trunc",
     "trunc_divide",
     "trunc_mod",
+    "TupleWrapper",
     "var",
     "variance",
     "where",

@@ -81,7 +81,7 @@ def test_variables():
 
 
 def test_twenty_thousand_deep():
-    start = time.perf_counter()
+    start = time.process_time()
     expr = x = Var("x")
     for _ in range(20_000):
         expr = Call(GlobalVar("f"), (expr,))
@@ -92,7 +92,7 @@ def test_twenty_thousand_deep():
     assert well_formed(module) == ()
     assert scopes(function).uses(expr) == 1
     assert substitute(expr, {x: const(1)}) is not expr
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def reasons(program):

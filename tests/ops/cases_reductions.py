@@ -9,11 +9,14 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from relay.base.dtypes import DType
 from relay.ops.norm import BatchNormAttributes, GroupNormAttributes, InstanceNormAttributes, LayerNormAttributes
 from relay.ops.norm_vector import L2NormalizeAttributes, LRNAttributes
 from relay.ops.reduce import ReduceAttributes, VarianceAttributes
 from relay.ops.reduce_index import ArgReduceAttributes
+from relay.ops.scan import ScanAttributes
 from relay.ops.softmax import SoftmaxAttributes
+from relay.ops.sort import ArgsortAttributes, SortAttributes, TopKAttributes
 from tests.ops.case import EXACT, NARROW, SUMMED, Case, bools, floats, integers, scalar
 
 _AXES = (((1,), False), ((0, -1), True), (None, False), ((), False))
@@ -141,4 +144,49 @@ def _softmaxes() -> list[Case]:
     return cases
 
 
-CASES: tuple[Case, ...] = (*_reductions(), *_index_reductions(), *_norms(), *_softmaxes(), *_images())
+def _scans() -> list[Case]:
+    return [
+        Case("cumsum", (floats(3, 5),), ScanAttributes(1), lambda x: x.cumsum(1), SUMMED),
+        Case("cumsum", (floats(3, 2, 4),), ScanAttributes(), lambda x: x.flatten().cumsum(0), SUMMED, "flat"),
+        Case("cumsum", (integers(3, 5, dtype="int8", low=-128, high=127),), ScanAttributes(0, DType.INT32),
+             lambda x: x.cumsum(0).int(), label="int8"),
+        Case("cumsum", (floats(3, 5),), ScanAttributes(-2, None, True), tolerance=SUMMED, label="exclusive"),
+        Case("cumsum", (floats(3, 0),), ScanAttributes(1), lambda x: x.cumsum(1), label="empty"),
+        Case("cumsum", (floats(9, dtype="bfloat16"),), ScanAttributes(0), tolerance=NARROW, label="bfloat16"),
+        Case("cumprod", (floats(3, 5),), ScanAttributes(0), lambda x: x.cumprod(0), SUMMED),
+        Case("cumprod", (integers(6, low=1, high=3),), ScanAttributes(0, exclusive=True), label="exclusive"),
+    ]  # fmt: skip
+
+
+def _sorts() -> list[Case]:
+    ties = integers(3, 7, low=0, high=3)
+    nan = np.array([[1, np.nan, -np.inf, 3, np.nan, np.inf, 1]], np.float32)
+    cases: list[Case] = []
+    for ascend in (True, False):
+        cases += [
+            Case("argsort", (ties,), ArgsortAttributes(1, ascend),
+                 lambda x, a=ascend: x.argsort(dim=1, descending=not a, stable=True).int(), label=f"{ascend}"),
+            Case("argsort", (nan,), ArgsortAttributes(-1, ascend), label=f"nan {ascend}"),
+            Case("sort", (floats(3, 4),), SortAttributes(0, ascend), lambda x, a=ascend: x.sort(0, not a)[0],
+                 label=f"{ascend}"),
+            Case("topk", (floats(3, 7),), TopKAttributes(3, 1, "both", ascend, DType.INT64),
+                 lambda x, a=ascend: tuple(x.topk(3, 1, not a)), label=f"{ascend}"),
+        ]  # fmt: skip
+    return [
+        *cases,
+        Case("sort", (integers(9, dtype="uint8", low=0, high=255),), SortAttributes(0, False), label="uint8"),
+        Case("sort", (floats(2, 0),), SortAttributes(1), label="empty"),
+        Case("topk", (ties,), TopKAttributes(0, 0, "values"), label="all values"),
+        Case("topk", (ties,), TopKAttributes(2, -1, "indices"), label="indices"),
+    ]
+
+
+CASES: tuple[Case, ...] = (
+    *_scans(),
+    *_sorts(),
+    *_reductions(),
+    *_index_reductions(),
+    *_norms(),
+    *_softmaxes(),
+    *_images(),
+)

@@ -90,7 +90,7 @@ def matmul(m: int = 8, n: int = 8, k: int = 8) -> Program:
     return Program((a, b), (te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="c"),))
 
 
-def conv(size: int = 9, channels: int = 3, filters: int = 32, kernel: int = 3, stride: int = 1) -> Program:
+def conv(size: int = 6, channels: int = 2, filters: int = 32, kernel: int = 3, stride: int = 1) -> Program:
     """A padded NHWC convolution with packed weights, bias, residual and relu."""
     pad, width = kernel // 2, 16
     out = (size + 2 * pad - kernel) // stride + 1

@@ -13,6 +13,9 @@ from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
+from relay.tir.equality import structural_equal
+from relay.tir.parser import parse_primfunc
+from relay.tir.printer import print_primfunc
 from relay.tir.interpreter import interpret
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
@@ -126,7 +129,7 @@ def run(func: PrimFunc, n: int) -> np.ndarray:
 PASSES = [simplify, partition_loops, vectorize_loops, unroll_loops, lower]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(programs(), st.sampled_from([0, 1, 6, 17]))
 def test_every_pass_keeps_the_meaning(func: PrimFunc, n: int) -> None:
     expected = run(func, n)
@@ -142,3 +145,13 @@ def test_lowered_programs_are_ready_for_targets(func: PrimFunc) -> None:
     assert kinds <= {LoopKind.SERIAL, LoopKind.PARALLEL}
     bound = [part.variable for part in walk_statement(lowered.body) if isinstance(part, For)]
     assert len(bound) == len(set(bound))
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs(), st.booleans())
+def test_text_reads_back(func: PrimFunc, lowered: bool) -> None:
+    func = lower(func) if lowered else func
+    text = print_primfunc(func)
+    again = parse_primfunc(text)
+    assert structural_equal(func, again), text
+    assert print_primfunc(again) == text

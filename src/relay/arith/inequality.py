@@ -25,6 +25,7 @@ from relay.arith.expr import (
 )
 
 _DEPTH = 4
+_STEPS = 64
 
 
 def non_negative_forms(comparison: Comparison) -> tuple[IntExpr, ...]:
@@ -48,16 +49,34 @@ def non_negative_forms(comparison: Comparison) -> tuple[IntExpr, ...]:
             raise ValueError(f"`{op}` is not a comparison")
 
 
-def is_non_negative(expr: IntExpr, ranges: Ranges, facts: Sequence[IntExpr] = (), depth: int = _DEPTH) -> bool:
-    """Whether `expr >= 0` is certain, given that every expression of `facts` is `>= 0`. False means not proven."""
-    low = bounds_of(expr, ranges).low
-    if low is not None and low >= 0:
-        return True
-    if depth == 0 or isinstance(expr, int):
-        return False
-    return any(
-        all(is_non_negative(case, ranges, facts, depth - 1) for case in cases) for cases in _sufficient(expr, facts)
-    )
+def is_non_negative(expr: IntExpr, ranges: Ranges, facts: Sequence[IntExpr] = ()) -> bool:
+    """Whether `expr >= 0` is certain, given that every expression of `facts` is `>= 0`. False means not proven.
+
+    The search is bounded in depth and in steps, so an answer takes a millisecond at most.
+    """
+    return _Search(ranges, facts).succeeds(expr, _DEPTH)
+
+
+class _Search:
+    """One search for a proof, with the steps that it may still take."""
+
+    __slots__ = ("_facts", "_ranges", "_steps")
+
+    def __init__(self, ranges: Ranges, facts: Sequence[IntExpr]) -> None:
+        self._ranges = ranges
+        self._facts = facts
+        self._steps = _STEPS
+
+    def succeeds(self, expr: IntExpr, depth: int) -> bool:
+        low, high = bounds_of(expr, self._ranges)
+        if low is not None and low >= 0:
+            return True
+        self._steps -= 1
+        hopeless = high is not None and high < 0
+        if hopeless or depth == 0 or self._steps <= 0 or isinstance(expr, int):
+            return False
+        options = _sufficient(expr, self._facts)
+        return any(all(self.succeeds(case, depth - 1) for case in cases) for cases in options)
 
 
 def _sufficient(expr: Node, facts: Sequence[IntExpr]) -> Iterator[tuple[IntExpr, ...]]:

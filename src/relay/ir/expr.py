@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias, Union, cast
 from typing import TypeVar as PythonTypeVar
 
 import numpy as np
 
 from relay.base.dtypes import DType, dtype_of
-from relay.base.span import Span
+from relay.base.span import Span, caller_span
 from relay.ir.attributes import Attributes, AttributeValue
 from relay.ir.operator import Operator
 from relay.ir.sugar import ExprSugar
@@ -36,6 +36,14 @@ class ExprBase(ExprSugar):
 
     span: Span | None = field(default=None, kw_only=True)
     checked_type: Type | None = field(default=None, kw_only=True, init=False)
+
+    def __call__(self, *args: Expr) -> Call:
+        """The call of this function with `args`.
+
+        >>> len(GlobalVar("f")(Var("x"), Var("y")).args)
+        2
+        """
+        return Call(cast("Expr", self), args, span=caller_span())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -17,7 +17,7 @@ from relay.ops.elementwise import FLOATS, NUMBERS, unary_rule
 from relay.ops.elementwise_binary import add, multiply
 from relay.ops.elementwise_unary import erf, sigmoid
 from relay.ops.layout_rule import AxisAttribute, Elementwise
-from relay.ops.record import FusionKind, NoCompute, OperatorRecord, define
+from relay.ops.record import FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, same_dtype
 from relay.tir.expr import Value
@@ -200,6 +200,12 @@ def _dropout_rule(run: RelationRun, attributes: DropoutAttributes) -> Type:
     return TupleType((data, data))
 
 
+def _dropout_compute(_: DropoutAttributes, inputs: tuple[te.Tensor], __: TupleType) -> tuple[te.Tensor, ...]:
+    (data,) = inputs
+    mask = te.compute(data.shape, lambda *_: te.const(1, data.dtype), name="dropout_mask")
+    return te.compute(data.shape, lambda *i: data[i], name="dropout"), mask
+
+
 DROPOUT = define(
     "nn.dropout",
     "Inference: the data as it is, and a mask of ones.",
@@ -207,7 +213,7 @@ DROPOUT = define(
     attributes=DropoutAttributes,
     type_rule=_dropout_rule,
     meaning=lambda _, data: (data.copy(), np.ones_like(data)),
-    compute=NoCompute("removed before lowering by SimplifyInference: its first result is its argument"),
+    compute=_dropout_compute,
     fusion=FusionKind.OPAQUE,
     layout=Elementwise(),
     support_level=1,

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TypeAlias, Union, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
@@ -124,13 +124,21 @@ def as_expr(value: Argument, dtype: DType | None = None) -> Expr:
         return with_known_type(value.tuple_value)
     if isinstance(value, (list, tuple)) and any(isinstance(item, (ExprBase, TupleWrapper)) for item in value):
         return with_known_type(Tuple(tuple(as_expr(item) for item in value), span=caller_span()))
-    try:
-        return with_known_type(const(value, dtype))
-    except (TypeError, ValueError) as error:
+    array = _as_array(value)
+    if array is None or array.dtype.kind in "OSUMm":
         raise RelayError(
             rule="not-an-expression", message="an argument is neither an expression nor a number, array or list",
-            found=f"{type(value).__name__}", span=caller_span(),
-        ) from error  # fmt: skip
+            expected="an expression, or what NumPy makes an array of numbers from", found=type(value).__name__,
+            span=caller_span(),
+        )  # fmt: skip
+    return with_known_type(const(value, dtype))
+
+
+def _as_array(value: object) -> NDArray[np.generic] | None:
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError):  # a ragged list
+        return None
 
 
 def with_known_type(expr: AnyExpr) -> AnyExpr:

@@ -136,9 +136,9 @@ def kernel_extents(
         if letter.islower():
             run.equal(geometry.kernel.block(letter), extent, f"the block of {letter.upper()} in `weight`", (1,))
     found = geometry.kernel.extents(weight.shape)
-    for axis, extent in known.items():
+    for axis in known:
         position = geometry.kernel.position(axis)
-        whole = geometry.kernel.shape({**found, axis: extent})[position]
+        whole = geometry.kernel.extent(axis, known)
         run.equal(whole, weight.shape[position], f"axis {axis} of `weight` ({geometry.kernel})", (0, 1),
                   _AXIS_REMEDIES.get(axis, "kernel_size must be that of the weight"), rule="axes-differ")  # fmt: skip
     if geometry.kernel.blocks and attributes.channels is None:

@@ -39,9 +39,9 @@ class ArangeAttributes(Attributes):
     """`start`, `stop`, `step`: the inputs' values where these are known already, which makes the extent known."""
 
     dtype: DType
-    start: float | None = None
-    stop: float | None = None
-    step: float | None = None
+    start: int | float | None = None
+    stop: int | float | None = None
+    step: int | float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from functools import reduce
 
 from relay.arith.bounds import Interval
 from relay.arith.expr import (
+    COMPARISON_OPERATORS,
     Comparison,
     Node,
     Product,
@@ -25,6 +26,9 @@ def decide(condition: Comparison) -> Proof:
     """Whether a comparison holds for all extents, which are not negative; ANY makes everything unknown."""
     if condition.left is ANY or condition.right is ANY:
         return Proof.UNKNOWN
+    if isinstance(condition.left, int) and isinstance(condition.right, int):
+        holds = COMPARISON_OPERATORS[condition.op](condition.left, condition.right)
+        return Proof.YES if holds else Proof.NO
     symbols = free_symbols(condition.left) | free_symbols(condition.right)
     return prove(condition, {symbol: Interval(0, None) for symbol in symbols})
 

@@ -49,6 +49,11 @@ def map_elements(function: Callable[[Value], Value], data: te.Tensor, result: Te
     return te.compute(result.shape, lambda *i: function(data[i]), name=name)
 
 
+def extent_value(extent: IntExpr, dtype: DType) -> Value:
+    """An extent as a machine number: a constant where it is known."""
+    return te.const(extent, dtype) if isinstance(extent, int) else te.index_value(extent, dtype)
+
+
 def broadcast_rule(accepts: Accepts, result: DType | None = None) -> TypeRule:
     """lhs[..] × rhs[..] → their broadcast shape, of their common element type or of `result`."""
 

@@ -42,6 +42,8 @@ class Layout:
 
     def block(self, axis: str) -> int:
         """The block size of an axis; 1 when it is not blocked."""
+        if not self.blocks:
+            return 1
         return dict(self.blocks).get(axis.lower(), 1)
 
     def position(self, letter: str) -> int:
@@ -49,9 +51,10 @@ class Layout:
 
     def shape(self, extents: Mapping[str, Dimension]) -> tuple[Dimension, ...]:
         """The shape in memory of a tensor whose axes have these extents."""
-        return tuple(self._extent(letter, extents) for letter in self.letters)
+        return tuple(self.extent(letter, extents) for letter in self.letters)
 
-    def _extent(self, letter: str, extents: Mapping[str, Dimension]) -> Dimension:
+    def extent(self, letter: str, extents: Mapping[str, Dimension]) -> Dimension:
+        """The extent in memory of one letter: that of a block, or how many blocks an axis has."""
         if letter.islower():
             return self.block(letter)
         block = self.block(letter)

@@ -20,6 +20,7 @@ from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.build import Argument, TupleWrapper, call, tuple_call
 from relay.ops.conv import group_extent
 from relay.ops.dimensions import product
+from relay.ops.elementwise import extent_value
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
 from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
@@ -226,7 +227,7 @@ def normalised(
     data, gamma, beta = inputs
     dtype = data.dtype.computation
     axis = attributes.axis % len(data.shape)
-    count = te.index_value(product(statistics.extents), dtype)
+    count = extent_value(product(statistics.extents), dtype)
 
     def taps() -> list[te.Axis]:
         return [te.reduce_axis(extent, f"k{position}") for position, extent in enumerate(statistics.extents)]

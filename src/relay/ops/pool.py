@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, TypeAlias, Union
 
 import numpy as np
@@ -216,7 +217,7 @@ def _inside(attributes: PoolAttributes, g: Geometry, positions: dict[str, IntExp
 
 
 def _reduce_windows(
-    reduce: Callable[..., Any], attributes: PoolAttributes, g: Geometry, data: te.Tensor, result: TensorType,
+    combine: Callable[..., Any], attributes: PoolAttributes, g: Geometry, data: te.Tensor, result: TensorType,
     dtype: DType, name: str,
 ) -> te.Tensor:  # fmt: skip
     taps = [te.reduce_axis(window, f"r{axis.lower()}") for axis, window in zip(g.axes, g.window, strict=True)]
@@ -226,7 +227,7 @@ def _reduce_windows(
         at = g.out.positions(indices)
         positions = _tap_positions(g, at, taps)
         read = data[g.layout.indices({**at, **positions})]
-        return reduce(te.cast(read, dtype), axis=taps, where=_inside(attributes, g, positions, sizes))
+        return combine(te.cast(read, dtype), axis=taps, where=_inside(attributes, g, positions, sizes))
 
     return te.compute(result.shape, element, name=name)
 
@@ -247,12 +248,19 @@ def _avg_pool_compute(rank: int, attributes: PoolAttributes, inputs: tuple[te.Te
 
     def element(*indices: IntExpr) -> Value:
         at = g.out.positions(indices)
-        count: IntExpr = 1
-        for position, axis in enumerate(g.axes):
-            count = count * _counted_taps(attributes, g, position, at[axis], sizes[axis])
-        return te.cast(total[indices] / te.index_value(count, wide_dtype), result.dtype)
+        counts = [_counted_taps(attributes, g, position, at[axis], sizes[axis]) for position, axis in enumerate(g.axes)]
+        return te.cast(total[indices] / counted(counts, wide_dtype), result.dtype)
 
     return te.compute(result.shape, element, name=f"avg_pool{rank}d")
+
+
+def counted(counts: Sequence[IntExpr], dtype: DType) -> Value:
+    """The product of counts as a machine number; constants are multiplied now."""
+    constant = math.prod(count for count in counts if isinstance(count, int))
+    numbers = [te.index_value(count, dtype) for count in counts if not isinstance(count, int)]
+    if constant != 1 or not numbers:
+        numbers.append(te.const(constant, dtype))
+    return reduce(lambda left, right: left * right, numbers)
 
 
 def _counted_taps(attributes: PoolAttributes, g: Geometry, position: int, at: IntExpr, size: IntExpr) -> IntExpr:

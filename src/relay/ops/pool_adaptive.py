@@ -21,7 +21,7 @@ from relay.ir.types import ANY, TensorType, Type
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
-from relay.ops.pool import check_layout, mean_of
+from relay.ops.pool import check_layout, counted, mean_of
 from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
@@ -131,10 +131,9 @@ def _compute(maximum: bool, name: str, attributes: Any, inputs: tuple[te.Tensor]
         return total
 
     def mean(*indices: IntExpr) -> Value:
-        count: IntExpr = 1
-        for axis, (start, end) in window(out.positions(indices)).items():
-            count = count * (windows[axis] if whole[axis] else end - start)
-        return te.cast(total[indices] / te.index_value(count, dtype), result.dtype)
+        bounds = window(out.positions(indices))
+        counts = [windows[axis] if whole[axis] else end - start for axis, (start, end) in bounds.items()]
+        return te.cast(total[indices] / counted(counts, dtype), result.dtype)
 
     return te.compute(result.shape, mean, name=name)
 

@@ -19,7 +19,7 @@ from relay.ir.expr import Call, Expr
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.build import Argument, TupleWrapper, as_expr, call
 from relay.ops.dimensions import product
-from relay.ops.elementwise import BOOLS, NUMBERS, Accepts
+from relay.ops.elementwise import BOOLS, NUMBERS, Accepts, extent_value
 from relay.ops.elementwise_binary import add, subtract
 from relay.ops.elementwise_unary import exp, log, sqrt
 from relay.ops.layout_rule import AxisAttribute
@@ -187,7 +187,7 @@ def _mean_compute(attributes: ReduceAttributes, inputs: tuple[te.Tensor], result
     (data,) = inputs
     dtype = result.dtype.computation
     total = reduced_tensor(te.sum, attributes, data, result.shape, dtype, "mean_sum")
-    count = te.index_value(product(data.shape[axis] for axis in reduced_axes(attributes, len(data.shape))), dtype)
+    count = extent_value(product(data.shape[axis] for axis in reduced_axes(attributes, len(data.shape))), dtype)
     return te.compute(result.shape, lambda *i: te.cast(total[i] / count, result.dtype), name="mean")
 
 
@@ -254,7 +254,7 @@ def _variance_compute(attributes: VarianceAttributes, inputs: tuple[te.Tensor, .
     squares = te.compute(result.shape, square, name="variance_squares")
     count = product(data.shape[axis] for axis in reading.axes) - int(attributes.unbiased)
     return te.compute(
-        result.shape, lambda *i: te.cast(squares[i] / te.index_value(count, dtype), result.dtype), name="variance"
+        result.shape, lambda *i: te.cast(squares[i] / extent_value(count, dtype), result.dtype), name="variance"
     )
 
 

@@ -26,18 +26,21 @@ from relay.ops.record import OperatorRecord
 from relay.ops.reduce import REDUCTIONS
 from relay.ops.reduce_index import INDEX_REDUCTIONS
 from relay.ops.resize import RESIZES
+from relay.ops.scan import SCANS
 from relay.ops.shape import RESHAPES, TRANSPOSES
 from relay.ops.slice import SLICES
 from relay.ops.softmax import SOFTMAXES
+from relay.ops.sort import SORTS
 from relay.ops.space_depth import SPACE_DEPTH
 from relay.ops.tile import REPETITIONS
 
 OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
     record.name: record
     for family in (
-        UNARY, BINARY, COMPARISONS, CONVERSIONS, ACTIVATIONS, MATRIX_PRODUCTS, CONVOLUTIONS, TRANSPOSED_CONVOLUTIONS,
-        POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES,
-        COMBINATIONS, SLICES, REPETITIONS, INDEXING, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS,
+        UNARY, BINARY, COMPARISONS, CONVERSIONS, ACTIVATIONS, MATRIX_PRODUCTS, CONVOLUTIONS,
+        TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
+        INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
+        CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS,
     )
     for record in family
 })  # fmt: skip

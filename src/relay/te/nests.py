@@ -15,6 +15,7 @@ from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewrite_value, scalar_indices
 from relay.te.placement import OUTSIDE, Placement, Placements, Storage, is_single
+from relay.te.prefetch import prefetched
 from relay.te.schedule.step import refused
 from relay.te.state import AtRoot, Loop, Stage, State
 from relay.te.tensor import Tensor
@@ -117,13 +118,38 @@ class Nests:
         written = range(written_depth(placed.stage)) if depths is None else depths
         for depth in reversed(written):
             loop = placed.stage.loops[depth]
-            body = self._with_attached(placed.stage, loop, body)
+            body = in_order(*self._prefetches(placed, loop), self._with_attached(placed.stage, loop, body))
             body = guarded(body, [guard.condition for guard in placed.guards if guard.depth == depth])
             body = looped(loop, loop.symbol, placed.extents[loop.symbol], body)
             if before is not None and depth in before:
                 body = in_order(before[depth], body)
         outside = [guard.condition for guard in placed.guards if guard.depth == OUTSIDE]
         return guarded(body, outside) if written.start == 0 else body
+
+    def _prefetches(self, placed: Placement, loop: Loop) -> list[Stmt]:
+        """What an iteration of `loop` asks for ahead of time."""
+        made: list[Stmt] = []
+        for wanted in placed.stage.prefetches:
+            if wanted.loop != loop.name:
+                continue
+            inside = placed.inside
+            here = next(depth for depth, x in enumerate(inside) if x.symbol is loop.symbol)
+            ahead = [
+                depth for depth, x in enumerate(inside[:here]) if (x.stage, x.loop) == (wanted.target, wanted.ahead)
+            ]
+            if not ahead:
+                raise refused(
+                    f"cannot prefetch in loop `{loop.name}` of `{placed.stage.name}`: it is not inside "
+                    f"loop `{wanted.ahead}` of `{wanted.target}`",
+                    remedy="name a loop around it",
+                )
+            loads = [load for load in placed.stage.reads() if load.buffer is wanted.buffer]
+            local = [self._translated(load, placed.axis_values) for load in loads]
+            reads = list(dict.fromkeys(scalar_indices(load) for load in local if isinstance(load, Load)))
+            inner = {x.symbol: x.extent for x in inside[here + 1 :]}
+            buffer = self._stored(wanted.buffer).buffer
+            made += prefetched(buffer, reads, inside[ahead[0]], inside[ahead[0] + 1 : here + 1], inner)
+        return made
 
     def _with_attached(self, stage: Stage, loop: Loop, body: Stmt) -> Stmt:
         for other in reversed(self.state.attached(stage, loop)):

@@ -95,6 +95,16 @@ class Intrinsic:
     name: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Prefetching:
+    """In `loop`, what the next iteration of loop `ahead` of stage `target` reads of `buffer` is asked for."""
+
+    loop: str
+    buffer: Buffer
+    target: str
+    ahead: str
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Stage(Named):
     """An operation, the buffers it fills, its loops from outermost to innermost, and where it stands."""
@@ -108,6 +118,7 @@ class Stage(Named):
     place: Place = AtRoot()
     scope: Scope = Scope.GLOBAL
     intrinsic: Intrinsic | None = None
+    prefetches: tuple[Prefetching, ...] = ()
 
     def loop(self, name: str) -> Loop:
         """The loop of that name. Raises `RelayError` (`schedule-unknown-loop`)."""
@@ -167,6 +178,9 @@ class State:
             words += [f"{key}={value}" for key, value in loop.annotations]
             yield f"{indent}for {loop.name}" + (f": {', '.join(words)}" if words else "")
             indent += "  "
+            for prefetching in stage.prefetches:
+                if prefetching.loop == loop.name:
+                    yield f"{indent}prefetch {prefetching.buffer.name} of the next {prefetching.ahead}"
             for other in self.attached(stage, loop):
                 yield from self._lines(other, indent)
         scope = "" if stage.scope is Scope.GLOBAL else f" in {stage.scope}"

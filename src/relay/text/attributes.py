@@ -177,6 +177,18 @@ def build_attributes(
 
     Raises `RelayError` (rules `unknown-attribute`, `bad-attribute`, `missing-attribute`).
     """
+    if not written:
+        return _defaults(owner, declared)
+    return _build(owner, declared, written)
+
+
+@cache
+def _defaults(owner: str, declared: type[Attributes]) -> Attributes:
+    """Attributes that nothing was written for: the same frozen value each time."""
+    return _build(owner, declared, {})
+
+
+def _build(owner: str, declared: type[Attributes], written: Mapping[str, tuple[object, Span | None]]) -> Attributes:
     hints = declared_types(declared)
     values: dict[str, object] = {}
     for name, (value, span) in written.items():

@@ -39,8 +39,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.module import IRModule
-from relay.ir.sharing import Scope, Scopes, scopes, value_node
-from relay.ir.sugar import Printable
+from relay.ir.sharing import Scope, Scopes, scopes
 from relay.ir.traversal import LEAVES
 from relay.ir.types import Type
 from relay.ir.variables import free_vars
@@ -155,7 +154,7 @@ class _Printer:
 
     def _block(self, scope: Scope, indent: str) -> Steps:
         """The lines of a scope: what it evaluates, in order, then its value."""
-        end = value_node(scope.result)
+        end = self._end(scope)
         lets = [node for node in scope.order if isinstance(node, Let) and self._binds_in(node, scope)]
         in_place = {id(let.value) for let in lets if self.scopes.uses(let.value) == 1}
         if self.scopes.uses(end) == 1:
@@ -171,6 +170,13 @@ class _Printer:
                 yield self._node(node, _Place(indent, f"{self._number(node)} = ", ";"))
         if isinstance(end, LEAVES) or id(end) in self.numbers:
             self.lines.append(f"{indent}{self._atom(end)}")
+
+    def _end(self, scope: Scope) -> Expr:
+        """The last node of a scope: past the lets that are bound in it, but not into a block that stands elsewhere."""
+        node = scope.result
+        while isinstance(node, Let) and self._binds_in(node, scope):
+            node = node.body
+        return node
 
     def _binds_in(self, let: Let, scope: Scope) -> bool:
         inner = self.scopes.inner(let)
@@ -312,6 +318,3 @@ class _Printer:
                 return f"{constructor.name_hint}{inner}"
             case PatternTuple(patterns):
                 return f"({', '.join(map(self._pattern, patterns))}{',' if len(patterns) == 1 else ''})"
-
-
-Printable.printer = astext  # what `module.astext()` calls

@@ -281,6 +281,8 @@ class _Machine:
 
         def masked_load() -> Numbers:
             active = mask()
+            if not active.any():
+                return zero
             array, positions = arrays[buffer], _active_positions(get_positions(), active)
             _check_range(buffer, "read", positions, array.shape)
             if buffer in written and not np.all(written[buffer][positions]):
@@ -341,7 +343,7 @@ class _Machine:
             positions = get_positions()
             if get_mask is not None:
                 active = get_mask()
-                if not vector and not active:
+                if not active.any():
                     return
                 if vector:
                     positions, value = _active_positions(positions, active), value[active]

@@ -56,9 +56,14 @@ class Mask:
 
 
 class LaneBuilder:
-    """Rewrites the body of `loop`, for `lanes` iterations, at a place where `known` holds."""
+    """Rewrites the body of `loop`, for `lanes` iterations, at a place where `known` holds.
 
-    def __init__(self, loop: For, lanes: int, known: Assumptions) -> None:
+    Buffers in `inputs` have defined contents everywhere, so lanes that are masked off may read them.
+    """
+
+    def __init__(self, loop: For, lanes: int, known: Assumptions, inputs: frozenset[Buffer]) -> None:
+        self._inputs = inputs
+        self._mask_at_allocation: dict[Buffer, Value | None] = {}
         self._loop = loop
         self._around = known
         self._lane = loop.variable
@@ -106,6 +111,7 @@ class LaneBuilder:
                     raise NotVectorizable(f"the shape of `{buffer.name}` depends on the lane")
                 wide = Buffer(buffer.name, (*buffer.shape, self._lanes), buffer.dtype, buffer.scope)
                 self._expanded[buffer] = wide
+                self._mask_at_allocation[buffer] = None if mask is None else mask.value
                 return Allocate(wide, self._statement(body, mask, known))
             case Evaluate(value):
                 hint = isinstance(value, Call) and value.name in EFFECT_FREE_HINTS
@@ -157,7 +163,15 @@ class LaneBuilder:
         buffer, indices, ramps = self._place(store.buffer, store.indices)
         if ramps == 0:
             raise NotVectorizable(f"all lanes write the same element of `{store.buffer.name}`")
-        return Store(buffer, indices, same_lanes(value, self._lanes), None if mask is None else mask.value)
+        condition = None if mask is None else mask.value
+        if self._is_whole(store.buffer, condition) and self._in_bounds(store.buffer, store.indices, known):
+            condition = None
+        return Store(buffer, indices, same_lanes(value, self._lanes), condition)
+
+    def _is_whole(self, buffer: Buffer, mask: Value | None) -> bool:
+        """Whether a buffer belongs to the lanes and `mask` is the one under which they all began with it: then what
+        masked-off lanes do with it does not matter."""
+        return buffer in self._expanded and mask is self._mask_at_allocation[buffer]
 
     # --- indices ----------------------------------------------------------------------------------------------------
 
@@ -286,7 +300,10 @@ class LaneBuilder:
         if load.mask is not None:
             raise NotVectorizable("a masked load depends on the lane")
         buffer, indices, ramps = self._place(load.buffer, load.indices)
-        if mask is None or self._in_bounds(load, known):
+        if mask is None:
+            return Load(buffer, indices)
+        defined = load.buffer in self._inputs or load.buffer in self._expanded
+        if defined and self._in_bounds(load.buffer, load.indices, known):
             return Load(buffer, indices)
         if ramps:
             return Load(buffer, indices, mask.value)
@@ -296,9 +313,9 @@ class LaneBuilder:
         assert not isinstance(last, Ramp)
         return Load(buffer, (*indices[:-1], Ramp(last, 0, self._lanes)), mask.value)
 
-    def _in_bounds(self, load: Load, known: Assumptions) -> bool:
-        """Whether a load is certain to be in bounds in every lane, whatever the mask."""
-        for index, extent in zip(load.indices, load.buffer.shape, strict=True):
+    def _in_bounds(self, buffer: Buffer, indices: tuple[Index, ...], known: Assumptions) -> bool:
+        """Whether an access is certain to be in bounds in every lane, whatever the mask."""
+        for index, extent in zip(indices, buffer.shape, strict=True):
             assert not isinstance(index, Ramp)
             inside = (Comparison(0, "<=", index), Comparison(index, "<", extent))
             if not all(known.certain(comparison) for comparison in inside):

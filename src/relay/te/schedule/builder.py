@@ -13,6 +13,7 @@ from relay.te.schedule.compute_root import ComputeRoot
 from relay.te.schedule.fuse import Fuse
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
+from relay.te.schedule.prefetch import Prefetch
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
 from relay.te.schedule.set_scope import SetScope
@@ -112,6 +113,9 @@ class ScheduleBuilder:
 
     def pragma(self, stage: str, loop: str, key: str, value: str | int = 1) -> None:
         self.add(Pragma(stage, loop, key, value))
+
+    def prefetch(self, stage: str, loop: str, tensor: str, target: str, ahead: str) -> None:
+        self.add(Prefetch(stage, loop, tensor, target, ahead))
 
     def _adding(self, step: Step) -> str:
         """The name of the stage that `step` adds."""

@@ -18,6 +18,11 @@ def check_plain(state: State, stage: Stage, loop: Loop, action: str) -> None:
             found=f"a loop that is {loop.kind}",
             remedy=f"{action} it first, and set the kind of the new loop afterwards",
         )
+    if any(prefetching.loop == loop.name for prefetching in stage.prefetches):
+        raise refused(
+            f"cannot {action} loop `{loop.name}` of `{stage.name}`: it prefetches",
+            remedy=f"{action} it before asking for prefetches in it",
+        )
     attached = state.attached(stage, loop)
     if attached:
         raise refused(

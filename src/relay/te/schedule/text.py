@@ -22,6 +22,7 @@ from relay.te.schedule.compute_root import ComputeRoot
 from relay.te.schedule.fuse import Fuse
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
+from relay.te.schedule.prefetch import Prefetch
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
 from relay.te.schedule.set_scope import SetScope
@@ -34,12 +35,12 @@ from relay.te.schedule.vectorize import Vectorize
 
 KnownStep: TypeAlias = Union[
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
-    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma,
+    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch,
 ]  # fmt: skip
 
 STEP_TYPES: tuple[type[KnownStep], ...] = (
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
-    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma,
+    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch,
 )  # fmt: skip
 
 Argument: TypeAlias = Union[str, int, tuple[str, ...], None]

@@ -15,9 +15,12 @@ from relay.arith.expr import (
     Atom,
     Comparison,
     IntExpr,
+    Max,
+    Min,
     Node,
     Symbol,
     add,
+    children,
     free_symbols,
     linear_parts,
     maximum,
@@ -30,6 +33,9 @@ from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Binary, BinaryOp, Holds, Value
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
 from relay.tir.template import fresh_copy
+
+CHOICE_LIMIT = 2
+"""Minima and maxima that the new extent of a loop may hold; guards that need more stay guards."""
 
 
 def clamp_loops(statement: Stmt, known: Assumptions) -> Stmt:
@@ -76,7 +82,7 @@ def _clamp(loop: For, known: Assumptions) -> Stmt:
         low = low if limits[0] is None else maximum(low, limits[0])
         high = high if limits[1] is None else minimum(high, limits[1])
     low, high = known.simplify(low), known.simplify(high)
-    if low == 0 and high == loop.extent:
+    if (low == 0 and high == loop.extent) or _choices(low) + _choices(high) > CHOICE_LIMIT:
         return loop
     body = guarded.then
     for conjunct in reversed(remaining):
@@ -85,6 +91,11 @@ def _clamp(loop: For, known: Assumptions) -> Stmt:
     copy = fresh_copy(body, {loop.variable: variable + low})
     extent = known.simplify(maximum(high - low, 0))
     return For(variable, extent, copy, loop.kind, loop.annotations)
+
+
+def _choices(index: IntExpr) -> int:
+    """How many minima and maxima are in an index."""
+    return isinstance(index, (Min, Max)) + sum(map(_choices, children(index)))
 
 
 def _conjuncts(condition: Value) -> Iterator[Value]:

@@ -65,11 +65,16 @@ def partition_loops(func: PrimFunc) -> PrimFunc:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The iterations `low <= i < high` of a loop, in all of which `conditions` hold."""
+    """The iterations `low <= i < high` of a loop, in all of which `conditions` hold; `tests` say that i is there.
+
+    `decided` if `0 <= low <= high <= extent` is certain, and neither is a choice between expressions.
+    """
 
     low: IntExpr
     high: IntExpr
     conditions: frozenset[Comparison]
+    tests: tuple[Comparison, ...]
+    decided: bool
 
 
 class _Partitioner:
@@ -108,10 +113,11 @@ class _Partitioner:
         if split is not None:
             size = _weight(loop.body)
             pieces = (split.low != 0) + (split.high != loop.extent)
-            if loop.kind is LoopKind.SERIAL and pieces * size <= self._growth:
+            if split.decided and loop.kind is LoopKind.SERIAL and pieces * size <= self._growth:
                 self._growth -= pieces * size
                 return self._in_pieces(loop, split, known)
-            if size <= self._growth:
+            has_loops = any(isinstance(part, For) for part in walk_statement(loop.body))
+            if has_loops and size <= self._growth:
                 self._growth -= size
                 return self._with_branch(loop, split, known)
         body = self.statement(loop.body, known.with_loop(loop.variable, loop.extent))
@@ -136,9 +142,7 @@ class _Partitioner:
 
     def _with_branch(self, loop: For, split: Split, known: Assumptions) -> Stmt:
         inside = known.with_loop(loop.variable, loop.extent)
-        tests = [Comparison(split.low, "<=", loop.variable), Comparison(loop.variable, "<", split.high)]
-        tests = [test for test in tests if not inside.certain(test)]
-        condition = _all_hold(tests)
+        condition = _all_hold([test for test in split.tests if not inside.certain(test)])
         main = _without(fresh_copy(loop.body, {}), split.conditions)
         lonely = _only_other_iteration(loop, split)
         rest = loop.body if lonely is None else fresh_copy(loop.body, {loop.variable: lonely})
@@ -149,6 +153,8 @@ class _Partitioner:
 
 def _only_other_iteration(loop: For, split: Split) -> IntExpr | None:
     """The one iteration outside of the split, if it is just one."""
+    if not split.decided:
+        return None
     if split.low == 0 and loop.extent - split.high == 1:
         return split.high
     return 0 if split.low == 1 and split.high == loop.extent else None
@@ -218,18 +224,26 @@ def _find_split(loop: For, known: Assumptions) -> Split | None:
     low: IntExpr = 0
     high: IntExpr = loop.extent
     taken: set[Comparison] = set()
+    tests: list[Comparison] = []
     for guard in dict.fromkeys(_guards(loop.body)):
         if loop.variable not in free_symbols(guard.left) | free_symbols(guard.right) or inside.certain(guard):
             continue
         limits = limits_of(guard, loop.variable, inner, ranges)
         if limits is None:
             continue
-        new_low = known.simplify(maximum(low, limits[0])) if limits[0] is not None else low
-        new_high = known.simplify(minimum(high, limits[1])) if limits[1] is not None else high
+        new_low = low if limits[0] is None else known.simplify(maximum(low, limits[0]))
+        new_high = high if limits[1] is None else known.simplify(minimum(high, limits[1]))
         if not known.is_non_negative(add(new_low, multiply(new_high, -1))):
             low, high = new_low, new_high
             taken.add(guard)
+            tests += [] if limits[0] is None else [Comparison(limits[0], "<=", loop.variable)]
+            tests += [] if limits[1] is None else [Comparison(loop.variable, "<", limits[1])]
     if not taken or (low == 0 and high == loop.extent):
         return None
-    low = known.simplify(minimum(low, loop.extent))
-    return Split(low, known.simplify(maximum(high, low)), frozenset(taken))
+    plain = not any(map(_is_choice, (low, high, loop.extent)))
+    decided = plain and known.certain(Comparison(low, "<=", high))
+    return Split(low, high, frozenset(taken), tuple(dict.fromkeys(tests)), decided)
+
+
+def _is_choice(index: IntExpr) -> bool:
+    return isinstance(index, (Min, Max)) or any(map(_is_choice, children(index)))

@@ -11,6 +11,7 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.convert import round_float, wrap_int4
+from relay.targets.cpu.emit.integer_power import call_unsigned_power
 from relay.targets.cpu.emit.lanes import Lanes
 from relay.targets.cpu.emit.math import emit_power, emit_transcendental
 from relay.targets.cpu.emit.typenames import register_element
@@ -123,7 +124,7 @@ def _integer_binary(i: Lanes, op: BinaryOp, dtype: DType, left: str, right: str)
         case BinaryOp.RIGHT_SHIFT:
             return _right_shift(i, dtype, left, right)
         case BinaryOp.POWER:
-            return _integer_power(i, signed, dtype.bits, left, right)
+            return _integer_power(i, signed, left, right)
         case _:
             raise CompilerBug("emit", f"`{op}` is not defined on integers")
 
@@ -172,14 +173,9 @@ def _floor_differs(i: Lanes, rest: str, divisor: str) -> str:
     return i.like("i1").op("and", opposite, i.icmp("ne", rest, i.const(0)))
 
 
-def _integer_power(i: Lanes, signed: bool, bits: int, left: str, right: str) -> str:
-    """Wrapping power by squaring. A negative power is 1 / left**n, truncated: 0 but for bases 1 and -1."""
-    result, square, rest = i.const(1), left, right
-    for _ in range(bits):
-        odd = i.icmp("ne", i.op("and", rest, i.const(1)), i.const(0))
-        result = i.select(odd, i.op("mul", result, square), result)
-        square = i.op("mul", square, square)
-        rest = i.op("lshr", rest, i.const(1))
+def _integer_power(i: Lanes, signed: bool, left: str, right: str) -> str:
+    """Wrapping power. A negative power is 1 / left**n, truncated: 0 but for bases 1 and -1."""
+    result = call_unsigned_power(i, left, right)
     if not signed:
         return result
     odd = i.icmp("ne", i.op("and", right, i.const(1)), i.const(0))

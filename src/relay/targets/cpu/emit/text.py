@@ -223,7 +223,11 @@ class FunctionText:
 
     def render(self, header: str) -> str:
         """The function's whole text; `header` is what stands before the body."""
-        lines = [f"{header} {{", "entry:", *self._allocas]
+        return f"{header} {self.render_body()}"
+
+    def render_body(self) -> str:
+        """What stands between the braces, and they."""
+        lines = ["{", "entry:", *self._allocas]
         for item in self._items:
             if isinstance(item, str):
                 lines.append(item)

@@ -1,0 +1,240 @@
+"""Elements in order along an axis: argsort, sort, topk.   data[.., e, ..]
+
+The order is stable: of equal elements the first comes first. NaN comes after all numbers, in both directions.
+
+The tensor expressions count: the rank of an element is the number of elements that come before it, and the element at
+place p is the one whose rank is p. That takes e² comparisons, all of them independent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relay import te
+from relay.arith.expr import Comparison, IntExpr
+from relay.base.dtypes import DType, dtype_of
+from relay.ir.attributes import Attributes
+from relay.ir.expr import Call
+from relay.ir.types import ANY, TensorType, TupleType, Type
+from relay.ops.build import Argument, TupleWrapper, call, tuple_call
+from relay.ops.elementwise import NUMBERS
+from relay.ops.layout_rule import OwnLayout
+from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, Gradient, OperatorRecord, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array, wide
+from relay.tir.expr import Value
+
+
+@dataclass(frozen=True, slots=True)
+class ArgsortAttributes(Attributes):
+    axis: int = -1
+    is_ascend: bool = True
+    dtype: DType = DType.INT32
+
+
+@dataclass(frozen=True, slots=True)
+class SortAttributes(Attributes):
+    axis: int = -1
+    is_ascend: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TopKAttributes(Attributes):
+    """`k`: how many; below 1 for all. `ret_type`: `both`, `values` or `indices`. `dtype`: of the indices."""
+
+    k: IntExpr = 1
+    axis: int = -1
+    ret_type: str = "both"
+    is_ascend: bool = False
+    dtype: DType = DType.INT32
+
+
+def _order(data: Array, axis: int, ascend: bool) -> Array:
+    """Indices that put the elements along an axis in order."""
+    x = wide(data)
+    if ascend:
+        return np.argsort(x, axis=axis, kind="stable")
+    if x.dtype.kind != "f":
+        ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape)
+        return np.argsort(-ranks.astype(np.int64), axis=axis, kind="stable")
+    return np.argsort(-x, axis=axis, kind="stable")
+
+
+def _indices(data: te.Tensor, axis: int, ascend: bool, dtype: DType, count: IntExpr, name: str) -> te.Tensor:
+    """Stages `<name>_rank` and `<name>_index`: the places in the data of its first `count` elements in order."""
+    extent = data.shape[axis]
+    other, place = te.reduce_axis(extent, "j"), te.reduce_axis(extent, "j")
+
+    def at(i: tuple[IntExpr, ...], index: IntExpr) -> tuple[IntExpr, ...]:
+        return (*i[:axis], index, *i[axis + 1 :])
+
+    def rank(*i: IntExpr) -> Any:
+        first = _before(data[at(i, other)], data[i], other, i[axis], ascend)
+        return te.sum(te.cast(first, DType.INT32), axis=other)
+
+    ranks = te.compute(data.shape, rank, name=f"{name}_rank")
+    shape = (*data.shape[:axis], count, *data.shape[axis + 1 :])
+
+    def chosen(*i: IntExpr) -> Any:
+        here = te.equal(ranks[at(i, place)], te.index_value(i[axis], DType.INT32))
+        return te.sum(te.select(here, te.index_value(place, dtype), te.const(0, dtype)), axis=place)
+
+    return te.compute(shape, chosen, name=f"{name}_index")
+
+
+def _before(left: Value, right: Value, left_index: IntExpr, right_index: IntExpr, ascend: bool) -> Value:
+    """That the element `left` comes before the element `right`."""
+    wins = te.less(left, right) if ascend else te.greater(left, right)
+    ties = te.equal(left, right)
+    if left.dtype.is_float:
+        wins = te.logical_or(wins, te.logical_and(te.logical_not(te.is_nan(left)), te.is_nan(right)))
+        ties = te.logical_or(ties, te.logical_and(te.is_nan(left), te.is_nan(right)))
+    return te.logical_or(wins, te.logical_and(ties, te.less(left_index, right_index)))
+
+
+def _gathered(data: te.Tensor, indices: te.Tensor, axis: int, name: str) -> te.Tensor:
+    def element(*i: IntExpr) -> Value:
+        # An index is in range by its making; the clip says so where that cannot be seen.
+        last = te.index_value(data.shape[axis] - 1, indices.dtype)
+        place = te.maximum(te.minimum(indices[i], last), 0)
+        return data[(*i[:axis], te.as_index(place), *i[axis + 1 :])]
+
+    return te.compute(indices.shape, element, name=name)
+
+
+def _argsort_rule(run: RelationRun, attributes: ArgsortAttributes) -> Type:
+    data = run.tensor(0)
+    run.dtype_in(0, *NUMBERS)
+    run.axis(attributes.axis, len(data.shape))
+    return TensorType(data.shape, attributes.dtype)
+
+
+def _sort_rule(run: RelationRun, attributes: SortAttributes) -> Type:
+    data = run.tensor(0)
+    run.dtype_in(0, *NUMBERS)
+    run.axis(attributes.axis, len(data.shape))
+    return data
+
+
+def _topk_rule(run: RelationRun, attributes: TopKAttributes) -> Type:
+    """data[.., e, ..] → (values[.., k, ..], indices[.., k, ..])"""
+    data = run.tensor(0)
+    run.dtype_in(0, *NUMBERS)
+    axis = run.axis(attributes.axis, len(data.shape))
+    if attributes.ret_type not in ("both", "values", "indices"):
+        run.conflict("wrong-attribute", "`ret_type` is not known", "`both`, `values` or `indices`", attributes.ret_type)
+    extent = data.shape[axis]
+    count = extent if _takes_all(attributes) else attributes.k
+    if extent is not ANY and count is not extent:
+        run.require(Comparison(count, "<=", extent), "not-enough-elements",
+                    f"`k` must not be above the {extent} elements of axis {axis}", (0,))  # fmt: skip
+    shape = (*data.shape[:axis], count, *data.shape[axis + 1 :])
+    values, indices = TensorType(shape, data.dtype), TensorType(shape, attributes.dtype)
+    return {"values": values, "indices": indices}.get(attributes.ret_type, TupleType((values, indices)))
+
+
+def _takes_all(attributes: TopKAttributes) -> bool:
+    return isinstance(attributes.k, int) and attributes.k < 1
+
+
+def _topk_meaning(attributes: TopKAttributes, data: Array) -> Any:
+    axis = attributes.axis % data.ndim
+    count = data.shape[axis] if _takes_all(attributes) else int(attributes.k)  # pyright: ignore[reportArgumentType]
+    order = np.take(_order(data, axis, attributes.is_ascend), np.arange(count), axis)
+    values, indices = np.take_along_axis(data, order, axis), order.astype(attributes.dtype.numpy)
+    return {"values": values, "indices": indices}.get(attributes.ret_type, (values, indices))
+
+
+def _topk_compute(attributes: TopKAttributes, inputs: tuple[te.Tensor], _: Type) -> Any:
+    (data,) = inputs
+    axis = attributes.axis % len(data.shape)
+    count = data.shape[axis] if _takes_all(attributes) else attributes.k
+    indices = _indices(data, axis, attributes.is_ascend, attributes.dtype, count, "topk")
+    if attributes.ret_type == "indices":
+        return indices
+    values = _gathered(data, indices, axis, "topk_values")
+    return values if attributes.ret_type == "values" else (values, indices)
+
+
+def _argsort_compute(attributes: ArgsortAttributes, inputs: tuple[te.Tensor], _: Type) -> te.Tensor:
+    (data,) = inputs
+    axis = attributes.axis % len(data.shape)
+    return _indices(data, axis, attributes.is_ascend, attributes.dtype, data.shape[axis], "argsort")
+
+
+def _sort_compute(attributes: SortAttributes, inputs: tuple[te.Tensor], _: Type) -> te.Tensor:
+    (data,) = inputs
+    axis = attributes.axis % len(data.shape)
+    indices = _indices(data, axis, attributes.is_ascend, DType.INT32, data.shape[axis], "sort")
+    return _gathered(data, indices, axis, "sort")
+
+
+def _argsort_meaning(attributes: ArgsortAttributes, data: Array) -> Array:
+    return _order(data, attributes.axis, attributes.is_ascend).astype(attributes.dtype.numpy)
+
+
+def _sort_meaning(attributes: SortAttributes, data: Array) -> Array:
+    return np.take_along_axis(data, _order(data, attributes.axis, attributes.is_ascend), attributes.axis)
+
+
+def _record(
+    name: str, description: str, attributes: type[Attributes], rule: Any, meaning: Any, compute: Any, gradient: Gradient
+) -> OperatorRecord:
+    return define(
+        name,
+        description,
+        inputs={"data": "[.., e, ..], a number type"},
+        attributes=attributes,
+        type_rule=rule,
+        meaning=meaning,
+        compute=compute,
+        fusion=FusionKind.OPAQUE,
+        layout=OwnLayout("its axis is the one that is put in order"),
+        gradient=gradient,
+        support_level=6,
+    )
+
+
+ARGSORT = _record(
+    "argsort", "Where the elements in order are.", ArgsortAttributes, _argsort_rule, _argsort_meaning, _argsort_compute,
+    PIECEWISE_CONSTANT,
+)  # fmt: skip
+SORT = _record(
+    "sort", "The elements in order.", SortAttributes, _sort_rule, _sort_meaning, _sort_compute, WAITS_FOR_AUTODIFF
+)
+TOPK = _record(
+    "topk", "The first elements in order, and where they are.", TopKAttributes, _topk_rule, _topk_meaning,
+    _topk_compute, WAITS_FOR_AUTODIFF,
+)  # fmt: skip
+
+SORTS: tuple[OperatorRecord, ...] = (ARGSORT, SORT, TOPK)
+
+
+def argsort(data: Argument, axis: int = -1, is_ascend: bool = True, dtype: str | DType = "int32") -> Call:
+    """The indices that put `data` in order along `axis`, as `dtype`; stable, NaN last.
+
+    Raises `RelayError`: `axis-out-of-range`, `wrong-dtype`.
+    """
+    return call(ARGSORT, (data,), ArgsortAttributes(axis, is_ascend, dtype_of(dtype)))
+
+
+def sort(data: Argument, axis: int = -1, is_ascend: bool = True) -> Call:
+    """`data` in order along `axis`, NaN last. Raises `axis-out-of-range`, `wrong-dtype`."""
+    return call(SORT, (data,), SortAttributes(axis, is_ascend))
+
+
+def topk(
+    data: Argument, k: IntExpr = 1, axis: int = -1, ret_type: str = "both", is_ascend: bool = False,
+    dtype: str | DType = "int32",
+) -> Call | TupleWrapper:  # fmt: skip
+    """The `k` largest elements (smallest, with `is_ascend`) along `axis`, in order; all of them when k is below 1.
+
+    data[.., e, ..] → (values[.., k, ..], indices[.., k, ..]), or one of both by `ret_type`.
+
+    Raises `RelayError`: `not-enough-elements`, `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
+    """
+    attributes = TopKAttributes(k, axis, ret_type, is_ascend, dtype_of(dtype))
+    return tuple_call(TOPK, (data,), attributes, 2) if ret_type == "both" else call(TOPK, (data,), attributes)

@@ -1,0 +1,88 @@
+"""Asking for memory ahead of time.
+
+While one iteration of an outer loop computes, its inner iterations ask, each for its share, for the cache lines that
+the next iteration will read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from relay.arith.expr import IntExpr, Symbol, add, ceil_divide, free_symbols, multiply, substitute
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.te.placement import Enclosing
+from relay.te.region import Range, range_of
+from relay.tir.buffer import Buffer
+from relay.tir.expr import Call, Load, imm
+from relay.tir.stmt import Evaluate, Stmt
+
+LINE_BYTES = 64
+SECOND_LEVEL = 2
+"""The cache that lines are brought into: they are needed soon, but not next."""
+
+
+def prefetched(
+    buffer: Buffer,
+    reads: Sequence[tuple[IntExpr, ...]],
+    ahead: Enclosing,
+    between: Sequence[Enclosing],
+    inner: Mapping[Symbol, IntExpr],
+) -> list[Stmt]:
+    """The prefetches of one iteration of the last loop of `between`, for what the next iteration of `ahead` `reads`.
+
+    `between` are the loops inside `ahead`, down to the one that the statements stand in; `inner` those further in. What
+    is read must be one contiguous part of `buffer`. Raises `RelayError` (`schedule-prefetch`).
+    """
+    if ahead.extent == 1:
+        return []
+    running = dict(inner) | {loop.symbol: loop.extent for loop in between}
+    low, size = _contiguous(buffer, reads, running)
+    if not any(ahead.symbol in free_symbols(index) for index in low):
+        raise _refused(buffer, f"a part of it that moves with loop `{ahead.loop}`", "the same part in all iterations")
+    line = max(1, LINE_BYTES // buffer.dtype.item_bytes)
+    iterations: IntExpr = 1
+    number: IntExpr = 0
+    for loop in between:
+        iterations = multiply(iterations, loop.extent)
+        number = multiply(number, loop.extent) if loop.extent == 1 else add(multiply(number, loop.extent), loop.symbol)
+    share = ceil_divide(ceil_divide(size, line), iterations)
+    if not isinstance(share, int):
+        raise _refused(buffer, "a share of constant size", f"{size} elements in {iterations} iterations")
+    next_low = tuple(substitute(index, {ahead.symbol: add(ahead.symbol, 1)}) for index in low)
+    return [_prefetch(buffer, next_low, multiply(add(multiply(number, share), part), line)) for part in range(share)]
+
+
+def _prefetch(buffer: Buffer, low: tuple[IntExpr, ...], elements: IntExpr) -> Stmt:
+    """Only the address matters, so elements beyond the last axis' extent are those of the next row."""
+    load = Load(buffer, (*low[:-1], add(low[-1], elements)))
+    return Evaluate(Call("prefetch", (load, imm(0, DType.INT32), imm(SECOND_LEVEL, DType.INT32)), DType.INT32))
+
+
+def _contiguous(
+    buffer: Buffer, reads: Sequence[tuple[IntExpr, ...]], running: Mapping[Symbol, IntExpr]
+) -> tuple[tuple[IntExpr, ...], IntExpr]:
+    """Where the one part of `buffer` that is read starts, and its size in elements."""
+    if len(reads) != 1 or not buffer.shape:
+        raise _refused(buffer, "one read of it", f"{len(reads)} reads")
+    size: IntExpr = 1
+    low: list[IntExpr] = []
+    whole = True  # are all axes further in read whole?
+    for index, extent in reversed(list(zip(reads[0], buffer.shape, strict=True))):
+        part = range_of(index, running)
+        if part is None or (not whole and part.width != 0):
+            raise _refused(buffer, "a contiguous part of it read at a time", f"[{', '.join(map(str, reads[0]))}]")
+        whole = whole and part == Range(0, add(extent, -1))
+        size = multiply(size, add(part.width, 1))
+        low.insert(0, part.low)
+    return tuple(low), size
+
+
+def _refused(buffer: Buffer, expected: str, found: str) -> RelayError:
+    return RelayError(
+        rule="schedule-prefetch",
+        message=f"cannot prefetch `{buffer.name}`",
+        expected=expected,
+        found=found,
+        remedy="lay the tensor out so that one iteration reads one contiguous part of it",
+    )

@@ -1,0 +1,56 @@
+"""Prefetch: memory is asked for before it is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.schedule.step import refused
+from relay.te.state import Prefetching, State
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """In `loop` of `stage`, ask for what the next iteration of loop `ahead` of `target` will read of `tensor`.
+
+    The iterations in between share the cache lines out. While a micro-kernel goes through the rows of one panel of
+    packed weights, the next panel is on its way to the second-level cache.
+
+    >>> from relay import te
+    >>> a, w = te.placeholder((8, 8), "float32", "a"), te.placeholder((2, 8, 4), "float32", "w")
+    >>> k = te.reduce_axis(8, "k")
+    >>> c = te.compute((2, 8, 4), lambda p, i, j: te.sum(a[i, k] * w[p, k, j], axis=k), name="c")
+    >>> print(te.apply([c]))  # before
+    for p
+      for i
+        for j
+          for k
+            c
+    >>> print(te.apply([c], [te.Prefetch("c", "i", "w", "c", "p")]))  # after
+    for p
+      for i
+        prefetch w of the next p
+        for j
+          for k
+            c
+    """
+
+    stage: str
+    loop: str
+    tensor: str
+    target: str
+    ahead: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        stage.position(self.loop)
+        state.stage(self.target).position(self.ahead)
+        sources = state.sources(stage)
+        named = [buffer for buffer in sources if buffer.name == self.tensor]
+        if len(named) != 1 or not stage.reads():
+            raise refused(
+                f"`{stage.name}` does not read `{self.tensor}`",
+                expected="one of " + ", ".join(source.name for source in sources),
+                found=self.tensor,
+            )
+        prefetching = Prefetching(self.loop, named[0], self.target, self.ahead)
+        return state.with_stage(replace(stage, prefetches=(*stage.prefetches, prefetching)))

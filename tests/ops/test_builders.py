@@ -1,0 +1,166 @@
+"""What users write: `relay.nn.conv2d(x, w, …)`, `x + 1`, `relay.var("x", shape=("n", 784))`."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+from relay import image, nn, op
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, const
+from relay.ir.module import IRModule
+from relay.ir.types import ANY, TensorType
+from relay.ops.build import symbol, tensor_type, var
+from relay.ops.record import OperatorRecord
+from relay.ops.table import OPERATORS
+
+WITHOUT_FUNCTION = {"nn.dropout"}  # `nn.dropout` gives the first field; `nn.dropout_raw` is the record's call
+
+
+def image_data(*shape: int | str) -> Var:
+    return var("x", shape=shape or ("n", 3, 8, 8))
+
+
+def text(expr: Expr) -> str:
+    return str(expr.checked_type)
+
+
+def operator(call: Expr) -> OperatorRecord:
+    assert isinstance(call, Call)
+    assert isinstance(call.op, Op)
+    record = call.op.operator
+    assert isinstance(record, OperatorRecord)
+    return record
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_operator_has_its_published_function(name: str) -> None:
+    space, _, leaf = name.rpartition(".")
+    face = {"": op, "nn": nn, "image": image}[space]
+    function = getattr(face, leaf)
+    assert inspect.getdoc(function)
+    assert not inspect.signature(function).parameters.keys() & {"args", "kwargs"}
+
+
+def test_a_convolution_as_users_write_it() -> None:
+    data, weight = image_data(1, 56, 56, 64), var("w", shape=(3, 3, 64, 64))
+    layer = nn.conv2d(
+        data, weight, kernel_size=(3, 3), channels=64, padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO"
+    )
+    assert text(layer) == "Tensor[(1, 56, 56, 64), float32]"
+    assert layer.attrs is not None
+    assert dict(layer.attrs.shown())["padding"] == (1, 1, 1, 1)
+
+
+def test_equal_names_are_equal_extents() -> None:
+    x, y = var("x", shape=("n", 4)), var("y", shape=("n", 1))
+    assert text(x + y) == "Tensor[(n, 4), float32]"
+    assert x.type_annotation == TensorType((symbol("n"), 4), DType.FLOAT32)
+    assert tensor_type(("?", 2)).shape == (ANY, 2)
+
+
+def test_python_arithmetic_is_relay() -> None:
+    x = var("x", shape=(2, "n"))
+    for call, name in (
+        (x + 1, "add"), (1 - x, "subtract"), (x * 2.0, "multiply"), (1.0 / x, "divide"), (-x, "negative"),
+        (x < 1, "less"), (x <= x, "less_equal"), (x > 1, "greater"), (x >= 0, "greater_equal"),
+    ):  # fmt: skip
+        assert operator(call).name == name
+        assert call.checked_type is not None
+
+
+def test_numbers_take_the_type_of_the_other_side() -> None:
+    half = var("h", shape=(2,), dtype="float16")
+    whole = var("i", shape=(2,), dtype="int64")
+    assert text(half + 1) == "Tensor[(2,), float16]"
+    assert text(3 * whole) == "Tensor[(2,), int64]"
+    with pytest.raises(RelayError, match="dtypes-differ"):
+        whole + 1.5
+    with pytest.raises(RelayError, match="dtypes-differ"):
+        var("b", shape=(2,), dtype="int8") + 300
+
+
+def test_lists_are_tuples_and_arrays_are_constants() -> None:
+    x = var("x", shape=(2, 3))
+    joined = op.concatenate([x, np.ones((1, 3), np.float32), const([[0.0, 1.0, 2.0]])], axis=0)
+    assert text(joined) == "Tensor[(4, 3), float32]"
+    assert isinstance(joined.args[0], Tuple)
+    assert isinstance(joined.args[0].fields[1], Constant)
+
+
+def test_results_that_are_tuples_unpack() -> None:
+    first, second = op.split(var("x", shape=(6, "n")), 2)
+    assert text(first + second) == "Tensor[(3, n), float32]"
+    vectors = [var(name, shape=(3,)) for name in ("gamma", "beta", "mean", "variance")]
+    normal = nn.batch_norm(image_data(), *vectors)
+    assert len(normal) == 3
+    assert text(nn.relu(normal[0])) == "Tensor[(n, 3, 8, 8), float32]"
+    assert text(op.concatenate(op.split(var("y", shape=(4,)), 2), 0)) == "Tensor[(4,), float32]"
+    with pytest.raises(IndexError):
+        normal[3]
+
+
+def test_formulas_are_typed_expressions_of_other_operators() -> None:
+    x = var("x", shape=("n", 8), dtype="float16")
+    for formula in (nn.gelu, nn.silu, nn.hard_sigmoid, nn.hard_swish):
+        assert text(formula(x)) == "Tensor[(n, 8), float16]"
+    assert text(op.std(x, 1)) == "Tensor[(n,), float16]"
+    assert text(op.logsumexp(x, 1, True)) == "Tensor[(n, 1), float16]"
+    mean, deviation = op.mean_std(x, 0)
+    assert text(mean) == text(deviation) == "Tensor[(8,), float16]"
+
+
+def test_open_weights_are_inferred_from_data_and_attributes() -> None:
+    x = image_data()
+    parameters = [var(name) for name in ("w", "gamma", "beta", "mean", "variance", "dense", "bias")]
+    w, gamma, beta, mean, variance, dense, bias = parameters
+    y = nn.conv2d(x, w, channels=4, kernel_size=(3, 3))
+    y = nn.batch_flatten(nn.batch_norm(y, gamma, beta, mean, variance)[0])
+    y = nn.bias_add(nn.dense(y, dense, units=10), bias, axis=-1)
+    module = infer_type(IRModule.from_expr(Function((x, *parameters), y)))
+    main = module["main"]
+    assert text(main.body) == "Tensor[(n, 10), float32]"
+    found = [str(parameter.checked_type) for parameter in main.params[1:]]
+    vector = "Tensor[(4,), float32]"
+    assert found == [
+        "Tensor[(4, 3, 3, 3), float32]",
+        *(vector,) * 4,
+        "Tensor[(10, 144), float32]",
+        "Tensor[(10,), float32]",
+    ]
+
+
+def test_a_mismatch_is_raised_at_the_line_that_built_it() -> None:
+    with pytest.raises(RelayError) as caught:
+        nn.dense(var("x", shape=(32, 784)), var("w", shape=(10, 512)))
+    error = caught.value
+    assert error.rule == "axes-differ"
+    assert error.span is not None
+    assert error.span.source.name == __file__
+    assert "nn.dense(var" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("shape", "rule"), [((-1, 3), "bad-extent"), ((1.5,), "bad-extent"), ((True,), "bad-extent")], ids=str
+)
+def test_shapes_that_are_none(shape: tuple[object, ...], rule: str) -> None:
+    with pytest.raises(RelayError) as caught:
+        var("x", shape=shape)  # type: ignore[arg-type]
+    assert caught.value.rule == rule
+
+
+def test_arguments_that_are_no_expressions() -> None:
+    with pytest.raises(RelayError, match="not-an-expression"):
+        nn.relu(object())  # type: ignore[arg-type]
+    with pytest.raises(RelayError, match="two-annotations"):
+        var("x", "float32", shape=(1,))
+    with pytest.raises(RelayError, match="bad-layout"):
+        nn.conv2d(image_data(), var("w", shape=(4, 3, 3, 3)), data_layout="NCHW4")
+
+
+def test_scalars_by_dtype_name() -> None:
+    assert text(var("i", "int32")) == "int32"

@@ -1,0 +1,64 @@
+"""`docs/schedules.md` is made from the steps' own documentation and the golden schedules, and is up to date."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+from relay import te
+
+ROOT = Path(__file__).parent.parent.parent
+SCHEDULES = ROOT / "tests" / "golden" / "schedule"
+
+HEAD = """# Schedules
+
+A tensor expression says what to compute; a schedule says how. It is a tuple of steps, each a frozen value that is
+checked when it is applied: a step that would change the result is refused, with the reason.
+
+```python
+from relay import te
+s = te.ScheduleBuilder(outputs)              # records steps, and checks each at its line
+outer, inner = s.split("conv", "oc", factor=16)
+s.vectorize("conv", inner)
+print(s.state)                               # the loops so far
+func = te.lower(outputs, inputs, s.steps)    # loops, as a tir.PrimFunc
+text = te.print_steps(s.steps)               # one step a line; te.parse_steps reads it back
+```
+
+Stages are named after their computes, loops after the parameters of the compute's function; `split` makes `i.outer`
+and `i.inner` of `i`, `fuse` makes `i.j.fused`, `cache_write` and `cache_read` add stages `c.register`, `a.local`, and
+`rfactor` adds `c.rf`. This page is written by `tests/te/test_docs.py` (with UPDATE_GOLDEN=1).
+
+# Steps
+"""
+
+WHOLE = {
+    "micro_kernel": "A matrix product in register tiles, with its epilogue",
+    "convolution": "A convolution with padding, bias, residual and relu",
+    "softmax": "Softmax, row by row",
+    "attention": "Attention, block by block of keys",
+}
+
+
+def section(kind: type) -> str:
+    name = te.step_name(kind)
+    parts = [x.name if x.default is MISSING else f"{x.name}={x.default!r}" for x in fields(kind)]
+    prose = (inspect.getdoc(kind) or "").split(">>>")[0].strip()
+    return f"## {name}\n\n`{name}({', '.join(parts)})`\n\n{prose}\n\n{example(name)}"
+
+
+def example(name: str) -> str:
+    text = (SCHEDULES / f"{name}.txt").read_text()
+    steps, before, after = re.fullmatch(
+        r"# program: \w+\n(.*?)\n----- before\n(.*?)=====>\n(.*)", text, re.DOTALL
+    ).groups()
+    blocks = [("The schedule", steps + "\n"), ("before", before), ("after", after)]
+    return "\n".join(f"{title}:\n\n```\n{block}```\n" for title, block in blocks)
+
+
+def test_page_is_up_to_date(golden):
+    whole = [f"## {title}\n\n{example(name)}" for name, title in WHOLE.items()]
+    page = "\n".join([HEAD, *map(section, te.STEP_TYPES), "# Whole schedules\n", *whole])
+    golden(ROOT / "docs" / "schedules.md", page)
