@@ -1,7 +1,7 @@
 """Passes as text: input `=====>` output, one file a pass. Reading them needs no Python.
 
-For each case: the text is parsed and typed, the pass gives the text on the right, a second run changes nothing, and both
-sides compute the same on random inputs. `UPDATE_GOLDEN=1` writes the right sides anew.
+For each case: the text is parsed and typed, the pass gives the text on the right, a second run changes nothing, and
+both sides compute the same on random inputs. `UPDATE_GOLDEN=1` writes the right sides anew.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from relay.transform.fold_constant import fold_constant
 from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
-from relay.transform.pipelines import a_normal_form
+from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.simplify_inference import simplify_inference
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
@@ -37,6 +37,7 @@ PASSES: dict[str, Pass] = {
     "fuse_ops": fuse_ops,
     "simplify_inference": simplify_inference,
     "to_a_normal_form": a_normal_form,
+    "to_graph_normal_form": graph_normal_form,
 }
 NEEDS_CONSTANTS = {"fold_scale_axis"}
 HEADER = '#[version = "0.0.5"]\n'
