@@ -13,7 +13,7 @@ from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
-from relay.tir.printer import print_func
+from relay.tir.printer import print_primfunc
 
 
 def add_command(commands: Any) -> None:
@@ -63,7 +63,7 @@ def _te(compilation: Compilation, kernel: Kernel) -> str:
 
 
 def _tir(compilation: Compilation, kernel: Kernel) -> str:
-    return print_function(kernel.loops(compilation.backend))
+    return print_primfunc(kernel.loops(compilation.backend))
 
 
 def _llvm(compilation: Compilation, kernel: Kernel) -> str:
