@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.cli.inputs import random_inputs
-from relay.runtime.artefact import write_atomically
+from relay.runtime.files import write_atomically
 from relay.runtime.executable import Result, load
 
 

@@ -126,7 +126,7 @@ class Manifest:
                 )
             entries = tuple(_entry_from_json(entry) for entry in document["entries"])
             provenance = {str(key): str(value) for key, value in document["provenance"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
                 rule="bad-manifest",
                 message="the manifest of the artefact cannot be read",
