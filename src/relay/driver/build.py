@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress, as_module
+from relay.driver.export import export_library
 from relay.driver.targets import backend_for
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
@@ -34,7 +36,7 @@ def build(
     array([2., 2., 2.], dtype=float32)
     """
     compilation = compile_stages(program, target, params, opt_level, progress)
-    return instantiate(compilation.artefact, compilation.backend.link)
+    return instantiate(compilation.artefact, partial(export_library, compilation.backend))
 
 
 def compile_stages(

@@ -100,13 +100,13 @@ def _narrow_float(value: Any) -> NDArray[np.generic] | None:
 
 def _scalar(value: float, spec: TensorSpec) -> NDArray[np.generic]:
     """A Python number as an array without axes. Floats are rounded; integers and booleans must be exact."""
+    refusal = _mismatch(spec, "value", f"a number that {spec.dtype} holds", repr(value), "")
     try:
         array = np.asarray(value, dtype=spec.dtype.numpy)
-        fits = spec.dtype.is_float or bool(array == value)
     except (OverflowError, ValueError):
-        fits = False
-    if not fits or (spec.dtype.is_bool and not isinstance(value, bool)):
-        raise _mismatch(spec, "value", f"a number that {spec.dtype} holds", repr(value), "")
+        raise refusal from None
+    if (spec.dtype.is_bool and not isinstance(value, bool)) or not (spec.dtype.is_float or array == value):
+        raise refusal
     return array
 
 

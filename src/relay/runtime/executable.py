@@ -68,7 +68,8 @@ class Executable:
         self.artefact.save(path)
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write a self-contained shared library that programs in C can call without Python. Needs `relay[export]`."""
+        """Write a self-contained shared library that programs in C can call without Python, and beside it a header
+        that says how. Needs `relay[export]`."""
         if self.artefact is None or self.exporter is None:
             raise RelayError(
                 rule="cannot-export",
