@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from relay.cli.models import add_model_options, read_model
-from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
 from relay.te.schedule.text import print_steps
@@ -16,8 +14,7 @@ from relay.text.printer import astext
 from relay.tir.printer import print_primfunc
 
 
-def add_command(commands: Any) -> None:
-    command = commands.add_parser("show", help="print a model at a stage of its compilation")
+def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command)
     command.add_argument("--stage", default="relay", choices=(*MODULE_STAGES, *KERNEL_STAGES), help="default: relay")
     command.add_argument(
@@ -29,7 +26,7 @@ def add_command(commands: Any) -> None:
 
 def execute(options: argparse.Namespace) -> None:
     model = read_model(options)
-    compilation = compile_stages(model.module, options.target, model.params, options.opt_level)
+    compilation = model.compilation(options)
     if options.stage in MODULE_STAGES:
         texts = {options.stage: MODULE_STAGES[options.stage](compilation, options.function)}
     else:
