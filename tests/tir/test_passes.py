@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
 from relay.tir.equality import structural_equal
-from relay.tir.parser import parse_primfunc
-from relay.tir.printer import print_primfunc
+from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
 from relay.tir.interpreter import interpret
+from relay.tir.parser import parse_primfunc
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
 from relay.tir.passes.unroll_loops import unroll_loops
 from relay.tir.passes.vectorize_loops import vectorize_loops
 from relay.tir.pipeline import lower
+from relay.tir.printer import print_primfunc
 from relay.tir.stmt import Allocate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import walk_statement
+from relay.tir.verifier import verify
 
 INT = DType.INT32
 KINDS = st.sampled_from([LoopKind.SERIAL, LoopKind.SERIAL, LoopKind.PARALLEL, LoopKind.UNROLLED, LoopKind.VECTORIZED])
@@ -145,6 +145,7 @@ def test_lowered_programs_are_ready_for_targets(func: PrimFunc) -> None:
     assert kinds <= {LoopKind.SERIAL, LoopKind.PARALLEL}
     bound = [part.variable for part in walk_statement(lowered.body) if isinstance(part, For)]
     assert len(bound) == len(set(bound))
+    assert verify(lowered) == (), print_primfunc(lowered)
 
 
 @settings(max_examples=60, deadline=None)

@@ -79,6 +79,7 @@ class Stager:
     def __init__(self, *, constant_registers: bool) -> None:
         self.varying: set[Key] = set()
         self.now: dict[Key, Any] = {}
+        self.left_open = False  # whether a comparison in some copy was not decided by constants alone
         self._constant_registers = constant_registers
         self._staged_values: dict[int, Staged[Value]] = {}
 
@@ -214,7 +215,7 @@ class Stager:
                     value, (self.index(base),), partial(RampValue, stride=stride, dtype=dtype, lanes=lanes)
                 )
             case Holds(Comparison(left, op, right), lanes):
-                return self._built(value, (self.index(left), self.index(right)), partial(_holds, op, lanes))
+                return self._built(value, (self.index(left), self.index(right)), partial(self._holds, op, lanes))
             case Load(buffer, indices, mask):
                 places = (self.buffer(buffer), self.indices(buffer, indices))
                 if mask is None:
@@ -238,6 +239,12 @@ class Stager:
             case _:
                 assert_never(value)
 
+    def _holds(self, op: str, lanes: int, left: IntExpr, right: IntExpr) -> Value:
+        if isinstance(left, int) and isinstance(right, int):
+            return Imm(COMPARISON_OPERATORS[op](left, right), DType.BOOL, lanes)
+        self.left_open = True
+        return Holds(Comparison(left, op, right), lanes)
+
     def _built(self, value: Value, parts: tuple[Staged[Any], ...], make: Callable[..., Value]) -> Staged[Value]:
         keys = NO_KEYS.union(*(part.keys for part in parts))
         if not keys:
@@ -256,12 +263,6 @@ def _with_nodes(total: IntExpr, nodes: list[tuple[IntExpr, int]]) -> IntExpr:
     for node, coefficient in nodes:
         total = add(total, multiply(node, coefficient))
     return total
-
-
-def _holds(op: str, lanes: int, left: IntExpr, right: IntExpr) -> Value:
-    if isinstance(left, int) and isinstance(right, int):
-        return Imm(COMPARISON_OPERATORS[op](left, right), DType.BOOL, lanes)
-    return Holds(Comparison(left, op, right), lanes)
 
 
 def _call(original: Call, *arguments: Value) -> Value:

@@ -51,6 +51,11 @@ class Template:
         self._unroll = unroll
         self._emit = self._statement(statement, rename)
 
+    @property
+    def left_open(self) -> bool:
+        """Whether some copy holds a comparison of indices that constants alone do not decide, but ranges may."""
+        return self._stager.left_open
+
     def instantiate(self, values: Mapping[Symbol, IntExpr]) -> Stmt:
         """One copy, with these values of the replaced symbols."""
         for symbol, value in values.items():

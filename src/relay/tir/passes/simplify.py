@@ -46,7 +46,7 @@ from relay.tir.semantics import (
 )
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex, map_children, map_index
-from relay.tir.value_rules import RuleTable
+from relay.tir.value_rules import RuleTable, rule_table
 
 NOTHING = Sequence(())
 _EXACT_UNARY = frozenset({UnaryOp.NEGATIVE, UnaryOp.ABS, UnaryOp.NOT, UnaryOp.FLOOR, UnaryOp.CEIL, UnaryOp.TRUNC})
@@ -63,7 +63,7 @@ def simplify_statement(
     statement: Stmt, known: Assumptions, allowed: FloatingPointClass = FloatingPointClass.EXACT
 ) -> Stmt:
     """`simplify` for a statement at a place where `known` holds."""
-    return _Simplifier(known, {}, RuleTable(allowed=allowed)).statement(statement)
+    return _Simplifier(known, {}, rule_table(allowed)).statement(statement)
 
 
 class _Simplifier:
