@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from relay.cli.models import add_model_options, read_model
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
+from relay.te.definitions import print_definitions
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.printer import print_primfunc
@@ -53,10 +54,11 @@ def _program(compilation: Compilation, function: str | None) -> str:
 def _te(compilation: Compilation, kernel: Kernel) -> str:
     group = kernel.group()
     lines = [f"kernel {kernel.info.name}"]
-    lines += [f"  input {tensor!r}: {tensor.dtype}" for tensor in group.inputs]
-    lines += [f"  {line}" for line in print_steps(kernel.schedule(compilation.backend)).splitlines()]
-    lines += [f"  output {tensor!r}: {tensor.dtype}" for tensor in group.outputs]
-    return "\n".join(lines)
+    lines += [f"input {tensor!r}: {tensor.dtype}" for tensor in group.inputs]
+    lines += print_definitions(group.outputs).splitlines()
+    lines += [f"output {tensor!r}: {tensor.dtype}" for tensor in group.outputs]
+    lines += ["schedule", *(f"  {line}" for line in print_steps(kernel.schedule(compilation.backend)).splitlines())]
+    return "\n  ".join(lines)
 
 
 def _tir(compilation: Compilation, kernel: Kernel) -> str:
