@@ -58,9 +58,8 @@ class Compilation:
     def optimized(self) -> IRModule:
         """Fused, and in A-normal form."""
         module = self.typed
-        with self._stage("optimize"):
-            with self.context:
-                return optimization_pipeline(module)
+        with self._stage("optimize"), self.context:
+            return optimization_pipeline(module)
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
@@ -116,7 +115,7 @@ class Compilation:
             "target": str(self.backend.target),
             "opt": str(self.context.opt_level),
         }
-        return Manifest(entries, provenance)
+        return Manifest(entries, provenance, self.backend.target)
 
     @contextmanager
     def _stage(self, name: str) -> Generator[None]:

@@ -27,7 +27,8 @@ def c_header(manifest: Manifest, library: str) -> str:
     entry = manifest.entry("main")
     prefix = re.sub(r"\W", "_", Path(library).stem).upper()
     prefix = prefix if prefix[:1].isalpha() else f"MODEL_{prefix}"
-    provenance = "".join(f"   {key}: {_comment(value)}\n" for key, value in sorted(manifest.provenance.items()))
+    facts = {**manifest.provenance, "target": str(manifest.target)}
+    provenance = "".join(f"   {key}: {_comment(value)}\n" for key, value in sorted(facts.items()))
     return f"""/* {_comment(library)}, a model compiled by relay. It needs nothing but the C library.
 {provenance}
    buffers[i], row-major and aligned to its elements:

@@ -17,6 +17,7 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
 from relay.runtime.extents import symbol_sources
+from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import EntrySpec, Manifest, ResultSpec
 from relay.runtime.native import NativeCode, load_artefact_code, load_shared_library
 
@@ -33,10 +34,19 @@ class Executable:
     """
 
     manifest: Manifest
-    code: NativeCode
+    load_code: Callable[[], NativeCode]
     artefact: Artefact | None = None
     exporter: Exporter | None = None
+    _code: NativeCode | None = field(default=None, init=False)
     _entries: dict[str, EntryPoint] = field(default_factory=dict, init=False)
+
+    @property
+    def code(self) -> NativeCode:
+        """The native code, loaded when it is first asked for: a program for another machine never is."""
+        if self._code is None:
+            check_runs_here(self.manifest.target)
+            self._code = self.load_code()
+        return self._code
 
     def __getitem__(self, name: str) -> EntryPoint:
         point = self._entries.get(name)
@@ -142,7 +152,7 @@ class EntryPoint:
         finally:
             self._workspaces.append(workspace)
         if status:
-            raise self._failure(status)
+            raise self._failure(status, values)
 
     def _output_types(self, values: Mapping[Symbol, int]) -> list[tuple[tuple[int, ...], np.dtype[np.generic]]]:
         return [
@@ -158,11 +168,12 @@ class EntryPoint:
             return _workspace(needed)
         return workspace if workspace.memory.nbytes >= needed else _workspace(needed)
 
-    def _failure(self, status: int) -> Exception:
+    def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
         if 0 < status <= len(self._spec.failures):
             return RelayError(
                 rule="check-failed",
                 message=f"`{self._spec.name}`: {self._spec.failures[status - 1]}",
+                found=", ".join(f"{symbol.name} = {value}" for symbol, value in values.items()),
                 remedy="give inputs whose extents agree",
             )
         if status == OUT_OF_MEMORY:
@@ -203,22 +214,29 @@ def _nest(result: ResultSpec, outputs: Sequence[NDArray[np.generic]]) -> Result:
 
 
 def instantiate(artefact: Artefact, exporter: Exporter | None = None) -> Executable:
-    """Load the native code of an artefact that is in memory."""
-    return Executable(artefact.manifest, load_artefact_code(artefact), artefact, exporter)
+    """What an artefact in memory says, its native code loaded if it is for this machine."""
+    executable = Executable(artefact.manifest, lambda: load_artefact_code(artefact), artefact, exporter)
+    if runs_here(artefact.manifest.target):
+        _ = executable.code
+    return executable
 
 
 def load(path: str | os.PathLike[str]) -> Executable:
     """Open a compiled model: an artefact that `save` wrote, or a shared library that `export` wrote.
 
     Only load files you trust: they hold native code, which runs with your rights. Raises `RelayError` when the file
-    is missing, damaged, or made by another program.
+    is missing, damaged, made by another program, or compiled for another machine.
     """
     with _opened(path) as file:
         start = file.read(4)
     if start == b"\x7fELF":
         code, manifest = load_shared_library(Path(path))
-        return Executable(manifest, code)
-    return instantiate(Artefact.load(path))
+        executable = Executable(manifest, lambda: code)
+    else:
+        artefact = Artefact.load(path)
+        executable = Executable(artefact.manifest, lambda: load_artefact_code(artefact), artefact)
+    _ = executable.code
+    return executable
 
 
 def _opened(path: str | os.PathLike[str]) -> Any:
