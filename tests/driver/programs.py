@@ -32,8 +32,7 @@ WEIGHT = rows(3, seed=1)
 def same_shape_pair() -> relay.IRModule:
     """Adds two vectors whose extents must agree, which only the run can tell."""
     return relay.parse(
-        '#[version = "0.0.5"]\n'
-        "def @main(%x: Tensor[(n), float32], %y: Tensor[(m), float32]) { add(%x, %y) }"
+        '#[version = "0.0.5"]\ndef @main(%x: Tensor[(n), float32], %y: Tensor[(m), float32]) { add(%x, %y) }'
     )
 
 

@@ -179,7 +179,7 @@ def test_params_that_do_not_fit(name, params):
     check_message("driver", name, caught.value)
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\xff" * 64, b"\x08\0\0\0\0\0\0\0{\"a\":1}"])
+@pytest.mark.parametrize("content", [None, b"", b"\xff" * 64, b'\x08\0\0\0\0\0\0\0{"a":1}'])
 def test_damaged_params_are_refused(tmp_path, content):
     path = tmp_path / "p.safetensors"
     if content is not None:

@@ -220,7 +220,7 @@ def _atom(expr: Expr, environment: Mapping[Var, _Value], constants: _Constants) 
         case Tuple(fields=fields):
             return tuple(_atom(each, environment, constants) for each in fields)
         case _:
-            raise _not_native(expr, f"holds a {type(expr).__name__}")
+            raise _not_native(expr, f"holds the expression {type(expr).__name__}")
 
 
 def _as_tensor(value: _Value) -> _Tensor:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate, free_symbols
 from relay.base.diagnostics import Origin, RelayError
-from relay.runtime.dlpack import import_narrow_float
+from relay.runtime.dlpack import from_dlpack
 from relay.runtime.extents import Source
 from relay.runtime.manifest import EntrySpec, TensorSpec
 
@@ -28,19 +28,19 @@ def bind_arguments(
 
 def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
     names = [spec.name for spec in entry.inputs]
-    expected = f"{len(names)} inputs: " + ", ".join(map(str, entry.inputs))
+    expected = f"{_inputs(len(names))}: " + ", ".join(map(str, entry.inputs))
     if len(positional) > len(names):
         raise RelayError(
             rule="too-many-inputs",
             message=f"`{entry.name}` was given too many inputs",
             expected=expected,
-            found=f"{len(positional)} inputs",
+            found=_inputs(len(positional)),
         )
     values = dict(zip(names, positional, strict=False))
     for name, value in named.items():
         if name not in names or name in values:
-            reason = "is not an input" if name not in names else "was given twice"
-            raise RelayError(rule="bad-input-name", message=f"`{name}` {reason} of `{entry.name}`", expected=expected)
+            reason = f"is no input of `{entry.name}`" if name not in names else f"was given to `{entry.name}` twice"
+            raise RelayError(rule="bad-input-name", message=f"`{name}` {reason}", expected=expected)
         values[name] = value
     missing = [name for name in names if name not in values]
     if missing:
@@ -48,7 +48,7 @@ def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any])
             rule="missing-input",
             message=f"`{entry.name}` was not given " + ", ".join(f"`{name}`" for name in missing),
             expected=expected,
-            found=f"{len(values)} inputs",
+            found=_inputs(len(values)),
         )
     return [values[name] for name in names]
 
@@ -80,22 +80,12 @@ def _import(value: Any, spec: TensorSpec) -> NDArray[np.generic]:
         return _scalar(value, spec)
     if hasattr(value, "__dlpack__"):
         try:
-            return np.from_dlpack(value)
-        except (BufferError, RuntimeError, TypeError, ValueError) as error:
-            array = _narrow_float(value)
-            if array is None:
-                raise _mismatch(spec, "memory", "a CPU tensor that DLPack can share", str(error), "") from error
-            return array
+            return from_dlpack(value)
+        except BufferError as error:
+            raise _mismatch(spec, "memory", "a CPU tensor that DLPack can share", str(error), "") from error
     if isinstance(value, (list, tuple)):
         raise _mismatch(spec, "kind", "an array", f"a {type(value).__name__}", "wrap it: np.array(x, dtype=...)")
     raise _mismatch(spec, "kind", "a NumPy array or a DLPack tensor", f"a {type(value).__name__}", "")
-
-
-def _narrow_float(value: Any) -> NDArray[np.generic] | None:
-    try:
-        return import_narrow_float(value)
-    except (BufferError, RuntimeError, TypeError, ValueError):
-        return None  # the caller says what NumPy said of it
 
 
 def _scalar(value: float, spec: TensorSpec) -> NDArray[np.generic]:
@@ -137,6 +127,10 @@ def solve_symbols(
 
 def _shape(spec: TensorSpec) -> str:
     return ", ".join(map(str, spec.shape)) + ("," if len(spec.shape) == 1 else "")
+
+
+def _inputs(count: int) -> str:
+    return "1 input" if count == 1 else f"{count} inputs"
 
 
 def _axes(count: int) -> str:

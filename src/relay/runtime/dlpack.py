@@ -1,4 +1,4 @@
-"""Tensors of other libraries that NumPy's own reader of DLPack refuses, because their elements are not NumPy's.
+"""Tensors of other libraries, by DLPack. What NumPy refuses to read because its elements are not NumPy's is read here.
 
 Layout of the structures: dlpack.h 1.1 (`DLManagedTensor`, `DLTensor`, `DLDataType`).
 """
@@ -21,6 +21,10 @@ _TYPES: Mapping[tuple[int, int], DType] = MappingProxyType(
 )
 """By DLPack's type code and width in bits."""
 
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
 
 class _Tensor(ctypes.Structure):
     _fields_ = (
@@ -37,13 +41,30 @@ class _Tensor(ctypes.Structure):
     )
 
 
-def import_narrow_float(tensor: Any) -> NDArray[np.generic] | None:
-    """The memory of a bfloat16 or float8 tensor that speaks DLPack as an array of `ml_dtypes`, not copied; None for any
-    other. The array keeps the tensor's memory alive."""
+def from_dlpack(tensor: Any) -> NDArray[np.generic]:
+    """The memory of a tensor that speaks DLPack, as an array that keeps it alive; nothing is copied.
+
+    bfloat16 and float8 become arrays of `ml_dtypes`. Raises BufferError, with the reason, for one that cannot be shared.
+    """
+    try:
+        return np.from_dlpack(tensor)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        array = _narrow_float(tensor)
+        if array is None:
+            raise BufferError(str(error)) from error
+        return array
+
+
+def _narrow_float(tensor: Any) -> NDArray[np.generic] | None:
+    try:
+        return _import_narrow_float(tensor)
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        return None  # the caller gives the reason that NumPy gave
+
+
+def _import_narrow_float(tensor: Any) -> NDArray[np.generic] | None:
     capsule = tensor.__dlpack__()
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    view = _Tensor.from_address(pointer(capsule, b"dltensor"))
+    view = _Tensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     dtype = _TYPES.get((view.code, view.bits))
     if dtype is None or view.lanes != 1 or view.device_type != _CPU:
         return None
@@ -57,8 +78,7 @@ def import_narrow_float(tensor: Any) -> NDArray[np.generic] | None:
     memory: Any = (ctypes.c_uint8 * (span * dtype.item_bytes)).from_address((view.data or 0) + view.byte_offset)
     # the capsule is never renamed, so that its own destructor gives the memory back, when the array is gone
     memory.owner = capsule
-    flat = np.frombuffer(memory, dtype.numpy)
-    return np.lib.stride_tricks.as_strided(flat, shape, [stride * dtype.item_bytes for stride in strides])
+    return np.ndarray(shape, dtype.numpy, memory, strides=[stride * dtype.item_bytes for stride in strides])
 
 
 def _strides(view: _Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
