@@ -14,17 +14,14 @@ from rich.console import Console
 from rich.table import Table
 
 from relay.base.diagnostics import RelayError
-from relay.cli.console import progress_bar
 from relay.cli.inputs import random_inputs
-from relay.cli.models import add_model_options, read_model
-from relay.driver.build import build
+from relay.cli.models import add_model_options, compile_model
 from relay.runtime.threads import set_num_threads
 from relay.testing.measure import interleaved, ratio
 from relay.testing.peers import PEERS, Call
 
 
-def add_command(commands: Any) -> None:
-    command = commands.add_parser("bench", help="time a model against another library")
+def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command)
     command.add_argument("--against", choices=tuple(PEERS), help="the library to compare with")
     command.add_argument("--peer-model", metavar="FILE", help="the same model for the other library, if not MODEL")
@@ -37,12 +34,11 @@ def add_command(commands: Any) -> None:
 
 
 def execute(options: argparse.Namespace) -> None:
-    model = read_model(options)
-    with progress_bar(quiet=options.json) as report:
-        executable = build(model.module, options.target, model.params, options.opt_level, report)
+    thread_counts = _threads(options.threads)
+    executable = compile_model(options, quiet=options.json)
     extents = dict(map(_extent, options.extent))
     inputs = random_inputs(executable.entry, options.seed, extents)
-    rows = [_measure(options, executable, inputs, threads) for threads in _threads(options.threads)]
+    rows = [_measure(options, executable, inputs, threads) for threads in thread_counts]
     if options.json:
         print(json.dumps({"model": options.model, "target": options.target, "rows": rows}))
         return

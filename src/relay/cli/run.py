@@ -1,4 +1,4 @@
-"""`relay run`: a compiled file on arrays from files."""
+"""`relay run`: a model on arrays from files. A compiled one is run without loading the compiler."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import argparse
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.cli.inputs import random_inputs
-from relay.runtime.artefact import write_atomically
+from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model
 from relay.runtime.executable import Result, load
+from relay.runtime.files import write_atomically
 
 
-def add_command(commands: Any) -> None:
-    command = commands.add_parser("run", help="run a compiled model on arrays")
-    command.add_argument("model", help="what `relay compile` wrote: .so or .rlx")
+def add_options(command: argparse.ArgumentParser) -> None:
+    add_model_options(command, (*COMPILED_SUFFIXES, *SOURCE_SUFFIXES))
     command.add_argument(
         "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input; may be repeated"
     )
@@ -31,7 +30,8 @@ def add_command(commands: Any) -> None:
 
 
 def execute(options: argparse.Namespace) -> None:
-    executable = load(options.model)
+    compiled = Path(options.model).suffix in COMPILED_SUFFIXES
+    executable = load(options.model) if compiled else compile_model(options, quiet=options.json)
     arrays = dict(map(_input, options.input))
     if options.random:
         arrays = {**random_inputs(executable.entry, options.seed), **arrays}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, Union, cast
 
 from relay.arith.expr import (
@@ -28,6 +28,7 @@ from relay.arith.expr import (
 )
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.target import Target
 
 FORMAT_VERSION = 1
 _MAX_DEPTH = 64
@@ -78,10 +79,12 @@ class EntrySpec:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`provenance` says what made the artefact (compiler version, target, options): for people."""
+    """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
+    on."""
 
     entries: tuple[EntrySpec, ...]
     provenance: Mapping[str, str]
+    target: Target = field(default_factory=Target)
 
     def entry(self, name: str) -> EntrySpec:
         for entry in self.entries:
@@ -108,7 +111,12 @@ class Manifest:
             }
             for entry in self.entries
         ]
-        document = {"format": FORMAT_VERSION, "entries": entries, "provenance": dict(self.provenance)}
+        document = {
+            "format": FORMAT_VERSION,
+            "entries": entries,
+            "provenance": dict(self.provenance),
+            "target": str(self.target),
+        }
         return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
@@ -126,14 +134,15 @@ class Manifest:
                 )
             entries = tuple(_entry_from_json(entry) for entry in document["entries"])
             provenance = {str(key): str(value) for key, value in document["provenance"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            target = Target.parse(str(document["target"]))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
                 rule="bad-manifest",
                 message="the manifest of the artefact cannot be read",
                 found=f"{type(error).__name__}: {error}",
                 remedy="the file is damaged or is not an artefact; compile the model again",
             ) from error
-        return Manifest(entries, provenance)
+        return Manifest(entries, provenance, target)
 
 
 def extent_to_json(expr: IntExpr) -> Any:
