@@ -109,9 +109,14 @@ def test_value_rules_are_exact_on_special_numbers(rule: ValueRule) -> None:
         for x in numbers:
             for y in numbers:
                 bindings = {"x": (x, dtype), "y": (y, dtype), "p": (bool(y == y and y > 0), DType.BOOL)}
-                left, right = (_bits(_evaluate(side, bindings, dtype)) for side in (rule.left, rule.right))
+                left, right = (_bits(_quietly(side, bindings, dtype)) for side in (rule.left, rule.right))
                 exact = exact and left == right
     assert exact == (rule.floating_point == 0)
+
+
+def _quietly(value: object, bindings: dict[str, tuple[object, DType]], dtype: DType) -> object:
+    with np.errstate(all="ignore"):
+        return _evaluate(value, bindings, dtype)
 
 
 def _evaluate(value: object, bindings: dict[str, tuple[object, DType]], dtype: DType) -> object:
