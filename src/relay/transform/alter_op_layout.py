@@ -41,7 +41,7 @@ from relay.transform.rewriting import same_type, with_body
 _PLAIN = "NCHW"
 
 
-@function_pass("AlterOpLayout", level=3)
+@function_pass("AlterOpLayout", level=2)
 def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
     layouts = _Layouts(context.layouts)

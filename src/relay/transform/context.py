@@ -1,4 +1,4 @@
-"""What a run of the optimizer is told: the level, which passes are forced or barred, and the values that passes need."""
+"""What a run of the optimizer is told: the level, which passes are forced or barred, and the values passes need."""
 
 from __future__ import annotations
 

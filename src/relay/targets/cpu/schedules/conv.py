@@ -38,15 +38,16 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     outer = [batch, *(row_loops + panels if weights_first else panels + row_loops)]
     tile = [loop for loop in (row_inner, column_inner) if loop]
     s.reorder(store, *outer, *[loop for loop in (column_outer,) if loop], *tile, channel_inner)
-    s.compute_at(acc, store, column_outer or outer[-1])
+    operation = s.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
+    innermost = plan.parallelize(store, [*outer, *([column_outer] if column_outer else [])], work)
+    assert innermost is not None
+    s.compute_at(acc, store, innermost)
     accumulate(plan, acc, lanes)
     for loop in tile:
         s.unroll(store, loop)
     columns_of_tile(plan, store, channel_inner, block, lanes)
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    plan.parallelize(store, outer if len(outer) <= 2 else outer[:2], work)
 
 
 def _channel_block(plan: Plan, channels: IntExpr, lanes: int) -> int:

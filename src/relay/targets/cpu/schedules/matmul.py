@@ -29,29 +29,16 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     outer = [*batch, *[loop for loop in (column_outer, row_outer) if loop]]
     inner = [loop for loop in (row_inner, column_inner) if loop]
     s.reorder(store, *outer, *inner)
-    if outer:
-        s.compute_at(acc, store, outer[-1])
+    operation = s.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
+    innermost = plan.parallelize(store, outer, work)
+    if innermost is not None:
+        s.compute_at(acc, store, innermost)
     accumulate(plan, acc, lanes)
     if row_inner:
         s.unroll(store, row_inner)
     columns_of_tile(plan, store, column_inner, column_tile, lanes)
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    parallel = [*batch, *[loop for loop in (column_outer,) if loop]] or [loop for loop in (row_outer,) if loop]
-    if column_outer and row_outer and not batch and not _balanced(extents[-1], column_tile, plan):
-        s.reorder(store, row_outer, column_outer, *inner)
-        parallel = [row_outer]
-    plan.parallelize(store, parallel, work)
-
-
-def _balanced(columns: object, tile: int, plan: Plan) -> bool:
-    """Whether the column panels share out among the threads without one waiting long for another."""
-    threads = max(1, plan.target.num_threads)
-    if not isinstance(columns, int):
-        return True
-    panels = -(-columns // tile)
-    return panels % threads == 0 or panels >= 4 * threads
 
 
 def register_tile(plan: Plan, rows: object, columns: object) -> tuple[int, int]:
