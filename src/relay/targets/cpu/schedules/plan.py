@@ -93,6 +93,8 @@ class Plan:
         if self.target.num_threads == 1 or (isinstance(work, int) and work < SMALLEST_PARALLEL_WORK):
             return outer[-1]
         fused, *rest = outer
+        while rest and self.extent(stage, fused) == 1:
+            fused = rest.pop(0)
         while rest and not self._shares_out(self.extent(stage, fused)):
             fused = self.steps.fuse(stage, fused, rest.pop(0))
         self.steps.parallel(stage, fused)

@@ -7,7 +7,6 @@ is split in lanes.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr, linear_parts
-from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
 from relay.te.operation import Compute, body_values, loads_of
 from relay.tir.buffer import Scope
@@ -41,8 +40,7 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> str | Non
 
 def schedule_reduction(plan: Plan, reduction: str) -> None:
     """One reduction, with padding before it and everything behind it fused."""
-    plan.inline_formulas(keep=PADDING)
-    pad(plan)
+    plan.inline_formulas()
     operation = plan.steps.state.stage(reduction).operation
     assert isinstance(operation, Compute)
     if not operation.axes:
