@@ -228,7 +228,7 @@ class Stager:
             case Cast(operand, dtype):
                 return self._built(value, (self.value(operand),), partial(Cast, dtype=dtype))
             case Broadcast(operand, lanes):
-                return self._built(value, (self.value(operand),), partial(Broadcast, lanes=lanes))
+                return self._built(value, (self.value(operand),), partial(_broadcast, lanes))
             case Binary(op, left, right):
                 build = partial(_logical if op in (BinaryOp.AND, BinaryOp.OR) else Binary, op)
                 return self._built(value, (self.value(left), self.value(right)), build)
@@ -265,6 +265,10 @@ def _with_nodes(total: IntExpr, nodes: list[tuple[IntExpr, int]]) -> IntExpr:
     for node, coefficient in nodes:
         total = add(total, multiply(node, coefficient))
     return total
+
+
+def _broadcast(lanes: int, operand: Value) -> Value:
+    return Imm(operand.value, operand.dtype, lanes) if isinstance(operand, Imm) else Broadcast(operand, lanes)
 
 
 def _index_value(dtype: DType, lanes: int, index: IntExpr) -> Value:
