@@ -68,7 +68,7 @@ def _compute(logarithm: bool, attributes: SoftmaxAttributes, inputs: tuple[te.Te
         row = rows.point(i)
         if logarithm:
             return te.cast(te.cast(data[i], dtype) - largest[row] - te.log(total[row]), data.dtype)
-        return te.cast(powers[i] / total[row], data.dtype)
+        return te.cast(powers[i] * (te.const(1, dtype) / total[row]), data.dtype)  # one division a row
 
     return te.compute(result.shape, element, name="log_softmax" if logarithm else "softmax")
 

@@ -8,7 +8,8 @@
 Each value is kept in the layouts in which it is needed, and converted at most once to each. Operators follow by their
 layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
 changed, the others get their inputs back as they were. Constant weights are packed in blocks of output channels (the
-packing folds); `nn.dense` on a constant weight becomes `nn.contrib_dense_pack`.
+packing folds); `nn.dense` on a constant weight becomes `nn.contrib_dense_pack`. Other products get their second matrix
+with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from relay.ops.layout_rule import (
     PerAxisAttributes,
 )
 from relay.ops.layout_transform import layout_transform
-from relay.ops.matmul import contrib_dense_pack
+from relay.ops.matmul import contrib_dense_pack, matmul
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, transpose
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
@@ -39,6 +40,8 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
 
 _PLAIN = "NCHW"
+_FEW_ROWS = 4
+_BATCHED = 3  # axes of a batch of matrices
 
 
 @function_pass("AlterOpLayout", level=2)
@@ -98,9 +101,9 @@ class _Layouts:
                 versions = self.converted if _rank(expr) == len(_PLAIN) else self.originals
                 versions[id(expr)] = new
                 return
-            dense = self._packed_dense(expr)
-            if dense is not None:
-                self.originals[id(expr)] = dense
+            product = self._packed_dense(expr) or self._columns_innermost(expr, expr.op.operator)
+            if product is not None:
+                self.originals[id(expr)] = product
                 return
         parts = [child if isinstance(child, Op) else self.plain(child) for child in children(expr)]
         self.originals[id(expr)] = same_type(rebuild(expr, parts), expr)
@@ -218,6 +221,23 @@ class _Layouts:
             return None
         packed = layout_transform(self.plain(weight), "OI", f"OI{fitting_block(blocks, units)}o")
         return contrib_dense_pack(self.plain(data), packed, units, getattr(expr.attrs, "out_dtype", None))
+
+    def _columns_innermost(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """A product whose second matrix is transposed beforehand, so that its columns are the lanes; None where that is
+        not wanted, as for a few rows: those are sums along the matrix as it is."""
+        type_ = expr.checked_type
+        transposed = record.name == "nn.dense" or getattr(expr.attrs, "transpose_b", False)
+        if not self.preferences.dense_blocks or not transposed or not isinstance(type_, TensorType):
+            return None
+        rows = type_.shape[:-1] if record.name == "nn.dense" else type_.shape[-2:-1]
+        if not rows or (isinstance(rows[-1], int) and all(e == 1 for e in rows[:-1]) and rows[-1] <= _FEW_ROWS):
+            return None
+        data, matrix = map(self.plain, expr.args)
+        out_dtype = getattr(expr.attrs, "out_dtype", None)
+        if record.name == "nn.dense":
+            return matmul(data, transpose(matrix, (1, 0)), None, out_dtype)
+        flipped = transpose(matrix, (0, 2, 1) if _rank(expr.args[1]) == _BATCHED else (1, 0))
+        return call(record, (data, flipped), _changed(expr.attrs, transpose_b=False))
 
 
 def _rank(expr: Expr) -> int | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from relay.arith.expr import free_symbols
 from relay.base.target import Target
 from relay.lower.group import Group
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.conv import schedule_conv2d
+from relay.targets.cpu.schedules.conv_planar import schedule_planar_convolution
 from relay.targets.cpu.schedules.elementwise import schedule_elementwise
 from relay.targets.cpu.schedules.matmul import PRODUCTS, schedule_matmul
 from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.schedules.reduction import schedule_reduction
 from relay.targets.cpu.schedules.rows import schedule_rows
-from relay.te.operation import Compute
+from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.step import Step
 
@@ -26,18 +28,31 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
         schedule_elementwise(plan)
     elif len(reductions) > 1 or len(group.outputs) > 1:
         schedule_rows(plan)
-    elif reductions[0] in PRODUCTS:
+    elif reductions[0] in PRODUCTS and _reads_columns(plan, reductions[0]):
         schedule_matmul(plan, reductions[0])
-    elif _is_plain_conv2d(group):
+    elif _ungrouped_layout(group) == "NHWC":
         schedule_conv2d(plan, reductions[0])
+    elif _ungrouped_layout(group) in ("NCW", "NCHW"):
+        schedule_planar_convolution(plan, reductions[0])
     else:
         schedule_reduction(plan, reductions[0])
     return plan.steps.steps
 
 
-def _is_plain_conv2d(group: Group) -> bool:
-    """Whether the group's heavy operator is a convolution over NHWC data without groups."""
+def _ungrouped_layout(group: Group) -> str | None:
+    """The layout of data and result of the group's convolution, if it is one without groups."""
     for call, _ in group.anchors:
-        if isinstance(call.attrs, Conv2DAttributes):
-            return call.attrs.data_layout == "NHWC" and call.attrs.groups == 1
-    return False
+        if isinstance(call.attrs, (Conv1DAttributes, Conv2DAttributes)) and call.attrs.groups == 1:
+            layout = call.attrs.data_layout
+            return layout if call.attrs.out_layout in ("", layout) else None
+    return None
+
+
+def _reads_columns(plan: Plan, product: str) -> bool:
+    """Whether a product reads a matrix along the columns of the result: these are the lanes then. Other products are
+    sums along rows of both matrices."""
+    operation = plan.steps.state.stage(product).operation
+    assert isinstance(operation, Compute)
+    column = operation.axes[-1]
+    last = [scalar_indices(load)[-1] for load in loads_of(body_values(operation.body)) if load.indices]
+    return any(column in free_symbols(index) for index in last)

@@ -6,12 +6,20 @@ window · input channels · (pixels × channels, unrolled into registers).
 
 from __future__ import annotations
 
+import math
+
 from relay.arith.expr import IntExpr
-from relay.targets.cpu.schedules.matmul import accumulate, columns_of_tile, prefetch_panel
+from relay.base.diagnostics import CompilerBug
+from relay.ir.types import TensorType
+from relay.ops.conv import Conv2DAttributes
+from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute
+
+_WAY_BYTES = 4096  # of the first-level cache of x86-64 and AArch64 cores: sets × line
+_WAYS = 8
 
 
 def schedule_conv2d(plan: Plan, reduction: str) -> None:
@@ -24,7 +32,7 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     extents = [plan.extent(store, loop) for loop in (batch, rows, columns, channels)]
     lanes = plan.vector_lanes
     block = tile_width(plan, extents[3], CONVOLUTION)
-    pixels = most_rows(plan, block)
+    pixels = min(most_rows(plan, block), _pixels_in_l1(plan))
     width = even_tile(extents[2], pixels)
     height = _rows_of_tile(extents[1], width, extents[2], pixels)
     channel_outer, channel_inner = plan.tile(store, channels, block)
@@ -47,7 +55,21 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
         prefetch_panel(plan, acc, inner_sum, channel_outer)
     for loop in tile:
         s.unroll(store, loop)
-    columns_of_tile(plan, store, channel_inner, block, lanes)
+    plan.vectorize_columns(store, channel_inner, lanes)
+
+
+def _pixels_in_l1(plan: Plan) -> int:
+    """How many pixels of a row can be in the first-level cache at once, at the distance that they have in memory.
+
+    Addresses a multiple of 4096 bytes apart share one set of the cache; with many channels all pixels of a tile may.
+    """
+    for call, _ in plan.group.anchors:
+        data = call.args[0].checked_type
+        if isinstance(call.attrs, Conv2DAttributes) and isinstance(data, TensorType):
+            distance = data.shape[-1] * call.attrs.strides[1] * data.dtype.item_bytes
+            sets = _WAY_BYTES // math.gcd(distance, _WAY_BYTES) if isinstance(distance, int) else _WAY_BYTES
+            return sets * (_WAYS - 1)
+    raise CompilerBug("schedule", f"{plan.group.name} has no convolution")
 
 
 def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> int:

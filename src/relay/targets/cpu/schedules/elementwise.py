@@ -30,6 +30,14 @@ def schedule_formula(plan: Plan, name: str) -> None:
         extent = multiply(extents.pop(), extent)
     lanes = plan.vector_lanes
     work = multiply(extent, product(tuple(extents)))
+    if isinstance(extent, int) and extent <= lanes // 2 and extents and _is_long(extents[-1], lanes):
+        # few channels: vectors lie along the axis before them, and are stored with gaps
+        outer, inner = plan.steps.split(name, loops.pop(), factor=lanes)
+        plan.steps.reorder(name, outer, innermost, inner)
+        plan.steps.unroll(name, innermost)
+        plan.steps.vectorize(name, inner)
+        plan.parallelize(name, [*loops, outer], work)
+        return
     if isinstance(extent, int) and extent < lanes:
         plan.steps.vectorize(name, innermost)
         plan.parallelize(name, loops, work)
@@ -37,6 +45,10 @@ def schedule_formula(plan: Plan, name: str) -> None:
     outer, inner = plan.steps.split(name, innermost, factor=lanes)
     plan.steps.vectorize(name, inner)
     plan.parallelize(name, loops or [outer], work)
+
+
+def _is_long(extent: IntExpr, lanes: int) -> bool:
+    return not isinstance(extent, int) or extent >= lanes
 
 
 def _collapses(stage: Stage, position: int) -> bool:

@@ -42,17 +42,7 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
         prefetch_panel(plan, acc, inner_sum, column_outer)
     if row_inner:
         s.unroll(store, row_inner)
-    columns_of_tile(plan, store, column_inner, column_tile, lanes)
-
-
-def columns_of_tile(plan: Plan, stage: str, loop: str, width: int, lanes: int) -> None:
-    """The columns of a register tile: whole vectors where it is wide enough."""
-    if width > lanes:
-        outer, inner = plan.steps.split(stage, loop, factor=lanes)
-        plan.steps.unroll(stage, outer)
-        plan.steps.vectorize(stage, inner)
-    else:
-        plan.steps.vectorize(stage, loop)
+    plan.vectorize_columns(store, column_inner, lanes)
 
 
 def accumulate(plan: Plan, acc: str, lanes: int) -> str:

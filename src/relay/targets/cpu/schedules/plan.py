@@ -14,7 +14,9 @@ from relay.tir.buffer import Scope
 
 # A parallel region costs a few microseconds; below this many operations one thread is faster.
 SMALLEST_PARALLEL_WORK = 1 << 15
-_PARTS_FOR_EACH_THREAD = 8
+# Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
+_MANY_PARTS = 8
+_EVEN_PARTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,13 @@ class Plan:
                 extents[relation.outer], extents[relation.inner] = (rest, size) if inside else (size, rest)
         return extents[state.loop(loop).symbol]
 
+    def vectorize_columns(self, stage: str, loop: str, lanes: int) -> None:
+        """The innermost `loop` as whole vectors: split by `lanes`, the inner loop vectorised, the outer unrolled."""
+        outer, inner = self.tile(stage, loop, lanes)
+        self.steps.vectorize(stage, inner)
+        if outer is not None:
+            self.steps.unroll(stage, outer)
+
     def parallelize(self, stage: str, outer: list[str], work: IntExpr) -> str | None:
         """Share the `outer` loops (outermost, in order) out among the threads, if there is enough to do.
 
@@ -103,11 +112,10 @@ class Plan:
     def _shares_out(self, iterations: IntExpr) -> bool:
         """Whether no thread waits long for another when so many iterations are shared out."""
         threads = max(2, self.target.num_threads)
-        return (
-            isinstance(iterations, int)
-            and iterations > 1
-            and (iterations % threads == 0 or iterations >= _PARTS_FOR_EACH_THREAD * threads)
-        )
+        if not isinstance(iterations, int):
+            return False
+        parts = iterations // threads
+        return parts >= _MANY_PARTS or (parts >= _EVEN_PARTS and iterations % threads == 0)
 
 
 def is_reduction(stage: Stage) -> bool:
@@ -136,6 +144,16 @@ def even_tile(extent: IntExpr, largest: int) -> int:
         return largest
     parts = -(-extent // largest)
     return max(1, -(-extent // max(1, parts)))
+
+
+def dividing_tile(extent: IntExpr, largest: int) -> int:
+    """The largest tile down to half of `largest` that divides `extent`, so that no tail is left; else an even one.
+
+    >>> dividing_tile(64, 6), dividing_tile(49, 8), dividing_tile(13, 8)
+    (4, 7, 7)
+    """
+    exact = [tile for tile in range(largest, largest // 2, -1) if isinstance(extent, int) and extent % tile == 0]
+    return exact[0] if exact else even_tile(extent, largest)
 
 
 def product(extents: tuple[IntExpr, ...]) -> IntExpr:

@@ -7,52 +7,82 @@ is split in lanes.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr, linear_parts
+from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
 from relay.te.operation import Compute, body_values, loads_of
 from relay.tir.buffer import Scope
 from relay.tir.expr import Ramp
 
 _COLUMNS = 8
+_QUARTERS = 4
+_VECTORS = 4
 _LARGEST_UNROLLED_WINDOW = 9
 
 
-def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> str | None:
-    """Split a reduction along a contiguous axis into a vector of partial results, in `scope`, that are combined at the
-    end. Gives the stage of partial results; None where the axis is too short for that."""
-    s = plan.steps
-    operation = s.state.stage(stage).operation
+def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str, ...]:
+    """Split a reduction along a contiguous axis into vectors of partial results, in `scope`, and combine these at the
+    end: a few vectors into one, that into a quarter of it, then one by one. Gives the stages of partial results; none
+    where the axis is too short for that."""
+    operation = plan.steps.state.stage(stage).operation
     assert isinstance(operation, Compute)
     last = operation.reduce_axes[-1]
     lanes = plan.vector_lanes
     if not isinstance(last.extent, int) or last.extent < lanes:
-        return None
-    _, lane = s.split(stage, last.name, factor=lanes)
+        return ()
+    widths = [lanes] if lanes <= _QUARTERS else [lanes, lanes // _QUARTERS]
+    if last.extent >= 2 * _VECTORS * lanes:  # several sums at a time hide the latency of adding
+        widths = [_VECTORS * lanes, *widths]
+    loop = last.name
+    partials: list[str] = []
+    for width in widths:
+        partial, loop = _partial(plan, stage, loop, width, scope)
+        if partials:
+            plan.steps.unroll(partial, next(x.name for x in plan.steps.state.stage(partial).loops if x.is_reduction))
+        partials.append(partial)
+    plan.steps.unroll(stage, loop)
+    return tuple(partials)
+
+
+def _partial(plan: Plan, stage: str, loop: str, width: int, scope: Scope) -> tuple[str, str]:
+    """`width` partial results along a reducing loop: their stage, and the loop of `stage` that is left to combine."""
+    s = plan.steps
+    _, lane = s.split(stage, loop, factor=width)
     partial = s.rfactor(stage, lane)
     s.set_scope(partial, scope)
-    s.unroll(stage, lane)
     loops = s.state.stage(partial).loops
-    summed = [loop.name for loop in loops if loop.is_reduction]
-    others = [loop.name for loop in loops if not loop.is_reduction and loop.name != lane]
+    summed = [each.name for each in loops if each.is_reduction]
+    others = [each.name for each in loops if not each.is_reduction and each.name != lane]
     s.reorder(partial, *others, *summed, lane)
-    s.vectorize(partial, lane)
-    return partial
+    plan.vectorize_columns(partial, lane, plan.vector_lanes)
+    return partial, lane
 
 
 def schedule_reduction(plan: Plan, reduction: str) -> None:
-    """One reduction, with padding before it and everything behind it fused."""
-    plan.inline_formulas()
+    """One reduction, with padding before it and everything behind it fused.
+
+    Padding is read in place where the window is written out: which taps fall outside is then decided in each copy.
+    """
+    operation = plan.steps.state.stage(reduction).operation
+    assert isinstance(operation, Compute)
+    if _is_unrolled(operation):
+        plan.inline_formulas()
+    else:
+        plan.inline_formulas(keep=PADDING)
+        pad(plan)
     operation = plan.steps.state.stage(reduction).operation
     assert isinstance(operation, Compute)
     if not operation.axes:
-        _to_scalar(plan, reduction)
-    elif _reduces_innermost(operation):
-        _along_rows(plan, reduction, operation)
-    else:
+        in_lanes(plan, reduction)
+    elif _keeps_innermost(plan, operation):
         schedule_channels(plan, reduction)
+    else:
+        _along_rows(plan, reduction, operation)
 
 
-def _to_scalar(plan: Plan, reduction: str) -> None:
-    in_lanes(plan, reduction)
+def _is_unrolled(operation: Compute) -> bool:
+    """Whether the whole window of a reduction is written out."""
+    window = product(tuple(axis.extent for axis in operation.reduce_axes))
+    return isinstance(window, int) and window <= _LARGEST_UNROLLED_WINDOW
 
 
 def _along_rows(plan: Plan, reduction: str, operation: Compute) -> None:
@@ -63,8 +93,7 @@ def _along_rows(plan: Plan, reduction: str, operation: Compute) -> None:
     innermost = plan.parallelize(store, loops, work)
     assert innermost is not None
     s.compute_at(acc, store, innermost)
-    partial = in_lanes(plan, acc)
-    if partial is not None:
+    for partial in in_lanes(plan, acc):
         s.compute_at(partial, store, innermost)
 
 
@@ -95,7 +124,7 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
     for loop in inner[:-1]:
         s.unroll(acc, loop)
     s.vectorize(acc, inner[-1])
-    if isinstance(window, int) and window <= _LARGEST_UNROLLED_WINDOW:
+    if _is_unrolled(operation):
         for loop in summed:
             s.unroll(acc, loop)
     for loop in tile:
@@ -103,13 +132,17 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
     s.vectorize(store, lane_inner)
 
 
-def _reduces_innermost(operation: Compute) -> bool:
-    """Whether the reduction runs along the contiguous axis of what it reads."""
-    reduced = {axis for axis in operation.reduce_axes if axis.extent != 1}
+def _keeps_innermost(plan: Plan, operation: Compute) -> bool:
+    """Whether the innermost axis of the result is to be the lanes: something is read along it, and nothing longer is
+    reduced along the contiguous axis of what is read."""
+    reduced: IntExpr = 1
+    is_read = False
     for load in loads_of(body_values(operation.body)):
-        if load.indices:
-            last = load.indices[-1]
-            index: IntExpr = last.base if isinstance(last, Ramp) else last
-            if any(term in reduced for term, _ in linear_parts(index)[1]):
-                return True
-    return False
+        last = load.indices[-1] if load.indices else 0
+        terms = [term for term, _ in linear_parts(last.base if isinstance(last, Ramp) else last)[1]]
+        is_read = is_read or operation.axes[-1] in terms
+        reduced = product((reduced, *(axis.extent for axis in operation.reduce_axes if axis in terms)))
+    kept = operation.axes[-1].extent
+    if reduced == 1:
+        return True
+    return is_read and (not isinstance(kept, int) or kept >= plan.vector_lanes // 2)

@@ -119,9 +119,9 @@ def _reduce(plan: Plan, stage: str, output: str, rows: _Rows) -> None:
         s.reorder(stage, *results[:-1], *summed, results[-1])
         s.vectorize(stage, results[-1])
         return
-    partial = in_lanes(plan, stage, rows.scope)
-    if partial is not None and rows.row is not None:
-        s.compute_at(partial, output, rows.row)
+    for partial in in_lanes(plan, stage, rows.scope):
+        if rows.row is not None:
+            s.compute_at(partial, output, rows.row)
 
 
 def _is_shared_and_costly(plan: Plan, stage: Stage) -> bool:

@@ -1,0 +1,41 @@
+"""Convolutions whose data have channels in front of space (NCW, NCHW): vectors lie along the innermost axis of space.
+
+A register tile of output channels × rows shares what it loads: one vector of the data for all channels, one weight for
+all rows. Loops: batch · channel tiles · row tiles · vectors · channels and window · (channels × rows, unrolled).
+"""
+
+from __future__ import annotations
+
+from relay.targets.cpu.schedules.padding import PADDING, pad
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, product
+from relay.te.operation import Compute
+
+_ROWS = 2
+
+
+def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
+    """`conv[n, oc, .., ow]` with its padding before it and everything behind it fused."""
+    plan.inline_formulas(keep=PADDING)
+    pad(plan)
+    s = plan.steps
+    acc, store = accumulators_of(plan, reduction)
+    loops = [loop.name for loop in s.state.stage(store).loops]
+    extents = [plan.extent(store, loop) for loop in loops]
+    channel_outer, channel = plan.tile(store, loops[1], dividing_tile(extents[1], plan.target.register_count // 4))
+    column_outer, column = plan.tile(store, loops[-1], plan.vector_lanes)
+    rows = [plan.tile(store, loop, dividing_tile(plan.extent(store, loop), _ROWS)) for loop in loops[2:-1]]
+    outer = [loops[0], channel_outer, *(row for row, _ in rows), column_outer]
+    tile = [channel, *(row for _, row in rows)]
+    s.reorder(store, *[loop for loop in outer if loop], *tile, column)
+    operation = s.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
+    innermost = plan.parallelize(store, [loop for loop in outer if loop], work)
+    assert innermost is not None
+    s.compute_at(acc, store, innermost)
+    results = [axis.name for axis in operation.axes]
+    s.reorder(acc, *(axis.name for axis in operation.reduce_axes), *results)
+    for stage, unrolled, lanes in ((acc, results[:-1], results[-1]), (store, tile, column)):
+        for loop in unrolled:
+            s.unroll(stage, loop)
+        s.vectorize(stage, lanes)

@@ -1,0 +1,128 @@
+"""The schedules of the main kinds of kernels, as text: `tests/golden/schedules_cpu/<kind>.txt`.
+
+Each file holds the fused program, then the steps, then the loops they give. UPDATE_GOLDEN=1 writes the files anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relay
+from relay import te
+from relay.base.target import Target
+from relay.driver.compilation import Compilation
+from relay.targets.cpu.backend import CpuBackend
+from relay.targets.cpu.host import resolve
+from relay.tir.printer import print_primfunc
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "schedules_cpu"
+WIDE = "llvm -mtriple=x86_64-unknown-linux-gnu -mattr=+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq,+avx512bw -num-threads=2"
+
+
+def backend() -> CpuBackend:
+    """A machine of fixed features and caches, whatever the tests run on."""
+    machine = resolve(Target.parse(WIDE))
+    return CpuBackend(replace(machine, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes=32 << 20))
+
+
+def constant(*shape: int) -> relay.Expr:
+    return relay.const(np.ones(shape, np.float32))
+
+
+def convolution() -> relay.Expr:
+    x = relay.var("x", shape=(1, 64, 28, 28))
+    return relay.nn.relu(relay.nn.conv2d(x, constant(128, 64, 3, 3), padding=(1, 1)) + constant(128, 1, 1))
+
+
+def convolution_of_many_weights() -> relay.Expr:
+    x = relay.var("x", shape=(1, 512, 7, 7))
+    return relay.nn.conv2d(x, constant(512, 512, 3, 3), padding=(1, 1))
+
+
+def convolution_of_few_channels() -> relay.Expr:
+    x = relay.var("x", shape=(1, 144, 56, 56))
+    return relay.nn.conv2d(x, constant(24, 144, 1, 1)) + constant(24, 1, 1)
+
+
+def depthwise() -> relay.Expr:
+    x = relay.var("x", shape=(1, 96, 112, 112))
+    weight = constant(96, 1, 3, 3)
+    return relay.clip(relay.nn.conv2d(x, weight, strides=(2, 2), padding=(1, 1), groups=96), 0.0, 6.0)
+
+
+def dense() -> relay.Expr:
+    x = relay.var("x", shape=(128, 768))
+    return relay.nn.relu(relay.nn.dense(x, constant(3072, 768)) + constant(3072))
+
+
+def dense_of_one_row() -> relay.Expr:
+    return relay.nn.dense(relay.var("x", shape=(1, 512)), relay.var("w", shape=(256, 512)))
+
+
+def softmax() -> relay.Expr:
+    return relay.nn.softmax(relay.var("x", shape=(1536, 128)))
+
+
+def softmax_over_channels() -> relay.Expr:
+    return relay.nn.softmax(relay.var("x", shape=(4, 10, 400)), axis=1)
+
+
+def instance_norm() -> relay.Expr:
+    x, ones = relay.var("x", shape=(2, 8, 400)), constant(8)
+    return relay.nn.instance_norm(x, ones, ones)
+
+
+def max_pool() -> relay.Expr:
+    x = relay.var("x", shape=(1, 112, 112, 64))
+    return relay.nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1, 1, 1), layout="NHWC")
+
+
+def first_layout_change() -> relay.Expr:
+    return relay.layout_transform(relay.var("x", shape=(1, 3, 224, 224)), "NCHW", "NHWC")
+
+
+KINDS: tuple[Callable[[], relay.Expr], ...] = (
+    convolution, convolution_of_many_weights, convolution_of_few_channels, depthwise, dense, dense_of_one_row, softmax,
+    softmax_over_channels, instance_norm, max_pool, first_layout_change,
+)  # fmt: skip
+
+
+def heaviest_kernel(make: Callable[[], relay.Expr]) -> str:
+    body = make()
+    function = relay.Function(relay.analysis.free_vars(body), body)
+    compilation = Compilation(relay.IRModule.from_expr(function), backend(), 3)
+    kernel = max(compilation.kernels, key=lambda kernel: len(kernel.schedule(compilation.backend)))
+    steps = te.print_steps(kernel.schedule(compilation.backend)).rstrip()
+    loops = print_primfunc(kernel.loops(compilation.backend)).rstrip()
+    return f"{kernel.text.rstrip()}\n\n=====>\n\n{steps}\n\n=====>\n\n{loops}\n"
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_schedule(make: Callable[[], relay.Expr]) -> None:
+    path = GOLDEN / f"{make.__name__}.txt"
+    text = heaviest_kernel(make)
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_tail_of_a_tile_stays_in_registers() -> None:
+    """24 channels are one vector and a half: the accumulators of both are registers, and no product is masked."""
+    body = convolution_of_few_channels()
+    function = relay.Function(relay.analysis.free_vars(body), body)
+    compilation = Compilation(relay.IRModule.from_expr(function), backend(), 3)
+    kernel = compilation.kernel("fused_nn_conv2d")
+    products = [
+        line
+        for line in compilation.backend.assembly(kernel.source(compilation.backend)).splitlines()
+        if "vfmadd" in line
+    ]
+    assert len(products) >= 28 * 4
+    assert not [line for line in products if "{%k" in line or "(%rsp" in line]
