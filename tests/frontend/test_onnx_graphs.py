@@ -196,6 +196,12 @@ def test_weights_are_not_folded() -> None:
     assert operators(module) == ["multiply", "add"]
 
 
+def test_deep_graphs_do_not_meet_the_recursion_limit() -> None:
+    nodes = [helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(5000)]
+    module, _ = from_onnx(graph_of(nodes, {"v0": ["n", 4]}, ["v5000"]))
+    assert len(operators(module)) == 5000
+
+
 # Control flow
 
 

@@ -48,8 +48,8 @@ Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and the
-    positions of the inputs that its result may be written over."""
+    """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and
+    the positions of the inputs that its result may be written over."""
 
     name: str
     symbols: tuple[Symbol, ...]
@@ -100,8 +100,8 @@ class _Constants:
 
 
 def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Program:
-    """The program of every global function of a fused module in A-normal form. `checks` are the statements about extents
-    that each function makes sure of when it is entered.
+    """The program of every global function of a fused module in A-normal form. `checks` are the statements about
+    extents that each function makes sure of when it is entered.
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
     """

@@ -38,6 +38,7 @@ from relay.tir.expr import (
     imm,
     same_lanes,
 )
+from relay.tir.printer import print_index
 from relay.tir.semantics import EFFECT_FREE_HINTS, INTRINSICS, integer_limits
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, Sequence, Stmt, Store
 from relay.tir.traversal import values_in_index, walk_value
@@ -212,7 +213,7 @@ class LaneBuilder:
             if term is self._lane:
                 stride = coefficient
             elif self._varies(term):
-                raise NotVectorizable(f"the index `{index}` is not linear in the lane `{self._lane}`")
+                raise NotVectorizable(f"the index `{print_index(index)}` is not linear in the lane `{self._lane}`")
             else:
                 rest.append((term, coefficient))
         return linear_sum(constant, rest), stride

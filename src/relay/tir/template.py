@@ -53,7 +53,7 @@ class Template:
 
     @property
     def left_open(self) -> bool:
-        """Whether some copy holds a comparison of indices that constants alone do not decide, but ranges may."""
+        """Whether some copy holds a comparison or an extent that ranges may decide, and this did not."""
         return self._stager.left_open
 
     def instantiate(self, values: Mapping[Symbol, IntExpr]) -> Stmt:
@@ -117,6 +117,7 @@ class Template:
 
         def emit(out: list[Stmt]) -> None:
             size = extent.build()
+            self._stager.left_open |= bool(extent.keys)
             if rename:
                 now[variable] = Symbol(variable.name)
             new = _body_of(loop.body, body)

@@ -21,7 +21,7 @@ from relay.arith.prove import Proof, prove_under
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.conditions import facts_unless, facts_when, function_assumptions
+from relay.tir.conditions import facts_unless, facts_when, function_assumptions, index_comparison
 from relay.tir.dependence import conflicts
 from relay.tir.expr import (
     Binary,
@@ -289,9 +289,9 @@ def _mask_facts(mask: Value, lane: Symbol, known: Assumptions) -> tuple[Comparis
             at = add(base, multiply(lane, stride))
             match scalar:
                 case IndexValue(index, dtype) if _fits(index, dtype, known) and _fits(at, dtype, known):
-                    return (_comparison(op, at, index),)
+                    return (index_comparison(op, at, index),)
                 case Imm(int(number), DType.INT32 | DType.INT64):
-                    return (_comparison(op, at, number),)
+                    return (index_comparison(op, at, number),)
                 case _:
                     return ()
         case Holds() | Broadcast() | Unary():
@@ -304,12 +304,6 @@ def _fits(index: IntExpr, dtype: DType, known: Assumptions) -> bool:
     """Whether an index is certain not to wrap as a machine number."""
     low, high = integer_limits(dtype)
     return known.certain(Comparison(low, "<=", index)) and known.certain(Comparison(index, "<=", high))
-
-
-def _comparison(op: CompareOp, left: IntExpr, right: IntExpr) -> Comparison:
-    if op in (CompareOp.GREATER, CompareOp.GREATER_EQUAL):
-        return Comparison(right, "<" if op is CompareOp.GREATER else "<=", left)
-    return Comparison(left, op.value, right)
 
 
 _COMPARISONS = frozenset(CompareOp)

@@ -34,14 +34,14 @@ from relay.ops.layout_transform import layout_transform
 from relay.ops.matmul import contrib_dense_pack
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, transpose
-from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
 
 _PLAIN = "NCHW"
 
 
-@function_pass("AlterOpLayout", level=3)
+@function_pass("AlterOpLayout", level=2)
 def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
     layouts = _Layouts(context.layouts)
@@ -156,12 +156,10 @@ class _Layouts:
         outputs, per_group = weight.shape[0], weight.shape[1]
         if attributes.groups > 1:
             return "HWOI" if per_group == 1 else "HWIO"
-        block = self.preferences.conv2d_kernel_block
-        if not is_constant or not block or not isinstance(outputs, int):
+        blocks = self.preferences.conv2d_kernel_blocks
+        if not is_constant or not blocks or not isinstance(outputs, int):
             return "HWIO"
-        while block > 8 and outputs % block and outputs < 8 * block:
-            block //= 2
-        return f"OHWI{block}o"
+        return f"OHWI{fitting_block(blocks, outputs)}o"
 
     def _elementwise(self, expr: Call, record: OperatorRecord) -> Expr | None:
         if not any(self.is_preferred(argument) for argument in expr.args):
@@ -208,8 +206,8 @@ class _Layouts:
         return call(record, (source, *map(self.plain, expr.args[1:])), attrs)
 
     def _packed_dense(self, expr: Call) -> Expr | None:
-        block = self.preferences.dense_block
-        if not block or not isinstance(expr.op, Op) or expr.op.name != "nn.dense":
+        blocks = self.preferences.dense_blocks
+        if not blocks or not isinstance(expr.op, Op) or expr.op.name != "nn.dense":
             return None
         data, weight = expr.args
         type_ = weight.checked_type
@@ -218,9 +216,7 @@ class _Layouts:
         units = type_.shape[0]
         if not isinstance(units, int):
             return None
-        while block > 16 and units % block and units < 8 * block:
-            block //= 2
-        packed = layout_transform(self.plain(weight), "OI", f"OI{block}o")
+        packed = layout_transform(self.plain(weight), "OI", f"OI{fitting_block(blocks, units)}o")
         return contrib_dense_pack(self.plain(data), packed, units, getattr(expr.attrs, "out_dtype", None))
 
 

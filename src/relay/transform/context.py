@@ -18,13 +18,22 @@ Observer: TypeAlias = Callable[[str, IRModule, IRModule, float], None]
 class LayoutPreferences:
     """The layouts in which a target's kernels work best. Empty strings leave a layout as it is.
 
-    `conv2d_kernel_block`, `dense_block`: how many output channels are packed together, innermost, in weights that are
-    constant; 0 for no packing.
+    `conv2d_kernel_blocks`, `dense_blocks`: how many output channels may be packed together, innermost, in weights that
+    are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no packing.
     """
 
     conv2d_data: str = ""
-    conv2d_kernel_block: int = 0
-    dense_block: int = 0
+    conv2d_kernel_blocks: tuple[int, ...] = ()
+    dense_blocks: tuple[int, ...] = ()
+
+
+def fitting_block(blocks: tuple[int, ...], extent: int) -> int:
+    """Of `blocks`, the one in whose multiples `extent` leaves the least empty; the first of equals.
+
+    >>> fitting_block((64, 48, 32, 16), 144), fitting_block((64, 48, 32, 16), 24), fitting_block((64, 48), 1)
+    (48, 32, 48)
+    """
+    return min(blocks, key=lambda block: -(-extent // block) * block)
 
 
 @dataclass(frozen=True, slots=True)

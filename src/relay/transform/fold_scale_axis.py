@@ -31,7 +31,7 @@ from relay.transform.rewriting import Uses, rewrite_typed
 Array: TypeAlias = NDArray[Any]
 
 
-@function_pass("FoldScaleAxis", level=3)
+@function_pass("FoldScaleAxis", level=2)
 def fold_scale_axis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Fold constant scales behind convolutions and dense layers into their weights."""
     return rewrite_typed(function, _folded)

@@ -54,12 +54,12 @@ class _Group:
 
 @function_pass("FuseOps", level=0)
 def fuse_ops(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-    """Make every operator call of a function part of a primitive function: at level 0, of one of its own."""
+    """Make every operator call of a function part of a primitive function; below level 1, each one of its own."""
     if function.attrs.get("Primitive"):
         return function
     nodes = _graph(function.body)
     _find_post_dominators(nodes)
-    for phase in (_heavy_with_elementwise, _injective_with_reduction) if context.opt_level else ():
+    for phase in (_heavy_with_elementwise, _injective_with_reduction) if context.opt_level >= 1 else ():
         for node in nodes:
             phase(node, context.fusion)
     return _rebuilt(function, nodes)

@@ -20,6 +20,7 @@ from relay.targets.cpu.host import resolve
 from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
+from relay.targets.cpu.schedules.tiles import CONVOLUTION, PRODUCT, tile_widths
 from relay.targets.cpu.support import support_object
 from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
@@ -43,9 +44,7 @@ class CpuBackend:
     @property
     def layouts(self) -> LayoutPreferences:
         """Channels last, and weights in panels as wide as the register tiles of the schedules."""
-        lanes = self.target.register_bits // 32
-        many = self.target.register_count >= 32
-        return LayoutPreferences("NHWC", (2 if many else 1) * lanes, (4 if many else 2) * lanes)
+        return LayoutPreferences("NHWC", tile_widths(self.target, CONVOLUTION), tile_widths(self.target, PRODUCT))
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
         return schedule_group(group, self.target)

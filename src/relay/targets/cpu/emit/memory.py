@@ -11,6 +11,7 @@ from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
+from relay.targets.cpu.emit.tail_mask import needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Load, Ramp
@@ -19,7 +20,8 @@ from relay.tir.stmt import Store
 
 def emit_load(e: Emitter, load: Load) -> str:
     """The register that holds `load`; lanes where its mask, or the guard it stands under, is false hold 0."""
-    mask = None if load.mask is None else e.emit_value(e, load.mask)
+    needed = needed_mask(load.buffer, load.indices, load.mask)
+    mask = None if needed is None else e.emit_value(e, needed)
     guard = e.guard
     if guard is not None and not is_within(e, load.buffer, load.indices):
         mask = _with_guard(e, mask, guard, load.lanes)
@@ -38,7 +40,8 @@ def emit_load(e: Emitter, load: Load) -> str:
 def emit_store(e: Emitter, store: Store, value: str) -> None:
     """Write a register of the store's dtype and lanes."""
     lanes = store.value.lanes
-    mask = None if store.mask is None else e.emit_value(e, store.mask)
+    needed = needed_mask(store.buffer, store.indices, store.mask)
+    mask = None if needed is None else e.emit_value(e, needed)
     element = emit_address(e, store.buffer, store.indices)
     dtype = store.buffer.dtype
     text = to_memory(e, dtype, lanes, value)

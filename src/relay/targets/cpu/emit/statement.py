@@ -10,6 +10,7 @@ from relay.targets.cpu.emit.context import Emitter, Place, row_major_strides
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.memory import emit_store
 from relay.targets.cpu.emit.parallel import emit_parallel
+from relay.targets.cpu.emit.tail_mask import padded_shape
 from relay.targets.cpu.emit.value import emit_value
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
@@ -104,10 +105,11 @@ def _if(e: Emitter, statement: If) -> None:
 
 def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
     """Private buffers are on the stack, and become registers where their indices are constants; others are taken from
-    the allocator. If it has no memory the kernel returns at once, with the error left in the support library."""
-    strides = row_major_strides(buffer.shape)
+    the allocator. If it has no memory the kernel returns at once, and the support library has counted a failure."""
+    shape = padded_shape(buffer) if buffer.scope is Scope.REGISTER else buffer.shape
+    strides = row_major_strides(shape)
     elements: IntExpr = 1
-    for extent in buffer.shape:
+    for extent in shape:
         elements = elements * extent
     item = buffer.dtype.item_bytes
     if buffer.scope in (Scope.LOCAL, Scope.REGISTER):

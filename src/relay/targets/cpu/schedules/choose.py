@@ -9,7 +9,8 @@ from relay.targets.cpu.schedules.conv import schedule_conv2d
 from relay.targets.cpu.schedules.elementwise import schedule_elementwise
 from relay.targets.cpu.schedules.matmul import PRODUCTS, schedule_matmul
 from relay.targets.cpu.schedules.plan import Plan
-from relay.targets.cpu.schedules.rows import schedule_reduction, schedule_rows
+from relay.targets.cpu.schedules.reduction import schedule_reduction
+from relay.targets.cpu.schedules.rows import schedule_rows
 from relay.te.operation import Compute
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.step import Step

@@ -7,12 +7,11 @@ window · input channels · (pixels × channels, unrolled into registers).
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr
-from relay.targets.cpu.schedules.matmul import accumulate, columns_of_tile
+from relay.targets.cpu.schedules.matmul import accumulate, columns_of_tile, prefetch_panel
 from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
+from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute
-
-_MOST_PIXELS = 14
 
 
 def schedule_conv2d(plan: Plan, reduction: str) -> None:
@@ -24,9 +23,8 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     batch, rows, columns, channels = (loop.name for loop in s.state.stage(store).loops)
     extents = [plan.extent(store, loop) for loop in (batch, rows, columns, channels)]
     lanes = plan.vector_lanes
-    block = _channel_block(plan, extents[3], lanes)
-    vectors = -(-block // lanes)
-    pixels = min(_MOST_PIXELS, (plan.target.register_count - vectors - 1) // vectors)
+    block = tile_width(plan, extents[3], CONVOLUTION)
+    pixels = most_rows(plan, block)
     width = even_tile(extents[2], pixels)
     height = _rows_of_tile(extents[1], width, extents[2], pixels)
     channel_outer, channel_inner = plan.tile(store, channels, block)
@@ -38,24 +36,18 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     outer = [batch, *(row_loops + panels if weights_first else panels + row_loops)]
     tile = [loop for loop in (row_inner, column_inner) if loop]
     s.reorder(store, *outer, *[loop for loop in (column_outer,) if loop], *tile, channel_inner)
-    s.compute_at(acc, store, column_outer or outer[-1])
-    accumulate(plan, acc, lanes)
-    for loop in tile:
-        s.unroll(store, loop)
-    columns_of_tile(plan, store, channel_inner, block, lanes)
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
     work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    plan.parallelize(store, outer if len(outer) <= 2 else outer[:2], work)
-
-
-def _channel_block(plan: Plan, channels: IntExpr, lanes: int) -> int:
-    """Output channels of a register tile: two vectors where the registers allow, no more than there are."""
-    widest = (2 if plan.target.register_count >= 32 else 1) * lanes
-    if isinstance(channels, int):
-        while widest > lanes and channels % widest and channels < 4 * widest:
-            widest //= 2
-    return widest
+    innermost = plan.parallelize(store, [*outer, *([column_outer] if column_outer else [])], work)
+    assert innermost is not None
+    s.compute_at(acc, store, innermost)
+    inner_sum = accumulate(plan, acc, lanes)
+    if channel_outer and not weights_first:
+        prefetch_panel(plan, acc, inner_sum, channel_outer)
+    for loop in tile:
+        s.unroll(store, loop)
+    columns_of_tile(plan, store, channel_inner, block, lanes)
 
 
 def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> int:

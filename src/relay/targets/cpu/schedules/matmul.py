@@ -6,7 +6,8 @@ weight stays in the cache while the row tiles pass over it.
 
 from __future__ import annotations
 
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, product
+from relay.targets.cpu.schedules.tiles import PRODUCT, packed_weight, tile_rows, tile_width
 from relay.te.operation import Compute
 
 PRODUCTS = ("dense", "matmul", "batch_matmul")
@@ -22,54 +23,26 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     extents = [plan.extent(store, axis) for axis in axes]
     rows, columns = (axes[-2] if len(axes) > 1 else None), axes[-1]
     lanes = plan.vector_lanes
-    row_tile, column_tile = register_tile(plan, extents[-2] if rows else 1, extents[-1])
+    column_tile = tile_width(plan, extents[-1], PRODUCT)
+    row_tile = tile_rows(plan, extents[-2] if rows else 1, column_tile)
     batch = axes[:-2]
     column_outer, column_inner = plan.tile(store, columns, column_tile)
     row_outer, row_inner = plan.tile(store, rows, row_tile) if rows else (None, None)
     outer = [*batch, *[loop for loop in (column_outer, row_outer) if loop]]
     inner = [loop for loop in (row_inner, column_inner) if loop]
     s.reorder(store, *outer, *inner)
-    if outer:
-        s.compute_at(acc, store, outer[-1])
-    accumulate(plan, acc, lanes)
-    if row_inner:
-        s.unroll(store, row_inner)
-    columns_of_tile(plan, store, column_inner, column_tile, lanes)
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
     work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    parallel = [*batch, *[loop for loop in (column_outer,) if loop]] or [loop for loop in (row_outer,) if loop]
-    if column_outer and row_outer and not batch and not _balanced(extents[-1], column_tile, plan):
-        s.reorder(store, row_outer, column_outer, *inner)
-        parallel = [row_outer]
-    plan.parallelize(store, parallel, work)
-
-
-def _balanced(columns: object, tile: int, plan: Plan) -> bool:
-    """Whether the column panels share out among the threads without one waiting long for another."""
-    threads = max(1, plan.target.num_threads)
-    if not isinstance(columns, int):
-        return True
-    panels = -(-columns // tile)
-    return panels % threads == 0 or panels >= 4 * threads
-
-
-def register_tile(plan: Plan, rows: object, columns: object) -> tuple[int, int]:
-    """Rows and columns of the accumulator tile: as many accumulators as registers allow, and equal parts.
-
-    With V vectors a row, V·rows accumulators, V of the weight and one broadcast must fit the registers.
-    """
-    lanes = plan.vector_lanes
-    registers = plan.target.register_count
-    wide = 4 if registers >= 32 else 2
-    if isinstance(columns, int):
-        while wide > 1 and columns % (wide * lanes) and columns < 4 * wide * lanes:
-            wide //= 2
-        if columns <= lanes:
-            wide = 1
-    most_rows = (registers - wide - 1) // wide
-    row_limit = min(most_rows, 14)
-    return (even_tile(rows, row_limit) if isinstance(rows, int) else row_limit), wide * lanes
+    innermost = plan.parallelize(store, outer, work)
+    if innermost is not None:
+        s.compute_at(acc, store, innermost)
+    inner_sum = accumulate(plan, acc, lanes)
+    if column_outer and row_outer and not batch:
+        prefetch_panel(plan, acc, inner_sum, column_outer)
+    if row_inner:
+        s.unroll(store, row_inner)
+    columns_of_tile(plan, store, column_inner, column_tile, lanes)
 
 
 def columns_of_tile(plan: Plan, stage: str, loop: str, width: int, lanes: int) -> None:
@@ -82,7 +55,9 @@ def columns_of_tile(plan: Plan, stage: str, loop: str, width: int, lanes: int) -
         plan.steps.vectorize(stage, loop)
 
 
-def accumulate(plan: Plan, acc: str, lanes: int) -> None:
+def accumulate(plan: Plan, acc: str, lanes: int) -> str:
+    """Order the loops of the accumulating stage: sums, then the tile in registers. Gives the innermost loop over sums
+    that is not unrolled."""
     s = plan.steps
     stage = s.state.stage(acc)
     operation = stage.operation
@@ -103,7 +78,23 @@ def accumulate(plan: Plan, acc: str, lanes: int) -> None:
         s.reorder(acc, *summed, *rows, column_outer, column_inner)
         if unroll > 1:
             s.unroll(acc, innermost)
+        k_outer = innermost
     for row in rows:
         s.unroll(acc, row)
     s.unroll(acc, column_outer)
     s.vectorize(acc, column_inner)
+    return k_outer
+
+
+def prefetch_panel(plan: Plan, acc: str, loop: str, panels: str) -> None:
+    """While one panel of packed weights is used, ask for the next in `loop` of the accumulating stage.
+
+    Only where the weights are too large for the second-level cache, and `panels` is still a loop of the output.
+    """
+    weight = packed_weight(plan)
+    s = plan.steps
+    if weight is None or all(each.name != panels for each in s.state.stage(plan.output_name).loops):
+        return
+    size = product(weight.shape)
+    if isinstance(size, int) and size * weight.dtype.item_bytes > plan.target.l2_bytes // 2:
+        s.prefetch(acc, loop, weight.name, plan.output_name, panels)

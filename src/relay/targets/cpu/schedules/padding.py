@@ -20,4 +20,4 @@ def pad(plan: Plan) -> None:
     if isinstance(innermost, int) and innermost >= _SHORTEST_VECTOR:
         _, inner = plan.tile(STAGE, loops[-1], plan.vector_lanes)
         s.vectorize(STAGE, inner)
-    plan.parallelize(STAGE, loops[:2] if len(loops) > 2 else loops[:1], product(extents))
+    plan.parallelize(STAGE, loops[:-1], product(extents))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, Symbol, ceil_divide, multiply
 from relay.base.target import Target
 from relay.lower.group import Group
 from relay.te.operation import Compute, Reduction
 from relay.te.schedule.builder import ScheduleBuilder
-from relay.te.state import Stage
+from relay.te.state import FuseRelation, Stage
 from relay.tir.buffer import Scope
 
 # A parallel region costs a few microseconds; below this many operations one thread is faster.
 SMALLEST_PARALLEL_WORK = 1 << 15
+_PARTS_FOR_EACH_THREAD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,29 +68,46 @@ class Plan:
         return self.steps.split(stage, loop, factor=factor)
 
     def extent(self, stage: str, loop: str) -> IntExpr:
-        """The extent of a loop that stands for a whole axis of its stage."""
-        operation = self.steps.state.stage(stage).operation
-        assert isinstance(operation, Compute)
-        for axis in (*operation.axes, *operation.reduce_axes):
-            if axis.name == loop:
-                return axis.extent
-        raise KeyError(loop)
+        """The extent of a loop of a stage that is computed whole."""
+        state = self.steps.state.stage(stage)
+        extents: dict[Symbol, IntExpr] = {root.symbol: root.axis.extent for root in state.roots}
+        for relation in state.relations:
+            if isinstance(relation, FuseRelation):
+                extents[relation.fused] = multiply(extents[relation.outer], extents[relation.inner])
+            else:
+                size = relation.factor or relation.parts
+                assert size is not None
+                rest = ceil_divide(extents[relation.parent], size)
+                inside = relation.factor is not None
+                extents[relation.outer], extents[relation.inner] = (rest, size) if inside else (size, rest)
+        return extents[state.loop(loop).symbol]
 
-    def vectorize_columns(self, stage: str, loop: str, lanes: int) -> None:
-        """The innermost `loop` as whole vectors: split by `lanes`, the inner loop vectorised, the outer unrolled."""
-        outer, inner = self.tile(stage, loop, lanes)
-        self.steps.vectorize(stage, inner)
-        if outer is not None:
-            self.steps.unroll(stage, outer)
+    def parallelize(self, stage: str, outer: list[str], work: IntExpr) -> str | None:
+        """Share the `outer` loops (outermost, in order) out among the threads, if there is enough to do.
 
-    def parallelize(self, stage: str, loops: list[str], work: IntExpr) -> None:
-        """Run the fused `loops` (outermost, in order) on all threads, if there is enough to do."""
-        if self.target.num_threads == 1 or not loops or (isinstance(work, int) and work < SMALLEST_PARALLEL_WORK):
-            return
-        fused = loops[0]
-        for loop in loops[1:]:
-            fused = self.steps.fuse(stage, fused, loop)
+        As many of them are fused as give every thread its part. The innermost of the loops that are then there is
+        given back, to compute other stages at: that must wait until loops are fused.
+        """
+        if not outer:
+            return None
+        if self.target.num_threads == 1 or (isinstance(work, int) and work < SMALLEST_PARALLEL_WORK):
+            return outer[-1]
+        fused, *rest = outer
+        while rest and self.extent(stage, fused) == 1:
+            fused = rest.pop(0)
+        while rest and not self._shares_out(self.extent(stage, fused)):
+            fused = self.steps.fuse(stage, fused, rest.pop(0))
         self.steps.parallel(stage, fused)
+        return rest[-1] if rest else fused
+
+    def _shares_out(self, iterations: IntExpr) -> bool:
+        """Whether no thread waits long for another when so many iterations are shared out."""
+        threads = max(2, self.target.num_threads)
+        return (
+            isinstance(iterations, int)
+            and iterations > 1
+            and (iterations % threads == 0 or iterations >= _PARTS_FOR_EACH_THREAD * threads)
+        )
 
 
 def is_reduction(stage: Stage) -> bool:

@@ -1,59 +1,127 @@
-"""Several reductions along rows (softmax, layer norm), or one: everything about a row is computed while it is in cache.
+"""Several reductions over the same elements (softmax, layer norm, instance norm): everything about a row is computed
+while it is in cache.
 
-Stages that reduce along the row are split in lanes, so that the sum of a row is a vector of partial sums.
+A row is what one result of a reduction is about: the elements that differ in the axes that are reduced. Where the
+innermost axis is reduced, the sum of a row is a vector of partial sums. Where it is kept, its elements are the lanes,
+and a vector of rows is computed at a time.
 """
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, linear_parts
-from relay.targets.cpu.schedules.padding import PADDING, pad
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, is_reduction, product
-from relay.te.operation import Compute, body_values, loads_of
+from dataclasses import dataclass
+
+from relay.arith.expr import FloorDiv, IntExpr
+from relay.targets.cpu.schedules.plan import Plan, is_reduction, product
+from relay.targets.cpu.schedules.reduction import in_lanes
+from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.state import Stage
 from relay.tir.buffer import Scope
-from relay.tir.expr import Ramp, Unary, UnaryOp
+from relay.tir.expr import Load, Unary, UnaryOp
 from relay.tir.traversal import walk_value
 
 _LARGEST_ROW_ON_STACK = 1 << 14  # elements
-_COLUMNS = 8
-_LARGEST_UNROLLED_WINDOW = 9
 _COSTLY = frozenset({UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH, UnaryOp.ERF, UnaryOp.SIGMOID})
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Where rows stand in the output: `row` is the loop over them that others are computed at (None: there is but one),
+    `scope` where the results for a row live."""
+
+    row: str | None
+    scope: Scope
+    elements: IntExpr  # of what is computed in one iteration of `row`
+    lanes_are_rows: bool
+
+
 def schedule_rows(plan: Plan) -> None:
-    """Reductions whose results an output along the same rows reads, computed at the row."""
+    """Reductions whose results the output reads, computed at the row."""
     costly = frozenset(stage.name for stage in plan.steps.state.stages if _is_shared_and_costly(plan, stage))
     plan.inline_formulas(keep=costly)
     s = plan.steps
     output = plan.output_name
-    loops = [loop.name for loop in s.state.stage(output).loops]
-    rows = loops[:-1]
-    extents = tuple(plan.extent(output, loop) for loop in loops)
-    for stage in [stage.name for stage in s.state.stages if stage.name != output]:
-        if rows:
-            s.compute_at(stage, output, rows[-1])
-        if is_reduction(s.state.stage(stage)):
-            if rows:
-                s.set_scope(stage, Scope.REGISTER)
-            partial = in_lanes(plan, stage)
-            if partial is not None and rows:
-                s.compute_at(partial, output, rows[-1])
+    rows = _loops_over_rows(plan, output)
+    for stage in [stage for stage in s.state.stages if not plan.is_output(stage)]:
+        if rows.row is not None:
+            s.compute_at(stage.name, output, rows.row)
+        if is_reduction(stage):
+            _reduce(plan, stage.name, output, rows)
         else:
-            if rows and _fits_the_stack(extents[-1]):
-                s.set_scope(stage, Scope.LOCAL)
-            s.vectorize(stage, _vector_loop(plan, stage))
-    s.vectorize(output, _vector_loop(plan, output))
-    plan.parallelize(output, rows, product(extents))
+            if rows.row is not None and isinstance(rows.elements, int) and rows.elements <= _LARGEST_ROW_ON_STACK:
+                s.set_scope(stage.name, Scope.LOCAL)
+            _, lanes = plan.tile(stage.name, stage.loops[-1].name, plan.vector_lanes)
+            s.vectorize(stage.name, lanes)
 
 
-def _fits_the_stack(extent: IntExpr) -> bool:
-    return isinstance(extent, int) and extent <= _LARGEST_ROW_ON_STACK
+def _loops_over_rows(plan: Plan, output: str) -> _Rows:
+    """Order the loops of the output: over rows, then along them, then lanes."""
+    s = plan.steps
+    axes = [loop.name for loop in s.state.stage(output).loops]
+    work = product(tuple(plan.extent(output, axis) for axis in axes))
+    kept, along, exact = _kept_and_reduced(plan, output)
+    lanes_are_rows = axes[-1] in kept
+    if lanes_are_rows:
+        lanes_outer, lanes = plan.tile(output, axes[-1], plan.vector_lanes)
+        kept = [axis for axis in kept if axis != axes[-1]] + ([lanes_outer] if lanes_outer else [])
+        elements = product((plan.vector_lanes, *(plan.extent(output, axis) for axis in along)))
+        s.reorder(output, *kept, *along, lanes)
+    else:
+        elements = product(tuple(plan.extent(output, axis) for axis in along))
+        s.reorder(output, *kept, *along)
+        _, lanes = plan.tile(output, axes[-1], plan.vector_lanes)
+    row = plan.parallelize(output, kept, work)
+    s.vectorize(output, lanes)
+    return _Rows(row, Scope.REGISTER if row is not None and exact else Scope.GLOBAL, elements, lanes_are_rows)
 
 
-def _vector_loop(plan: Plan, stage: str) -> str:
-    last = plan.steps.state.stage(stage).loops[-1].name
-    _, inner = plan.tile(stage, last, plan.vector_lanes)
-    return inner
+def _kept_and_reduced(plan: Plan, output: str) -> tuple[list[str], list[str], bool]:
+    """The loops of the output that choose a row, those along it, and whether the former choose one row exactly.
+
+    An axis whose elements are reduced in groups is split into both.
+    """
+    kept: list[str] = []
+    along: list[str] = []
+    exact = True
+    indices = [index for load in _loads_of_reductions(plan, output) for index in scalar_indices(load)]
+    operation = plan.steps.state.stage(output).operation
+    assert isinstance(operation, Compute)
+    for axis in operation.axes:
+        if all(axis in indices_of for indices_of in map(scalar_indices, _loads_of_reductions(plan, output))):
+            kept.append(axis.name)
+            continue
+        group = next((i.right for i in indices if isinstance(i, FloorDiv) and i.left is axis), None)
+        if isinstance(group, int):
+            outer, inner = plan.steps.split(output, axis.name, factor=group)
+            kept.append(outer)
+            along.append(inner)
+        else:
+            exact = exact and group is None
+            along.append(axis.name)
+    return kept, along, exact
+
+
+def _loads_of_reductions(plan: Plan, output: str) -> list[Load]:
+    state = plan.steps.state
+    operation = state.stage(output).operation
+    assert isinstance(operation, Compute)
+    results = {buffer for stage in plan.reductions() for buffer in stage.outputs}
+    return [load for load in loads_of(body_values(operation.body)) if load.buffer in results]
+
+
+def _reduce(plan: Plan, stage: str, output: str, rows: _Rows) -> None:
+    """One reduction of a row: in partial sums, or a vector of rows at a time."""
+    s = plan.steps
+    s.set_scope(stage, rows.scope)
+    if rows.lanes_are_rows:
+        loops = s.state.stage(stage).loops
+        results = [loop.name for loop in loops if not loop.is_reduction]
+        summed = [loop.name for loop in loops if loop.is_reduction]
+        s.reorder(stage, *results[:-1], *summed, results[-1])
+        s.vectorize(stage, results[-1])
+        return
+    partial = in_lanes(plan, stage, rows.scope)
+    if partial is not None and rows.row is not None:
+        s.compute_at(partial, output, rows.row)
 
 
 def _is_shared_and_costly(plan: Plan, stage: Stage) -> bool:
@@ -71,114 +139,3 @@ def _is_shared_and_costly(plan: Plan, stage: Stage) -> bool:
         and any(load.buffer in stage.outputs for load in loads_of(body_values(other.operation.body)))
     ]
     return len(readers) > 1
-
-
-def in_lanes(plan: Plan, stage: str) -> str | None:
-    """Split a reduction along a contiguous axis into a vector of partial results, in registers, that are combined at
-    the end. Gives the stage of partial results; None where the axis is too short for that."""
-    s = plan.steps
-    operation = s.state.stage(stage).operation
-    assert isinstance(operation, Compute)
-    last = operation.reduce_axes[-1]
-    lanes = plan.vector_lanes
-    if not isinstance(last.extent, int) or last.extent < 2 * lanes:
-        return None
-    _, lane = s.split(stage, last.name, factor=lanes)
-    partial = s.rfactor(stage, lane)
-    s.set_scope(partial, Scope.REGISTER)
-    s.unroll(stage, lane)
-    loops = s.state.stage(partial).loops
-    summed = [loop.name for loop in loops if loop.is_reduction]
-    others = [loop.name for loop in loops if not loop.is_reduction and loop.name != lane]
-    s.reorder(partial, *others, *summed, lane)
-    s.vectorize(partial, lane)
-    return partial
-
-
-def schedule_reduction(plan: Plan, reduction: str) -> None:
-    """One reduction and the formulas around it.
-
-    Where the innermost axis of what is read stays in the result, that axis is the lanes; where it is reduced, the
-    reduction is split in lanes.
-    """
-    plan.inline_formulas(keep=PADDING)
-    pad(plan)
-    operation = plan.steps.state.stage(reduction).operation
-    assert isinstance(operation, Compute)
-    if not operation.axes:
-        _to_scalar(plan, reduction)
-    elif _reduces_innermost(operation):
-        _along_rows(plan, reduction, operation)
-    else:
-        schedule_channels(plan, reduction)
-
-
-def _to_scalar(plan: Plan, reduction: str) -> None:
-    in_lanes(plan, reduction)
-
-
-def _along_rows(plan: Plan, reduction: str, operation: Compute) -> None:
-    s = plan.steps
-    acc, store = accumulators_of(plan, reduction)
-    loops = [loop.name for loop in s.state.stage(store).loops]
-    s.compute_at(acc, store, loops[-1])
-    partial = in_lanes(plan, acc)
-    if partial is not None:
-        s.compute_at(partial, store, loops[-1])
-    work = product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
-    plan.parallelize(store, loops[:-1] or loops, work)
-
-
-def schedule_channels(plan: Plan, reduction: str) -> None:
-    """Reductions that keep the innermost axis (pooling, depthwise convolution, sums over leading axes): that axis is
-    the lanes, and a few entries of the axis before it share what is read."""
-    s = plan.steps
-    acc, store = accumulators_of(plan, reduction)
-    loops = [loop.name for loop in s.state.stage(store).loops]
-    extents = [plan.extent(store, loop) for loop in loops]
-    lane_outer, lane_inner = plan.tile(store, loops[-1], plan.vector_lanes)
-    outer, tile = loops[:-2], []
-    if len(loops) > 1:
-        column_outer, column_inner = plan.tile(store, loops[-2], even_tile(extents[-2], _COLUMNS))
-        tile = [column_inner]
-        outer = [*outer, *[loop for loop in (column_outer,) if loop]]
-    outer = [*outer, *[loop for loop in (lane_outer,) if loop]]
-    s.reorder(store, *outer, *tile, lane_inner)
-    if outer:
-        s.compute_at(acc, store, outer[-1])
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    summed = [axis.name for axis in operation.reduce_axes]
-    inner = [axis.name for axis in operation.axes]
-    s.reorder(acc, *summed, *inner)
-    for loop in inner[:-1]:
-        s.unroll(acc, loop)
-    s.vectorize(acc, inner[-1])
-    window = product(tuple(axis.extent for axis in operation.reduce_axes))
-    if isinstance(window, int) and window <= _LARGEST_UNROLLED_WINDOW:
-        for loop in summed:
-            s.unroll(acc, loop)
-    for loop in tile:
-        s.unroll(store, loop)
-    s.vectorize(store, lane_inner)
-    plan.parallelize(store, _shared_out(plan, outer, loops, extents), product((*extents, window)))
-
-
-def _shared_out(plan: Plan, outer: list[str], loops: list[str], extents: list[IntExpr]) -> list[str]:
-    """The outermost loops that give every thread something to do; the innermost of them alone, if the others are short."""
-    whole = [loop for loop in outer[:-1] if loop in loops]  # the last is where others are attached
-    count = product(tuple(extents[loops.index(loop)] for loop in whole))
-    short = isinstance(count, int) and count < 2 * max(2, plan.target.num_threads)
-    return outer[-1:] if short else whole
-
-
-def _reduces_innermost(operation: Compute) -> bool:
-    """Whether the reduction runs along the contiguous axis of what it reads."""
-    reduced = {axis for axis in operation.reduce_axes if axis.extent != 1}
-    for load in loads_of(body_values(operation.body)):
-        if load.indices:
-            last = load.indices[-1]
-            index: IntExpr = last.base if isinstance(last, Ramp) else last
-            if any(term in reduced for term, _ in linear_parts(index)[1]):
-                return True
-    return False

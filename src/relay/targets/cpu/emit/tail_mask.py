@@ -1,0 +1,47 @@
+"""Masks of tails: vectors of which only the first lanes count.
+
+In registers there is room for whole vectors, so the tail of a register tile is computed in full, and lanes beyond its
+extent hold what nobody reads. Were they masked, the tile would have to stay in memory.
+"""
+
+from __future__ import annotations
+
+from relay.arith.expr import IntExpr
+from relay.tir.buffer import Buffer, Scope
+from relay.tir.expr import Broadcast, Compare, CompareOp, IndexValue, Ramp, RampValue, Value
+
+_VECTOR_BYTES = 64  # of the widest vectors there are
+
+
+def padded_shape(buffer: Buffer) -> tuple[IntExpr, ...]:
+    """The extents that a register buffer is given: rows of whole vectors."""
+    if not buffer.shape:
+        return buffer.shape
+    step = _VECTOR_BYTES // buffer.dtype.item_bytes
+    last = buffer.shape[-1]
+    return (*buffer.shape[:-1], -(-last // step) * step if isinstance(last, int) else last)
+
+
+def needed_mask(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value | None) -> Value | None:
+    """The mask that an access has to keep: None where all lanes count, or may be accessed though they do not."""
+    count = None if mask is None else leading_lanes(mask)
+    if mask is None or count is None:
+        return mask
+    if count >= mask.lanes:
+        return None
+    last = indices[-1] if indices else None
+    if buffer.scope is not Scope.REGISTER or not isinstance(last, Ramp) or last.stride != 1:
+        return mask
+    room, extent = padded_shape(buffer)[-1], buffer.shape[-1]
+    if not (isinstance(last.base, int) and isinstance(room, int) and isinstance(extent, int)):
+        return mask
+    return None if last.base + last.lanes <= room and last.base + count >= extent else mask
+
+
+def leading_lanes(mask: Value) -> int | None:
+    """How many lanes a mask lets through, if these are the first ones and it says so by constants."""
+    match mask:
+        case Compare(CompareOp.LESS, RampValue(int(base), 1), Broadcast(IndexValue(int(limit)))):
+            return max(0, min(limit - base, mask.lanes))
+        case _:
+            return None
