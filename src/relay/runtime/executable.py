@@ -162,7 +162,7 @@ class EntryPoint:
             if min(shape, default=0) < 0:
                 raise RelayError(
                     rule="negative-extent",
-                    message=f"the inputs of `{self._spec.name}` are too small: `{spec.name}` would have a negative extent",
+                    message=f"the inputs are too small: `{spec.name}` would have a negative extent",
                     expected="extents of 0 or more in " + str(spec),
                     found=f"{shape}, where {_values(values)}",
                 )
