@@ -121,6 +121,15 @@ def test_an_extent_that_is_a_multiple_of_a_symbol():
     check_message("runtime", "odd-extent", caught.value)
 
 
+def test_inputs_that_are_too_small_for_the_program():
+    x = relay.var("x", shape=(1, 2, "n"))
+    executable = relay.build(relay.Function([x], relay.nn.conv1d(x, relay.const(np.ones((3, 2, 5), np.float32)))))
+    assert executable(np.ones((1, 2, 6), np.float32)).shape == (1, 3, 2)
+    with pytest.raises(relay.RelayError) as caught:
+        executable(np.ones((1, 2, 2), np.float32))
+    check_message("runtime", "negative-extent", caught.value)
+
+
 def test_an_extent_that_no_input_determines():
     n, m = relay.symbol("n"), relay.symbol("m")
     x = relay.Var("x", relay.TensorType((n * m,), "float32"))

@@ -39,6 +39,13 @@ def execute(options: argparse.Namespace) -> None:
             expected="a name that ends in .so or .rlx",
             found=output.suffix or "no suffix",
         )
+    if not output.parent.is_dir():
+        raise RelayError(
+            rule="cannot-write",
+            message=f"cannot write {output}",
+            found=f"no folder {output.parent}",
+            remedy="make the folder first",
+        )
     started = time.perf_counter()
     model = read_model(options)
     read_s = time.perf_counter() - started

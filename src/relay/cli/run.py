@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
-from relay.cli.inputs import random_inputs
+from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model
 from relay.runtime.executable import Result, load
 from relay.runtime.files import write_atomically
@@ -24,6 +24,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--random", action="store_true", help="fill the inputs that are not given from a seed")
     command.add_argument("--seed", type=int, default=0, help="the seed of --random (default: 0)")
+    add_extent_option(command)
     command.add_argument("--output", metavar="FILE.npz", help="where to write the results")
     command.add_argument("--json", action="store_true", help="describe the results as JSON")
     command.set_defaults(execute=execute)
@@ -34,7 +35,7 @@ def execute(options: argparse.Namespace) -> None:
     executable = load(options.model) if compiled else compile_model(options, quiet=options.json)
     arrays = dict(map(_input, options.input))
     if options.random:
-        arrays = {**random_inputs(executable.entry, options.seed), **arrays}
+        arrays = {**random_inputs(executable.entry, options.seed, read_extents(options)), **arrays}
     leaves = _leaves(executable(**arrays))
     results = {spec.name: leaf for spec, leaf in zip(executable.entry.outputs, leaves, strict=True)}
     if options.output:

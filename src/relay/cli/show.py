@@ -48,7 +48,7 @@ def _fused(compilation: Compilation, function: str | None) -> str:
 
 def _program(compilation: Compilation, function: str | None) -> str:
     program = compilation.program
-    return next((str(f) for f in program.functions if f.name == function), str(program))
+    return str(program if function is None else program.function(function))
 
 
 def _te(compilation: Compilation, kernel: Kernel) -> str:

@@ -99,13 +99,20 @@ class Compilation:
         with self._stage("generate code"):
             objects = self.backend.build_kernels(
                 [kernel.text for kernel in kernels],
-                lambda position: kernels[position].source(self.backend),
+                lambda position: self._source(kernels[position]),
                 lambda done, total: self.progress("kernels", done, total),
             )
             entry = self.backend.compile([self.backend.program_text(self.program)])
         with self._stage("pack constants"):
             constants = _constant_bytes(self.program)
         return Artefact(self.manifest, self.backend.support_object(), (*objects, *entry), constants)
+
+    def _source(self, kernel: Kernel) -> str:
+        """Schedules are ours: what is refused here is not the user's fault."""
+        try:
+            return kernel.source(self.backend)
+        except RelayError as error:
+            raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
 
     @property
     def manifest(self) -> Manifest:

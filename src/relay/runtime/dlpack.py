@@ -44,8 +44,7 @@ class _Tensor(ctypes.Structure):
 def from_dlpack(tensor: Any) -> NDArray[np.generic]:
     """The memory of a tensor that speaks DLPack, as an array that keeps it alive; nothing is copied.
 
-    bfloat16 and float8 become arrays of `ml_dtypes`. Raises BufferError, with the reason, for one that cannot be
-    shared.
+    bfloat16 and float8 become arrays of `ml_dtypes`. Raises BufferError for one that cannot be shared.
     """
     try:
         return np.from_dlpack(tensor)

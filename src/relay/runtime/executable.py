@@ -16,6 +16,7 @@ from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
+from relay.runtime.elf import ELF_MAGIC
 from relay.runtime.extents import symbol_sources
 from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import EntrySpec, Manifest, ResultSpec
@@ -155,9 +156,18 @@ class EntryPoint:
             raise self._failure(status, values)
 
     def _output_types(self, values: Mapping[Symbol, int]) -> list[tuple[tuple[int, ...], np.dtype[np.generic]]]:
-        return [
-            (tuple(evaluate(extent, values) for extent in spec.shape), spec.dtype.numpy) for spec in self._spec.outputs
-        ]
+        types: list[tuple[tuple[int, ...], np.dtype[np.generic]]] = []
+        for spec in self._spec.outputs:
+            shape = tuple(evaluate(extent, values) for extent in spec.shape)
+            if min(shape, default=0) < 0:
+                raise RelayError(
+                    rule="negative-extent",
+                    message=f"the inputs are too small: `{spec.name}` would have a negative extent",
+                    expected="extents of 0 or more in " + str(spec),
+                    found=f"{shape}, where {_values(values)}",
+                )
+            types.append((shape, spec.dtype.numpy))
+        return types
 
     def _take_workspace(self, values: Mapping[Symbol, int]) -> _Workspace:
         size = self._spec.workspace_bytes
@@ -173,7 +183,7 @@ class EntryPoint:
             return RelayError(
                 rule="check-failed",
                 message=f"`{self._spec.name}`: {self._spec.failures[status - 1]}",
-                found=", ".join(f"{symbol.name} = {value}" for symbol, value in values.items()),
+                found=_values(values),
                 remedy="give inputs whose extents agree",
             )
         if status == OUT_OF_MEMORY:
@@ -182,6 +192,10 @@ class EntryPoint:
 
 
 OUT_OF_MEMORY = -1
+
+
+def _values(values: Mapping[Symbol, int]) -> str:
+    return ", ".join(f"{symbol.name} = {value}" for symbol, value in values.items())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,8 +242,8 @@ def load(path: str | os.PathLike[str]) -> Executable:
     is missing, damaged, made by another program, or compiled for another machine.
     """
     with _opened(path) as file:
-        start = file.read(4)
-    if start == b"\x7fELF":
+        start = file.read(len(ELF_MAGIC))
+    if start == ELF_MAGIC:
         code, manifest = load_shared_library(Path(path))
         executable = Executable(manifest, lambda: code)
     else:

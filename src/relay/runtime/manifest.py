@@ -194,12 +194,19 @@ def extent_from_json(value: Any, symbols: Mapping[str, Symbol], depth: int = 0) 
     return result
 
 
+def _size_from_json(value: Any, symbols: Mapping[str, Symbol]) -> IntExpr:
+    size = extent_from_json(value, symbols)
+    if isinstance(size, int) and size < 0:
+        raise ValueError(f"a size of {size}")
+    return size
+
+
 def _tensor_to_json(spec: TensorSpec) -> Any:
     return {"name": spec.name, "shape": [extent_to_json(extent) for extent in spec.shape], "dtype": str(spec.dtype)}
 
 
 def _tensor_from_json(value: Any, symbols: Mapping[str, Symbol]) -> TensorSpec:
-    shape = tuple(extent_from_json(extent, symbols) for extent in value["shape"])
+    shape = tuple(_size_from_json(extent, symbols) for extent in value["shape"])
     return TensorSpec(str(value["name"]), shape, DType(value["dtype"]))
 
 
@@ -226,6 +233,6 @@ def _entry_from_json(value: Any) -> EntrySpec:
         outputs=outputs,
         result=_result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),
-        workspace_bytes=extent_from_json(value["workspace_bytes"], symbols),
+        workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),
     )

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.runtime.artefact import Artefact
+from relay.runtime.elf import what_is_missing
 from relay.runtime.manifest import Manifest
 from relay.runtime.objects import load_objects, load_support
 
@@ -54,6 +55,9 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
 def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
     """Open a shared library that `export` wrote. Raises `RelayError` (rule `bad-artefact`) for any other."""
     try:
+        missing = what_is_missing(path)
+        if missing:
+            raise ValueError(f"it lacks {missing}")
         library = _open_library(path)
         manifest_bytes = ctypes.c_uint64.in_dll(library, "relay_manifest_bytes").value
         start = ctypes.addressof(ctypes.c_char.in_dll(library, "relay_manifest"))
