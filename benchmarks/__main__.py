@@ -1,8 +1,8 @@
 """Run the benchmarks and keep their figures.
 
-    python -m benchmarks                       all of them, into benchmarks/results/
-    python -m benchmarks networks --only resnet18 encoder
-    python -m benchmarks startup
+python -m benchmarks                       all of them, into benchmarks/results/
+python -m benchmarks networks --only resnet18 encoder
+python -m benchmarks startup
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def machine() -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser("benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("suite", nargs="*", choices=[[], *SUITES], help="default: all")
     parser.add_argument("--only", nargs="*", default=None, help="names of models (default: all)")
     parser.add_argument("--seconds", type=float, default=8.0, help="for each model and thread count (default: 8)")

@@ -17,7 +17,7 @@ from relay.testing.measure import interleaved, ratio
 from relay.testing.peers import onnxruntime_call
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
-from onnx_models import build  # noqa: E402 - the model makers stand beside this folder
+from onnx_models import build
 
 MODELS = ("resnet18", "resnet50", "mobilenet_v2", "squeezenet", "vgg16", "encoder", "mlp")
 THREADS = (1, 2)

@@ -1,6 +1,6 @@
 """The main job, end to end: an ONNX ResNet-18 made from a seed, compiled, run, and compared with onnxruntime.
 
-    python examples/demo.py            (or: make demo)
+python examples/demo.py            (or: make demo)
 """
 
 from __future__ import annotations

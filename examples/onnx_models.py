@@ -37,6 +37,9 @@ class EncoderSize:
     vocabulary: int = 0
 
 
+ENCODER_FIELDS = ("layers", "width", "heads", "feedforward", "sequence", "vocabulary")
+
+
 @dataclass(frozen=True)
 class Request:
     """What is asked of every model. `batch` is a number or the name of a symbolic dimension."""
@@ -81,9 +84,6 @@ class GraphBuilder:
         values *= np.float32(deviation)
         values += np.float32(mean)
         return values
-
-    def integers(self, name: str, values: Sequence[int]) -> str:
-        return self.weight(name, np.asarray(values, dtype=np.int64))
 
     def scalar(self, name: str, value: float) -> str:
         return self.weight(name, np.asarray(value, dtype=np.float32))
@@ -301,11 +301,11 @@ def _attention(graph: GraphBuilder, x: str, source: str, name: str) -> str:
 def _shape(graph: GraphBuilder, source: str, name: str, rest: Sequence[int]) -> str:
     """The shape `(batch, *rest)`: a constant, or computed from `source` when the batch is symbolic."""
     if isinstance(graph.request.batch, int):
-        return graph.integers(f"{name}.shape", (graph.request.batch, *rest))
-    zero = graph.weight(f"{name}.zero", np.asarray(0, dtype=np.int64))
+        return graph.weight(f"{name}.shape", np.asarray((graph.request.batch, *rest)))
+    zero = graph.weight(f"{name}.zero", np.asarray(0))
     batch = graph.node("Gather", [graph.node("Shape", [source]), zero], axis=0)
-    column = graph.node("Unsqueeze", [batch, graph.integers(f"{name}.axes", (0,))])
-    return graph.node("Concat", [column, graph.integers(f"{name}.rest", rest)], axis=0)
+    column = graph.node("Unsqueeze", [batch, graph.weight(f"{name}.axes", np.asarray([0]))])
+    return graph.node("Concat", [column, graph.weight(f"{name}.rest", np.asarray(rest))], axis=0)
 
 
 def _gelu(graph: GraphBuilder, x: str, name: str) -> str:
@@ -330,13 +330,7 @@ def _layer_norm(graph: GraphBuilder, x: str, name: str) -> str:
 
 
 MODELS: dict[str, Callable[[GraphBuilder, str], str]] = {
-    "resnet18": resnet18,
-    "resnet50": resnet50,
-    "mobilenet_v2": mobilenet_v2,
-    "squeezenet": squeezenet,
-    "vgg16": vgg16,
-    "encoder": encoder,
-    "mlp": mlp,
+    model.__name__: model for model in (resnet18, resnet50, mobilenet_v2, squeezenet, vgg16, encoder, mlp)
 }
 
 
@@ -383,10 +377,8 @@ def _interface(name: str, request: Request) -> tuple[onnx.ValueInfoProto, onnx.V
         taken, made = [batch, 784], [batch, 10]
     else:
         taken, made = [batch, 3, *request.image_size], [batch, request.classes]
-    return (
-        helper.make_tensor_value_info("x", element, taken),
-        helper.make_tensor_value_info("y", TensorProto.FLOAT, made),
-    )
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, made)
+    return helper.make_tensor_value_info("x", element, taken), y
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -399,21 +391,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--opset", type=int, default=17)
     parser.add_argument("--fold-batch-norm", action="store_true", help="fold batch normalisation into convolutions")
-    for field in ("layers", "width", "heads", "feedforward", "sequence", "vocabulary"):
+    for field in ENCODER_FIELDS:
         default = getattr(EncoderSize, field)
         parser.add_argument(f"--{field}", type=int, default=default, help=f"of the encoder (default {default})")
     given = parser.parse_args(arguments)
+    batch = int(given.batch) if given.batch.isdecimal() else given.batch
+    size = EncoderSize(**{field: getattr(given, field) for field in ENCODER_FIELDS})
+    height, width = given.image_size
     model = build(
-        given.name,
-        batch=int(given.batch) if given.batch.isdecimal() else given.batch,
-        image_size=(given.image_size[0], given.image_size[1]),
-        seed=given.seed,
-        opset=given.opset,
-        fold_batch_norm=given.fold_batch_norm,
-        encoder=EncoderSize(
-            given.layers, given.width, given.heads, given.feedforward, given.sequence, given.vocabulary
-        ),
-    )
+        given.name, batch, (height, width), given.seed, given.opset,
+        fold_batch_norm=given.fold_batch_norm, encoder=size,
+    )  # fmt: skip
     onnx.save(model, given.output)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from relay.driver.build import build
     from relay.driver.executors import create_executor
     from relay.driver.parameters import load_params, save_params
-    from relay.driver.reading import parse, parse_expr
+    from relay.driver.reading import load_json, parse, parse_expr, save_json
     from relay.ir.expr import (
         Call,
         Clause,
@@ -76,7 +76,7 @@ _HOMES = {
     "relay.driver.build": ("build",),
     "relay.driver.executors": ("create_executor",),
     "relay.driver.parameters": ("load_params", "save_params"),
-    "relay.driver.reading": ("parse", "parse_expr"),
+    "relay.driver.reading": ("load_json", "parse", "parse_expr", "save_json"),
     "relay.ir.expr": (
         "Call", "Clause", "Constant", "Constructor", "Expr", "Function", "GlobalVar", "If", "Let", "Match", "Op",
         "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "RefCreate", "RefRead", "RefWrite",

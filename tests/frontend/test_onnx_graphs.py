@@ -196,6 +196,12 @@ def test_weights_are_not_folded() -> None:
     assert operators(module) == ["multiply", "add"]
 
 
+def test_deep_graphs_do_not_meet_the_recursion_limit() -> None:
+    nodes = [helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(5000)]
+    module, _ = from_onnx(graph_of(nodes, {"v0": ["n", 4]}, ["v5000"]))
+    assert len(operators(module)) == 5000
+
+
 # Control flow
 
 
@@ -254,6 +260,68 @@ def test_what_a_branch_cannot_is_said_too() -> None:
     model.graph.node[0].attribute[0].g.node[0].op_type = "NonZero"
     del model.graph.node[0].attribute[0].g.node[0].input[1:]
     assert "NonZero" in str(refused(model))
+
+
+# Functions
+
+
+def with_functions(nodes: list[onnx.NodeProto], functions: list[onnx.FunctionProto]) -> onnx.ModelProto:
+    model = graph_of(nodes, {"x": [3]}, [nodes[-1].output[0]], {"w": floats(3)})
+    model.functions.extend(functions)
+    model.opset_import.append(helper.make_opsetid("mine", 1))
+    return model
+
+
+def function_of(name: str, inputs: list[str], nodes: list[onnx.NodeProto], **options: object) -> onnx.FunctionProto:
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    return helper.make_function("mine", name, inputs, ["out"], nodes, opsets, **options)  # type: ignore[arg-type]
+
+
+def test_functions_of_the_model_are_put_in_with_their_attributes() -> None:
+    leaky = helper.make_node("LeakyRelu", ["a"], ["b"])
+    leaky.attribute.add(name="alpha", ref_attr_name="slope", type=onnx.AttributeProto.FLOAT)
+    clip = helper.make_node("Clip", ["c", "low"], ["out"])
+    functions = [
+        function_of(
+            "Leak", ["a", "low"], [leaky, helper.make_node("Identity", ["b"], ["c"]), clip], attributes=["slope"]
+        ),
+        function_of("Twice", ["a"], [
+            helper.make_node("Leak", ["a"], ["once"], domain="mine", slope=0.5),
+            helper.make_node("Leak", ["once"], ["out"], domain="mine"),
+        ]),
+    ]  # fmt: skip
+    nodes = [
+        helper.make_node("Add", ["x", "w"], ["a"]),
+        helper.make_node("Twice", ["a"], ["y"], domain="mine", name="outer"),
+    ]
+    module = check(with_functions(nodes, functions), {"x": -floats(3, low=3, high=4)})
+    assert operators(module) == ["add", "nn.leaky_relu", "clip", "nn.leaky_relu", "clip"]
+
+
+def test_what_a_function_cannot_is_named_by_its_call() -> None:
+    bad = function_of("Bad", ["a"], [helper.make_node("NonZero", ["a"], ["out"], name="inner")])
+    error = refused(with_functions([helper.make_node("Bad", ["x"], ["y"], domain="mine", name="outer")], [bad]))
+    assert "operator NonZero   in outer/inner" in str(error)
+
+
+def test_functions_without_end_are_refused() -> None:
+    call = [helper.make_node("F0", ["x"], ["y"], domain="mine")]
+    itself = function_of("F0", ["a"], [helper.make_node("F0", ["a"], ["out"], domain="mine")])
+    assert refused(with_functions(call, [itself])).rule == "malformed-onnx"
+    doubling = [
+        function_of(f"F{level}", ["a"], [
+            helper.make_node(f"F{level + 1}", ["a"], ["b"], domain="mine"),
+            helper.make_node(f"F{level + 1}", ["b"], ["out"], domain="mine"),
+        ])
+        for level in range(30)
+    ]  # fmt: skip
+    chain = [
+        function_of(f"F{level}", ["a"], [helper.make_node(f"F{level + 1}", ["a"], ["out"], domain="mine")])
+        for level in range(2000)
+    ]
+    assert refused(with_functions(call, chain)).rule == "malformed-onnx"
+    doubling.append(function_of("F30", ["a"], [helper.make_node("Relu", ["a"], ["out"])]))
+    assert refused(with_functions(call, doubling)).rule == "malformed-onnx"
 
 
 # Refusals

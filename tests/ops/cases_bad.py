@@ -24,6 +24,7 @@ from relay.ops.resize import Resize2DAttributes, UpSamplingAttributes
 from relay.ops.shape import (
     ExpandDimsAttributes,
     ReshapeAttributes,
+    ReshapeLikeAttributes,
     ReverseAttributes,
     SqueezeAttributes,
     TransposeAttributes,
@@ -143,7 +144,7 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("reshape", (t(2, 3),), ReshapeAttributes((-4, 2))),
         BadCase("reshape", (t(0, 3),), ReshapeAttributes((-1, 0), True)),
         BadCase("reshape", (t(n),), ReshapeAttributes((n + 1,))),
-        BadCase("reshape_like", (t(2, 3), t(5))),
+        BadCase("reshape_like", (t(2, 3), t(5)), ReshapeLikeAttributes()),
         BadCase("squeeze", (t(2, 3),), SqueezeAttributes((0,))),
         BadCase("expand_dims", (t(2, 3),), ExpandDimsAttributes(4)),
         BadCase("transpose", (t(2, 3),), TransposeAttributes((0, 0))),

@@ -71,6 +71,8 @@ _COMPARE = {
 def _binary() -> list[Case]:
     edge_left = np.array([7, -7, 7, -7, -128, 5, 0, 127], np.int8)
     edge_right = np.array([2, 2, -2, -2, -1, 0, 0, 3], np.int8)
+    wide_left = np.array([2**31 - 1, -(2**31), -(2**31), 2**30, -7], np.int32)
+    wide_right = np.array([2, -1, 0, 4, 3], np.int32)
     cases: list[Case] = []
     for name, oracle in _ARITHMETIC.items():
         cases += [
@@ -78,6 +80,9 @@ def _binary() -> list[Case]:
             Case(name, (floats(2, 1, 4), floats(3, 1, seed=1)), oracle=oracle),
             Case(name, (scalar(2.0), floats(0, 3)), oracle=oracle),
             Case(name, (edge_left, edge_right), label="int8"),
+            Case(name, (SPECIAL, SPECIAL[::-1].copy()), label="special"),
+            Case(name, (edge_left.astype(np.uint8), edge_right.astype(np.uint8)), label="uint8"),
+            Case(name, (wide_left, wide_right), label="int32"),
             Case(name, (floats(5, dtype="bfloat16"), floats(5, dtype="bfloat16", seed=1)), label="bfloat16"),
         ]
     for name, oracle in _COMPARE.items():
@@ -103,8 +108,14 @@ def _binary() -> list[Case]:
         Case("power", (floats(6), np.array([0, 1, 2, 3, -1, 0.5], np.float32)), oracle=torch.pow, tolerance=ROUNDED,
              label="signs"),
         Case("power", (integers(5, low=-3, high=3), integers(5, low=0, high=5, seed=1)), oracle=torch.pow, label="int32"),
+        Case("power", (np.array([2, -2, 1, -1, 0, -1, 3, 7], np.int32), np.array([-1, -1, -5, -3, -2, -4, 40, 0], np.int32)),
+             label="negative exponents"),
+        Case("power", (SPECIAL, SPECIAL[::-1].copy()), oracle=torch.pow, tolerance=ROUNDED, label="special"),
         Case("left_shift", (numbers, shifts)),
         Case("right_shift", (numbers, shifts)),
+        Case("left_shift", (np.array([1, -128, 127], np.int8), np.array([7, 1, 8], np.int8)), label="int8"),
+        Case("right_shift", (np.array([200, 255, 1], np.uint8), np.array([7, 8, 9], np.uint8)), label="uint8"),
+        Case("right_shift", (np.array([-128, 127, -1], np.int8), np.array([7, 8, 30], np.int8)), label="int8"),
         Case("where", (bools(3, 1), floats(3, 4), floats(4, seed=1)), oracle=torch.where),
         Case("where", (integers(5, low=0, high=1), floats(5), scalar(9.0)), label="integer condition"),
     ]  # fmt: skip

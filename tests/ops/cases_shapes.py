@@ -15,6 +15,7 @@ from relay.ops.pad import MirrorPadAttributes, PadAttributes
 from relay.ops.shape import (
     ExpandDimsAttributes,
     ReshapeAttributes,
+    ReshapeLikeAttributes,
     ReverseAttributes,
     SqueezeAttributes,
     TransposeAttributes,
@@ -38,7 +39,9 @@ def _shapes() -> list[Case]:
         ),
         Case("reshape", (floats(0, 3),), ReshapeAttributes((0, 3), True), lambda x: x.reshape(0, 3), label="allowzero"),
         Case("reshape", (floats(1),), ReshapeAttributes(()), lambda x: x.reshape(()), label="to scalar"),
-        Case("reshape_like", (floats(2, 6), floats(3, 4)), oracle=lambda x, y: x.reshape(y.shape)),
+        Case("reshape_like", (floats(2, 6), floats(3, 4)), ReshapeLikeAttributes(), oracle=lambda x, y: x.reshape(y.shape)),
+        Case("reshape_like", (floats(2, 6, 5), floats(9, 3, 2)), ReshapeLikeAttributes(1, 2, 1),
+             lambda x, _: x.reshape(2, 3, 2, 5), label="part"),
         Case("nn.batch_flatten", (floats(2, 3, 4),), oracle=lambda x: x.flatten(1)),
         Case("nn.batch_flatten", (floats(3),), oracle=lambda x: x.reshape(3, 1)),
         Case("squeeze", (floats(1, 2, 1, 3),), SqueezeAttributes(), torch.squeeze),

@@ -48,6 +48,10 @@ def _pools() -> list[Case]:
     return [
         *cases,
         Case("nn.max_pool2d", (floats(1, 2, 6, 7),), dilated, label="dilated"),
+        Case("nn.max_pool2d", (floats(1, 2, 5, 6, 4),), MaxPool2DAttributes((2, 2), padding=(1, 0, 0, 1), layout="NCHW4c"),
+             label="packed channels"),
+        Case("nn.global_avg_pool2d", (floats(1, 2, 3, 5, 4),), GlobalPool2DAttributes("NCHW4c"), tolerance=SUMMED,
+             label="packed channels"),
         Case("nn.max_pool2d", (integers(1, 2, 5, 5, dtype="int8"),), MaxPool2DAttributes((3, 3), padding=(1, 1, 1, 1)),
              label="int8"),
         Case("nn.avg_pool2d", (integers(1, 2, 4, 4),), AvgPool2DAttributes((2, 2), (2, 2)), label="int32"),

@@ -80,6 +80,8 @@ def test_numbers_take_the_type_of_the_other_side() -> None:
     assert text(3 * whole) == "Tensor[(2,), int64]"
     with pytest.raises(RelayError, match="dtypes-differ"):
         whole + 1.5
+    with pytest.raises(RelayError, match="dtypes-differ"):
+        var("b", shape=(2,), dtype="int8") + 300
 
 
 def test_lists_are_tuples_and_arrays_are_constants() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from relay.base.diagnostics import RelayError
-from relay.runtime.artefact import Artefact, write_atomically
+from relay.runtime.artefact import Artefact
 from relay.runtime.executable import load
+from relay.runtime.files import write_atomically
 from tests.runtime.test_manifest import sample
 
 

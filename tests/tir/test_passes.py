@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
 from relay.tir.equality import structural_equal
-from relay.tir.parser import parse_primfunc
-from relay.tir.printer import print_primfunc
+from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
 from relay.tir.interpreter import interpret
+from relay.tir.parser import parse_primfunc
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
 from relay.tir.passes.unroll_loops import unroll_loops
 from relay.tir.passes.vectorize_loops import vectorize_loops
 from relay.tir.pipeline import lower
+from relay.tir.printer import print_primfunc
 from relay.tir.stmt import Allocate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import walk_statement
+from relay.tir.verifier import verify
 
 INT = DType.INT32
 KINDS = st.sampled_from([LoopKind.SERIAL, LoopKind.SERIAL, LoopKind.PARALLEL, LoopKind.UNROLLED, LoopKind.VECTORIZED])
@@ -129,7 +129,7 @@ def run(func: PrimFunc, n: int) -> np.ndarray:
 PASSES = [simplify, partition_loops, vectorize_loops, unroll_loops, lower]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(programs(), st.sampled_from([0, 1, 6, 17]))
 def test_every_pass_keeps_the_meaning(func: PrimFunc, n: int) -> None:
     expected = run(func, n)
@@ -137,7 +137,7 @@ def test_every_pass_keeps_the_meaning(func: PrimFunc, n: int) -> None:
         np.testing.assert_array_equal(run(apply(func), n), expected, err_msg=apply.__name__)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(programs())
 def test_lowered_programs_are_ready_for_targets(func: PrimFunc) -> None:
     lowered = lower(func)
@@ -145,9 +145,11 @@ def test_lowered_programs_are_ready_for_targets(func: PrimFunc) -> None:
     assert kinds <= {LoopKind.SERIAL, LoopKind.PARALLEL}
     bound = [part.variable for part in walk_statement(lowered.body) if isinstance(part, For)]
     assert len(bound) == len(set(bound))
+    certain = [violation for violation in verify(lowered) if violation.rule != "index-unproven"]
+    assert certain == [], print_primfunc(lowered)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(programs(), st.booleans())
 def test_text_reads_back(func: PrimFunc, lowered: bool) -> None:
     func = lower(func) if lowered else func

@@ -241,14 +241,26 @@ def add(left: IntExpr, right: IntExpr) -> IntExpr:
 
 def multiply(left: IntExpr, right: IntExpr) -> IntExpr:
     """The product, multiplied out, so that sums stay flat."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left * right
+    if isinstance(right, int):
+        return left * right if isinstance(left, int) else _scaled(left, right)
+    if isinstance(left, int):
+        return _scaled(right, left)
     left_constant, left_terms = linear_parts(left)
     right_constant, right_terms = linear_parts(right)
     terms = [(term, k * right_constant) for term, k in left_terms]
     terms += [(term, k * left_constant) for term, k in right_terms]
     terms += [(_product(a, b), j * k) for a, j in left_terms for b, k in right_terms]
     return linear_sum(left_constant * right_constant, terms)
+
+
+def _scaled(expr: Node, factor: int) -> IntExpr:
+    """`expr * factor`, term by term: the most frequent product by far."""
+    if factor == 0 or factor == 1:
+        return expr if factor else 0
+    constant, terms = linear_parts(expr)
+    if constant == 0 and len(terms) == 1 and terms[0][1] * factor == 1:
+        return terms[0][0]
+    return Sum(constant * factor, tuple([(term, coefficient * factor) for term, coefficient in terms]))
 
 
 def _product(left: Node, right: Node) -> Node:

@@ -25,7 +25,7 @@ from relay.arith.expr import (
 )
 
 _DEPTH = 4
-_STEPS = 64
+_STEPS = 100
 
 
 def non_negative_forms(comparison: Comparison) -> tuple[IntExpr, ...]:
@@ -54,7 +54,8 @@ def is_non_negative(expr: IntExpr, ranges: Ranges, facts: Sequence[IntExpr] = ()
 
     The search is bounded in depth and in steps, so an answer takes a millisecond at most.
     """
-    return _Search(ranges, facts).succeeds(expr, _DEPTH)
+    search = _Search(ranges, facts)
+    return any(search.succeeds(expr, depth) for depth in range(_DEPTH + 1))  # short proofs first
 
 
 class _Search:

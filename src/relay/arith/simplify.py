@@ -73,15 +73,19 @@ class Assumptions:
 
     def __init__(self, ranges: Ranges, facts: Sequence[Comparison] = ()) -> None:
         self.ranges: dict[Symbol, Interval] = dict(ranges)
-        self._forms: tuple[IntExpr, ...] = tuple(form for fact in facts for form in non_negative_forms(fact))
+        forms = (plain for fact in facts for form in non_negative_forms(fact) for plain in _plain_forms(form, ranges))
+        self._forms: tuple[IntExpr, ...] = tuple(forms)
         self._memory: dict[IntExpr, IntExpr] = {}
 
     def assuming(self, *facts: Comparison) -> Assumptions:
         """These assumptions and more facts. A fact about one symbol and constants narrows its range too."""
         result = Assumptions(self.ranges)
-        result._forms = self._forms + tuple(form for fact in facts for form in non_negative_forms(fact))
-        for form in result._forms[len(self._forms) :]:
+        forms = [
+            plain for fact in facts for form in non_negative_forms(fact) for plain in _plain_forms(form, self.ranges)
+        ]
+        for form in forms:
             _narrow(result.ranges, form)
+        result._forms = self._forms + tuple(forms)
         return result
 
     def with_loop(self, variable: Symbol, extent: IntExpr) -> Assumptions:
@@ -89,8 +93,10 @@ class Assumptions:
         high = self.bounds(extent).high
         result = Assumptions(self.ranges)
         result.ranges[variable] = Interval(0, None if high is None else high - 1)
-        uppers = () if isinstance(extent, int) else _minimum_operands(extent)
-        result._forms = self._forms + tuple(upper - variable - 1 for upper in uppers)
+        if not isinstance(extent, int):
+            result._forms = self._forms + _plain_forms(extent - variable - 1, result.ranges)
+        else:
+            result._forms = self._forms
         return result
 
     def with_range(self, symbol: Symbol, interval: Interval = NON_NEGATIVE) -> Assumptions:
@@ -99,6 +105,11 @@ class Assumptions:
         result.ranges[symbol] = interval
         result._forms = self._forms
         return result
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether anything beyond the ranges of symbols is known."""
+        return bool(self._forms)
 
     def bounds(self, expr: IntExpr) -> Interval:
         return bounds_of(expr, self.ranges)
@@ -183,14 +194,21 @@ def _narrow(ranges: dict[Symbol, Interval], form: IntExpr) -> None:
         ranges[symbol] = Interval(low, limit if high is None else min(high, limit))
 
 
-def _minimum_operands(expr: Node) -> tuple[IntExpr, ...]:
-    """Expressions that are all at least `expr`: itself, or the sides of a minimum."""
-    if not isinstance(expr, Min):
-        return (expr,)
-    sides: list[IntExpr] = []
-    for side in (expr.left, expr.right):
-        sides.extend((side,) if isinstance(side, int) else _minimum_operands(side))
-    return tuple(sides)
+def _plain_forms(form: IntExpr, ranges: Ranges) -> tuple[IntExpr, ...]:
+    """What `form >= 0` says without minima and maxima, as far as that goes: it holds for both sides of a minimum, and
+    where it cannot hold for one side of a maximum, for the other."""
+    constant, terms = linear_parts(form)
+    for position, (term, coefficient) in enumerate(terms):
+        if not isinstance(term, (Min, Max)):
+            continue
+        rest = linear_sum(constant, (*terms[:position], *terms[position + 1 :]))
+        sides = [add(rest, multiply(side, coefficient)) for side in (term.left, term.right)]
+        if isinstance(term, Min) != (coefficient > 0):
+            sides = [side for side in sides if not is_non_negative(multiply(side, -1) - 1, ranges)]
+            if len(sides) != 1:
+                continue
+        return tuple(plain for side in sides for plain in _plain_forms(side, ranges))
+    return (form,)
 
 
 # --- rebuilding with simplified parts ---------------------------------------------------------------------------------

@@ -71,8 +71,7 @@ class DType(StrEnum):
     @property
     def numpy(self) -> np.dtype[np.generic]:
         """The NumPy dtype with the same bytes (of `ml_dtypes` where NumPy has none)."""
-        extension = _EXTENSION_TYPES.get(self)
-        return np.dtype(extension) if extension is not None else np.dtype(self.value)
+        return _to_numpy(self)
 
     @property
     def computation(self) -> DType:
@@ -97,6 +96,11 @@ _EXTENSION_TYPES: dict[DType, type] = {
     DType.FLOAT8_E5M2: ml_dtypes.float8_e5m2,
     DType.BFLOAT16: ml_dtypes.bfloat16,
 }
+
+
+@cache
+def _to_numpy(dtype: DType) -> np.dtype[np.generic]:
+    return np.dtype(_EXTENSION_TYPES.get(dtype, dtype.value))
 
 
 @cache

@@ -14,22 +14,19 @@ from rich.console import Console
 from rich.table import Table
 
 from relay.base.diagnostics import RelayError
-from relay.cli.console import progress_bar
-from relay.cli.inputs import random_inputs
-from relay.cli.models import add_model_options, read_model
-from relay.driver.build import build
+from relay.cli.inputs import add_extent_option, random_inputs, read_extents
+from relay.cli.models import add_model_options, compile_model
 from relay.runtime.threads import set_num_threads
 from relay.testing.measure import interleaved, ratio
 from relay.testing.peers import PEERS, Call
 
 
-def add_command(commands: Any) -> None:
-    command = commands.add_parser("bench", help="time a model against another library")
+def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command)
     command.add_argument("--against", choices=tuple(PEERS), help="the library to compare with")
     command.add_argument("--peer-model", metavar="FILE", help="the same model for the other library, if not MODEL")
     command.add_argument("--threads", default="1,2", metavar="N,N,…", help="thread counts (default: 1,2)")
-    command.add_argument("--extent", action="append", default=[], metavar="NAME=N", help="the value of a symbol")
+    add_extent_option(command)
     command.add_argument("--seconds", type=float, default=4.0, help="time for each thread count (default: 4)")
     command.add_argument("--seed", type=int, default=0, help="the seed of the inputs (default: 0)")
     command.add_argument("--json", action="store_true", help="print the figures as JSON")
@@ -37,12 +34,10 @@ def add_command(commands: Any) -> None:
 
 
 def execute(options: argparse.Namespace) -> None:
-    model = read_model(options)
-    with progress_bar(quiet=options.json) as report:
-        executable = build(model.module, options.target, model.params, options.opt_level, report)
-    extents = dict(map(_extent, options.extent))
-    inputs = random_inputs(executable.entry, options.seed, extents)
-    rows = [_measure(options, executable, inputs, threads) for threads in _threads(options.threads)]
+    thread_counts = _threads(options.threads)
+    executable = compile_model(options, quiet=options.json)
+    inputs = random_inputs(executable.entry, options.seed, read_extents(options))
+    rows = [_measure(options, executable, inputs, threads) for threads in thread_counts]
     if options.json:
         print(json.dumps({"model": options.model, "target": options.target, "rows": rows}))
         return
@@ -95,10 +90,3 @@ def _threads(text: str) -> list[int]:
     if not counts or min(counts) < 1:
         raise RelayError(rule="bad-threads", message="these are no thread counts", expected="such as 1,2", found=text)
     return counts
-
-
-def _extent(text: str) -> tuple[str, int]:
-    name, _, value = text.partition("=")
-    if not value.isdigit():
-        raise RelayError(rule="bad-extent", message=f"`{text}` gives no extent", expected="NAME=4")
-    return name, int(value)

@@ -6,7 +6,6 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -14,18 +13,17 @@ from rich.table import Table
 from relay.base.diagnostics import RelayError
 from relay.cli.console import progress_bar
 from relay.cli.models import COMPILED_SUFFIXES, add_model_options, read_model
-from relay.driver.build import compile_stages
+from relay.driver.export import export_library
 
 
-def add_command(commands: Any) -> None:
-    command = commands.add_parser("compile", help="compile a model to a shared library or an artefact")
+def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command)
     command.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="FILE",
-        help="NAME.so: a self-contained shared library, for C too; NAME.rlx: an artefact that only relay loads",
+        help="NAME.so: a shared library, for C too, and its header NAME.h; NAME.rlx: an artefact that relay loads",
     )
     command.add_argument("--time", action="store_true", help="show where the time went")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -41,18 +39,26 @@ def execute(options: argparse.Namespace) -> None:
             expected="a name that ends in .so or .rlx",
             found=output.suffix or "no suffix",
         )
+    if not output.parent.is_dir():
+        raise RelayError(
+            rule="cannot-write",
+            message=f"cannot write {output}",
+            found=f"no folder {output.parent}",
+            remedy="make the folder first",
+        )
     started = time.perf_counter()
     model = read_model(options)
     read_s = time.perf_counter() - started
+    compilation = model.compilation(options)
     with progress_bar(quiet=options.json) as report:
-        compilation = compile_stages(model.module, options.target, model.params, options.opt_level, report)
+        compilation.progress = report
         artefact = compilation.artefact
-        linking = time.perf_counter()
-        if output.suffix == ".so":
-            compilation.backend.link(artefact, output)
-        else:
-            artefact.save(output)
-    seconds = {"read model": read_s, **compilation.seconds, "write": time.perf_counter() - linking}
+    writing = time.perf_counter()
+    if output.suffix == ".so":
+        export_library(compilation.backend, artefact, output)
+    else:
+        artefact.save(output)
+    seconds = {"read model": read_s, **compilation.seconds, "write": time.perf_counter() - writing}
     total_s = time.perf_counter() - started
     size_bytes = output.stat().st_size
     if options.json:

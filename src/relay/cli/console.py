@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from relay.driver.compilation import Progress as Report
+if TYPE_CHECKING:
+    from relay.driver.compilation import Progress as Report
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Generator[Report | None]:
-    """A report that draws bars on standard error; None where there is no terminal or `quiet` is asked for."""
+def progress_bar(quiet: bool) -> Generator[Report]:
+    """A report that draws bars on standard error. Without a terminal, or with `quiet`, it draws nothing."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        yield _draw_nothing
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bars:
@@ -28,3 +30,7 @@ def progress_bar(quiet: bool) -> Generator[Report | None]:
             bars.update(tasks[stage], completed=done, total=total)
 
         yield report
+
+
+def _draw_nothing(stage: str, done: int, total: int) -> None:  # noqa: ARG001
+    return

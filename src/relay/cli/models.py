@@ -1,21 +1,26 @@
-"""Reading what a user names on the command line: ONNX, Relay text or JSON, compiled files, shapes."""
+"""Reading what a user names on the command line: ONNX, Relay text or JSON, compiled files, shapes.
+
+Everything of the compiler is reached through names that are loaded when they are used.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import relay
 from relay.base.diagnostics import RelayError
-from relay.driver.parameters import load_params
-from relay.frontend.onnx import from_onnx
-from relay.ir.module import IRModule
-from relay.ops.table import OPERATORS
-from relay.text.module_parser import parse
-from relay.text.json import from_json
+from relay.cli.console import progress_bar
+
+if TYPE_CHECKING:
+    from relay.driver.compilation import Compilation
+    from relay.ir.module import IRModule
 
 COMPILED_SUFFIXES = (".so", ".rlx")
+SOURCE_SUFFIXES = (".onnx", ".relay", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +30,15 @@ class Model:
     module: IRModule
     params: dict[str, Any]
 
+    def compilation(self, options: argparse.Namespace) -> Compilation:
+        """Its way to native code, as the options ask. Nothing runs until a stage is asked for."""
+        return relay.driver.compile_stages(self.module, options.target, self.params, options.opt_level)
 
-def add_model_options(command: argparse.ArgumentParser) -> None:
+
+def add_model_options(command: argparse.ArgumentParser, suffixes: Sequence[str] = SOURCE_SUFFIXES) -> None:
     """The options of every command that reads a program."""
-    command.add_argument("model", help="a model: .onnx, .relay (text) or .json")
-    command.add_argument("--params", metavar="FILE", help="parameters (.safetensors) for a model in text or JSON")
+    command.add_argument("model", help=f"the model: a file whose name ends in {', '.join(suffixes)}")
+    command.add_argument("--params", metavar="FILE", help="parameters (.safetensors) that the model takes by name")
     command.add_argument(
         "--shape", action="append", default=[], metavar="NAME=D,D,…", help="the shape of an input; may be repeated"
     )
@@ -43,22 +52,35 @@ def read_model(options: argparse.Namespace) -> Model:
     """The program that the options name. Raises `RelayError` (`unknown-model-kind`, `cannot-read`, or the reader's)."""
     path = Path(options.model)
     shapes = dict(map(_shape, options.shape))
-    params = load_params(options.params) if options.params else {}
+    if shapes and path.suffix != ".onnx":
+        raise RelayError(
+            rule="shape-of-text",
+            message="--shape sets the shapes of an ONNX model; a program in Relay states its own",
+            remedy="change the types of the parameters of @main",
+        )
+    params = relay.load_params(options.params) if options.params else {}
     match path.suffix:
         case ".onnx":
-            module, weights = from_onnx(path, shape=shapes or None)
+            module, weights = relay.frontend.from_onnx(path, shape=shapes or None)
             return Model(module, {**weights, **params})
         case ".relay":
-            return Model(parse(read_text(path), OPERATORS, str(path)), params)
+            return Model(relay.parse(read_text(path), str(path)), params)
         case ".json":
-            return Model(from_json(read_text(path), OPERATORS), params)
+            return Model(relay.load_json(read_text(path)), params)
         case suffix:
             raise RelayError(
                 rule="unknown-model-kind",
                 message=f"cannot tell what {path} is",
-                expected="a file whose name ends in .onnx, .relay or .json",
+                expected="a file whose name ends in " + ", ".join(SOURCE_SUFFIXES),
                 found=suffix or "no suffix",
             )
+
+
+def compile_model(options: argparse.Namespace, quiet: bool) -> relay.Executable:
+    """What the options name, compiled and loaded, with progress on the terminal."""
+    model = read_model(options)
+    with progress_bar(quiet) as report:
+        return relay.build(model.module, options.target, model.params, options.opt_level, report)
 
 
 def read_text(path: Path) -> str:
@@ -73,7 +95,12 @@ def read_text(path: Path) -> str:
 
 def _shape(text: str) -> tuple[str, tuple[int | str, ...]]:
     name, equals, extents = text.rpartition("=")
-    if not equals or not name:
-        raise RelayError(rule="bad-shape", message=f"`{text}` gives no shape", expected="NAME=1,3,224,224")
-    parts = [part.strip() for part in extents.split(",") if part.strip()]
-    return name, tuple(int(part) if part.lstrip("-").isdigit() else part for part in parts)
+    parts = [part.strip() for part in extents.split(",")] if extents.strip() else []
+    if not equals or not name or not all(part.isidentifier() or part.isdecimal() for part in parts):
+        raise RelayError(
+            rule="bad-shape",
+            message=f"`{text}` gives no shape",
+            expected="NAME=1,3,224,224, or NAME=n,3,224,224 with a symbol",
+            found=text,
+        )
+    return name, tuple(int(part) if part.isdecimal() else part for part in parts)

@@ -1,4 +1,4 @@
-"""`relay run`: a compiled file on arrays from files."""
+"""`relay run`: a model on arrays from files. A compiled one is run without loading the compiler."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ import argparse
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
-from relay.cli.inputs import random_inputs
-from relay.runtime.artefact import write_atomically
+from relay.cli.inputs import add_extent_option, random_inputs, read_extents
+from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model
 from relay.runtime.executable import Result, load
+from relay.runtime.files import write_atomically
 
 
-def add_command(commands: Any) -> None:
-    command = commands.add_parser("run", help="run a compiled model on arrays")
-    command.add_argument("model", help="what `relay compile` wrote: .so or .rlx")
+def add_options(command: argparse.ArgumentParser) -> None:
+    add_model_options(command, (*COMPILED_SUFFIXES, *SOURCE_SUFFIXES))
     command.add_argument(
         "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input; may be repeated"
     )
     command.add_argument("--random", action="store_true", help="fill the inputs that are not given from a seed")
     command.add_argument("--seed", type=int, default=0, help="the seed of --random (default: 0)")
+    add_extent_option(command)
     command.add_argument("--output", metavar="FILE.npz", help="where to write the results")
     command.add_argument("--json", action="store_true", help="describe the results as JSON")
     command.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> None:
-    executable = load(options.model)
+    compiled = Path(options.model).suffix in COMPILED_SUFFIXES
+    executable = load(options.model) if compiled else compile_model(options, quiet=options.json)
     arrays = dict(map(_input, options.input))
     if options.random:
-        arrays = {**random_inputs(executable.entry, options.seed), **arrays}
+        arrays = {**random_inputs(executable.entry, options.seed, read_extents(options)), **arrays}
     leaves = _leaves(executable(**arrays))
     results = {spec.name: leaf for spec, leaf in zip(executable.entry.outputs, leaves, strict=True)}
     if options.output:

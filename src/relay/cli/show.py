@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from relay.cli.models import add_model_options, read_model
-from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
+from relay.te.definitions import print_definitions
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
-from relay.tir.printer import print_func
+from relay.tir.printer import print_primfunc
 
 
-def add_command(commands: Any) -> None:
-    command = commands.add_parser("show", help="print a model at a stage of its compilation")
+def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command)
     command.add_argument("--stage", default="relay", choices=(*MODULE_STAGES, *KERNEL_STAGES), help="default: relay")
     command.add_argument(
@@ -29,7 +27,7 @@ def add_command(commands: Any) -> None:
 
 def execute(options: argparse.Namespace) -> None:
     model = read_model(options)
-    compilation = compile_stages(model.module, options.target, model.params, options.opt_level)
+    compilation = model.compilation(options)
     if options.stage in MODULE_STAGES:
         texts = {options.stage: MODULE_STAGES[options.stage](compilation, options.function)}
     else:
@@ -50,20 +48,21 @@ def _fused(compilation: Compilation, function: str | None) -> str:
 
 def _program(compilation: Compilation, function: str | None) -> str:
     program = compilation.program
-    return next((str(f) for f in program.functions if f.name == function), str(program))
+    return str(program if function is None else program.function(function))
 
 
 def _te(compilation: Compilation, kernel: Kernel) -> str:
     group = kernel.group()
     lines = [f"kernel {kernel.info.name}"]
-    lines += [f"  input {tensor!r}: {tensor.dtype}" for tensor in group.inputs]
-    lines += [f"  {line}" for line in print_steps(kernel.schedule(compilation.backend)).splitlines()]
-    lines += [f"  output {tensor!r}: {tensor.dtype}" for tensor in group.outputs]
-    return "\n".join(lines)
+    lines += [f"input {tensor!r}: {tensor.dtype}" for tensor in group.inputs]
+    lines += print_definitions(group.outputs).splitlines()
+    lines += [f"output {tensor!r}: {tensor.dtype}" for tensor in group.outputs]
+    lines += ["schedule", *(f"  {line}" for line in print_steps(kernel.schedule(compilation.backend)).splitlines())]
+    return "\n  ".join(lines)
 
 
 def _tir(compilation: Compilation, kernel: Kernel) -> str:
-    return print_function(kernel.loops(compilation.backend))
+    return print_primfunc(kernel.loops(compilation.backend))
 
 
 def _llvm(compilation: Compilation, kernel: Kernel) -> str:

@@ -1,0 +1,25 @@
+"""The way from a program to native code, strung together: `relay.build` and what stands around it."""
+
+from relay.driver.build import build, compile_stages
+from relay.driver.compilation import Compilation
+from relay.driver.executors import Executor, create_executor
+from relay.driver.export import c_header, export_library
+from relay.driver.parameters import bind_params, load_params, save_params
+from relay.driver.reading import load_json, parse, parse_expr, save_json
+
+__all__ = [
+    "Compilation",
+    "Executor",
+    "bind_params",
+    "build",
+    "c_header",
+    "compile_stages",
+    "create_executor",
+    "export_library",
+    "load_json",
+    "load_params",
+    "parse",
+    "parse_expr",
+    "save_json",
+    "save_params",
+]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress, as_module
+from relay.driver.export import export_library
 from relay.driver.targets import backend_for
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
+from relay.lower.backend import Backend
 from relay.runtime.executable import Executable, instantiate
-from relay.transform.context import PassContext
+from relay.transform.context import LayoutPreferences, PassContext
 
 
 def build(
@@ -34,7 +38,7 @@ def build(
     array([2., 2., 2.], dtype=float32)
     """
     compilation = compile_stages(program, target, params, opt_level, progress)
-    return instantiate(compilation.artefact, compilation.backend.link)
+    return instantiate(compilation.artefact, partial(export_library, compilation.backend))
 
 
 def compile_stages(
@@ -45,8 +49,19 @@ def compile_stages(
     progress: Progress | None = None,
 ) -> Compilation:
     """The same compilation as `build`, with every stage to look at. Nothing runs until a stage is asked for."""
-    level = PassContext.current().opt_level if opt_level is None else PassContext(opt_level=opt_level).opt_level
-    compilation = Compilation(as_module(program), backend_for(target), level, dict(params or {}))
+    backend = backend_for(target)
+    context = _context(backend, opt_level)
+    compilation = Compilation(as_module(program), backend, context, dict(params or {}))
     if progress is not None:
         compilation.progress = progress
     return compilation
+
+
+def _context(backend: Backend, opt_level: int | None) -> PassContext:
+    """The current context with what this build adds: its level, and the layouts of its target if the user has none."""
+    current = PassContext.current()
+    return replace(
+        current,
+        opt_level=current.opt_level if opt_level is None else opt_level,
+        layouts=backend.layouts if current.layouts == LayoutPreferences() else current.layouts,
+    )

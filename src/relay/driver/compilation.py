@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.base.diagnostics import RelayError
+from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.version import VERSION
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
@@ -42,7 +43,7 @@ class Compilation:
 
     source: IRModule
     backend: Backend
-    opt_level: int = 2
+    context: PassContext = field(default_factory=PassContext)
     params: Mapping[str, Any] = field(default_factory=dict)
     progress: Progress = _silent
     seconds: dict[str, float] = field(default_factory=dict)
@@ -50,23 +51,21 @@ class Compilation:
     @cached_property
     def typed(self) -> IRModule:
         """The program as given, parameters bound, with types."""
-        with self._timed("infer types"):
+        with self._stage("infer types"):
             return infer_type(bind_params(self.source, self.params))
 
     @cached_property
     def optimized(self) -> IRModule:
         """Fused, and in A-normal form."""
         module = self.typed
-        with self._timed("optimize"):
-            context = PassContext(opt_level=self.opt_level, layouts=self.backend.layouts)
-            with context:
-                return optimization_pipeline(module)
+        with self._stage("optimize"), self.context:
+            return optimization_pipeline(module)
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
         table = KernelTable()
         module = self.optimized
-        with self._timed("lower"):
+        with self._stage("lower"):
             checks = {
                 name: [each.check for each in checks_of(function, self.typed)]
                 for name, function in self.typed.functions.items()
@@ -97,39 +96,46 @@ class Compilation:
     def artefact(self) -> Artefact:
         """Objects, constants and manifest."""
         kernels = self.kernels
-        with self._timed("generate code"):
+        with self._stage("generate code"):
             objects = self.backend.build_kernels(
                 [kernel.text for kernel in kernels],
-                lambda position: kernels[position].source(self.backend),
+                lambda position: self._source(kernels[position]),
                 lambda done, total: self.progress("kernels", done, total),
             )
             entry = self.backend.compile([self.backend.program_text(self.program)])
-        with self._timed("pack constants"):
+        with self._stage("pack constants"):
             constants = _constant_bytes(self.program)
         return Artefact(self.manifest, self.backend.support_object(), (*objects, *entry), constants)
+
+    def _source(self, kernel: Kernel) -> str:
+        """Schedules are ours: what is refused here is not the user's fault."""
+        try:
+            return kernel.source(self.backend)
+        except RelayError as error:
+            raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
 
     @property
     def manifest(self) -> Manifest:
         entries = tuple(map(_entry_spec, self.program.functions))
-        provenance = {"compiler": f"relay {VERSION}", "target": str(self.backend.target), "opt": str(self.opt_level)}
-        return Manifest(entries, provenance)
+        provenance = {
+            "compiler": f"relay {VERSION}",
+            "target": str(self.backend.target),
+            "opt": str(self.context.opt_level),
+        }
+        return Manifest(entries, provenance, self.backend.target)
 
-    def _timed(self, stage: str) -> _Timer:
-        return _Timer(stage, self.seconds)
-
-
-@dataclass(slots=True)
-class _Timer:
-    stage: str
-    seconds: dict[str, float]
-    started: float = 0.0
-
-    def __enter__(self) -> None:
-        self.started = time.perf_counter()
-
-    def __exit__(self, *exception: object) -> None:
-        spent = time.perf_counter() - self.started
-        self.seconds[self.stage] = self.seconds.get(self.stage, 0.0) + spent
+    @contextmanager
+    def _stage(self, name: str) -> Generator[None]:
+        """Times a stage; what breaks in it, other than by the user's fault, is a `CompilerBug` that names it."""
+        started = time.perf_counter()
+        try:
+            yield
+        except (RelayError, CompilerBug, MemoryError):
+            raise
+        except Exception as error:
+            raise CompilerBug(name, f"{type(error).__name__}: {error}") from error
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
 
 
 def _constant_bytes(program: Program) -> NDArray[np.uint8]:

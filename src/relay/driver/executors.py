@@ -43,10 +43,19 @@ class Executor:
             return build(module, self.target, self.params, self.opt_level)
         bound = infer_type(bind_params(module, self.params))
 
+        names = [parameter.name_hint for parameter in bound["main"].params]
+
         def call(*positional: Any, **named: Any) -> Any:
-            names = [parameter.name_hint for parameter in bound["main"].params]
-            values = {**dict(zip(names, positional, strict=False)), **named}
-            return evaluate(bound, values if named else positional)
+            if not named:
+                return evaluate(bound, positional)
+            twice = [name for name in names[: len(positional)] if name in named]
+            if twice or len(positional) > len(names):
+                raise RelayError(
+                    rule="bad-input-name",
+                    message=f"`{twice[0]}` was given twice" if twice else "`main` was given too many inputs",
+                    expected=f"{len(names)} inputs: " + ", ".join(names),
+                )
+            return evaluate(bound, {**dict(zip(names, positional, strict=False)), **named})
 
         return call
 

@@ -87,7 +87,7 @@ def _kernel(function: Function, text: str) -> Kernel:
 
 
 def kernel_symbols(function: Function) -> tuple[Symbol, ...]:
-    """The dimension symbols that a kernel takes: in order of first appearance in its parameters, by name in an extent."""
+    """The dimension symbols of a kernel, in order of first appearance in its parameters, by name in an extent."""
     found: dict[Symbol, None] = {}
     for parameter in function.params:
         type_ = parameter.checked_type

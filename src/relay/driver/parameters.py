@@ -17,6 +17,7 @@ from relay.ir.expr import Constant, Function, Var
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.ir.variables import substitute
+from relay.runtime.dlpack import from_dlpack
 
 
 def bind_params(module: IRModule, params: Mapping[str, Any], name: str = "main") -> IRModule:
@@ -38,13 +39,34 @@ def bind_params(module: IRModule, params: Mapping[str, Any], name: str = "main")
                 expected="one of " + ", ".join(f"%{each}" for each in by_name),
                 found=f"%{key}",
             )
-        array = np.asarray(value)
+        array = _array(key, value)
         _check(by_name[key], array)
         constants[by_name[key]] = Constant(array)
     kept = tuple(parameter for parameter in function.params if parameter not in constants)
     body = substitute(function.body, constants)
     bound = Function(kept, body, function.ret_type, function.type_params, function.attrs, span=function.span)
     return module.with_function(name, bound)
+
+
+def _array(name: str, value: Any) -> NDArray[np.generic]:
+    try:
+        if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+            return from_dlpack(value)
+        array = np.asarray(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise _no_array(name, str(error)) from error
+    if array.dtype.kind == "O":
+        raise _no_array(name, f"a {type(value).__name__}")
+    return array
+
+
+def _no_array(name: str, found: str) -> RelayError:
+    return RelayError(
+        rule="parameter-kind",
+        message=f"what is given for parameter %{name} is no array",
+        expected="a NumPy array or a CPU tensor that DLPack can share",
+        found=found,
+    )
 
 
 def _check(parameter: Var, array: NDArray[np.generic]) -> None:

@@ -1,4 +1,4 @@
-"""`relay.parse`: text with all operators known."""
+"""`relay.parse` and `relay.load_json`: programs from text, with all operators known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.ops.table import OPERATORS
-from relay.text import module_parser
+from relay.text import json, module_parser
 
 
 def parse(text: str, source_name: str = "from_string") -> IRModule:
@@ -20,3 +20,18 @@ def parse(text: str, source_name: str = "from_string") -> IRModule:
 def parse_expr(text: str, source_name: str = "from_string") -> Expr:
     """The expression that a text describes; types are inferred when it becomes part of a module."""
     return module_parser.parse_expr(text, OPERATORS, source_name)
+
+
+def load_json(text: str) -> IRModule:
+    """The module that `save_json` wrote, with types inferred. Raises `RelayError` for anything else."""
+    return infer_type(json.from_json(text, OPERATORS))
+
+
+def save_json(module: IRModule) -> str:
+    r"""A module as JSON, constants included; the same text for the same module.
+
+    >>> module = parse('#[version = "0.0.5"]\ndef @main(%x: float32) { %x + 1f }')
+    >>> load_json(save_json(module)).astext() == module.astext()
+    True
+    """
+    return json.to_json(module)

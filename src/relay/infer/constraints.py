@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from relay.base.diagnostics import Origin, RelayError
 from relay.infer.dimensions import open_unknowns
-from relay.infer.explain import arity_error, conflict_error, describe, mismatch_error
+from relay.infer.explain import arity_error, conflict_error, describe, mismatch_error, short_name
 from relay.infer.solve import StillWaiting, Variable
 from relay.infer.unify import Mode
 from relay.ir.attributes import Attributes
@@ -57,7 +57,7 @@ class OperatorCall:
         match outcome:
             case Solved(result, _, inputs):
                 self._refine(types, inputs)
-                inference.set_type(call, open_unknowns(result))
+                inference.set_type(call, open_unknowns(result, short_name(call.op)))
                 return None
             case Waiting(on, needs):
                 return StillWaiting(self._variables(types, on or tuple(range(len(types))), holes=True), needs)

@@ -75,21 +75,25 @@ def solve_for(left: IntExpr, right: IntExpr, unknowns: Set[Symbol]) -> Solution 
     return None
 
 
-def open_unknowns(type_: Type) -> Type:
+def open_unknowns(type_: Type, hint: str = "d") -> Type:
     """`type_` with each `?` of its tensors a new symbol: what is unknown is at least one and the same extent wherever
-    this value is used. Inside functions, data types and refs `?` stays: each call, cell or content has its own.
+    this value is used. Inside functions, data types and refs `?` stays: each call, cell or content has its own. The
+    symbols are named after `hint`, which says what the value is, and the axis.
 
     >>> from relay.base.dtypes import DType
     >>> print(open_unknowns(TensorType((ANY, 4), DType.INT8)))
-    Tensor[(d, 4), int8]
+    Tensor[(d_0, 4), int8]
     """
     match type_:
         case TensorType(shape, dtype):
             if ANY not in shape:
                 return type_
-            return TensorType(tuple(Symbol("d") if isinstance(dim, AnyDimension) else dim for dim in shape), dtype)
+            dims = (
+                Symbol(f"{hint}_{axis}") if isinstance(dim, AnyDimension) else dim for axis, dim in enumerate(shape)
+            )
+            return TensorType(tuple(dims), dtype)
         case TupleType(fields):
-            opened = tuple(map(open_unknowns, fields))
+            opened = tuple(open_unknowns(field, f"{hint}_{position}") for position, field in enumerate(fields))
             return type_ if all(a is b for a, b in zip(fields, opened, strict=True)) else TupleType(opened)
         case _:
             return type_

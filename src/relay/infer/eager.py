@@ -10,7 +10,7 @@ from typing import assert_never
 from relay.base.graph import post_order
 from relay.infer.constraints import attributes_of
 from relay.infer.dimensions import open_unknowns
-from relay.infer.explain import arity_error, conflict_error
+from relay.infer.explain import arity_error, conflict_error, short_name
 from relay.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.operator import Conflict, Solved, Waiting
 from relay.ir.type_traversal import type_holes
@@ -37,7 +37,7 @@ def type_eagerly(call: Call) -> Call:
     outcome = operator.relation(types, attributes_of(call, operator))
     match outcome:
         case Solved(result):
-            return record_type(call, open_unknowns(result))
+            return record_type(call, open_unknowns(result, short_name(call.op)))
         case Waiting():
             return call
         case Conflict():
@@ -75,7 +75,7 @@ def _untyped_parts(expr: Expr) -> tuple[Expr, ...]:
 def _type_of(expr: Expr) -> Type | None:
     match expr:
         case Var(_, annotation) if annotation is not None and not type_holes(annotation):
-            return open_unknowns(annotation)
+            return open_unknowns(annotation, expr.name_hint)
         case Constant(data):
             return TensorType(data.shape, expr.dtype)
         case Tuple(fields):

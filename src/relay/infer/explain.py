@@ -85,6 +85,12 @@ def callee_name(op: Expr) -> str:
             return "a call"
 
 
+def short_name(op: Expr) -> str:
+    """A plain name for what a call gives: `conv2d` of `nn.conv2d`."""
+    name = callee_name(op).lstrip("%@").rpartition(".")[2]
+    return name if name.isidentifier() else "d"
+
+
 def place(span: Span | None) -> str:
     """`, line 12` in a text, `, model.py:12` in a file; the empty string when unknown."""
     if span is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from relay.base.diagnostics import Origin, RelayError
 from relay.infer.constraints import OperatorCall, Projection
 from relay.infer.dimensions import open_unknowns
-from relay.infer.explain import arity_error, callee_name, describe, mismatch_error, span_of_use
+from relay.infer.explain import arity_error, callee_name, describe, mismatch_error, short_name, span_of_use
 from relay.infer.join import join
 from relay.infer.patterns import bind_pattern
 from relay.infer.unify import Mode, instantiate
@@ -155,7 +155,7 @@ def _call_function(inference: Inference, node: Call, callee: FuncType) -> None:
             remedy="declare its result type, so that each call may have its own extents",
         )
     inference.unifier.undecided.clear()
-    inference.set_type(node, open_unknowns(inference.unifier.zonk(here.ret_type)))
+    inference.set_type(node, open_unknowns(inference.unifier.zonk(here.ret_type), short_name(node.op)))
 
 
 def _is_instantiated(inference: Inference, op: Expr) -> bool:

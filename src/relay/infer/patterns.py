@@ -28,7 +28,7 @@ def bind_pattern(inference: Inference, pattern: Pattern, type_: Type, node: Matc
             case PatternWildcard():
                 pass
             case PatternVar(var):
-                opened = open_unknowns(inference.unifier.zonk(value))
+                opened = open_unknowns(inference.unifier.zonk(value), var.name_hint)
                 if var.type_annotation is not None:
                     _relate(inference, opened, var.type_annotation, node, Mode.ASSIGN)
                 inference.bind_var(var, opened)

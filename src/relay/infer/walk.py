@@ -111,7 +111,7 @@ class Inference:
         if type_ is None:
             annotated = var.type_annotation
             hole = IncompleteType(reason=f"the type of %{var.name_hint}", span=var.span)
-            type_ = var.checked_type or (open_unknowns(annotated) if annotated is not None else hole)
+            type_ = var.checked_type or (open_unknowns(annotated, var.name_hint) if annotated is not None else hole)
         self._var_types[var] = type_
         self._open_vars.append(var)
         return type_

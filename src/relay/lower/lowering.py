@@ -19,7 +19,7 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Check
-from relay.ir.types import ANY, TensorType, Type, dimension_symbols
+from relay.ir.types import ANY, TensorType, Type
 from relay.lower.group import leaf_types
 from relay.lower.program import (
     CallKernel,
@@ -38,6 +38,7 @@ from relay.lower.program import (
 )
 from relay.lower.storage import ALIGNMENT_BYTES, Lifetime, plan_storage
 from relay.lower.views import is_view
+from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import ResultSpec, TupleSpec
 
 KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
@@ -47,8 +48,8 @@ Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and the
-    positions of the inputs that its result may be written over."""
+    """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and
+    the positions of the inputs that its result may be written over."""
 
     name: str
     symbols: tuple[Symbol, ...]
@@ -99,8 +100,8 @@ class _Constants:
 
 
 def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Program:
-    """The program of every global function of a fused module in A-normal form. `checks` are the statements about extents
-    that each function makes sure of when it is entered.
+    """The program of every global function of a fused module in A-normal form. `checks` are the statements about
+    extents that each function makes sure of when it is entered.
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
     """
@@ -119,7 +120,7 @@ def _lower_function(
     inputs: list[Parameter] = []
     for parameter in function.params:
         environment[parameter] = _input(parameter, inputs)
-    symbols = tuple(dict.fromkeys(s for each in inputs for s in dimension_symbols(each.type)))
+    symbols = _symbols(function, inputs)
     steps: list[_KernelStep] = []
     body: Expr = function.body
     while isinstance(body, Let):
@@ -128,6 +129,23 @@ def _lower_function(
     result = _atom(body, environment, constants)
     instructions, failures = _checks(function, checks, symbols)
     return _placed(name.name_hint, inputs, symbols, steps, result, instructions, failures)
+
+
+def _symbols(function: Function, inputs: Sequence[Parameter]) -> tuple[Symbol, ...]:
+    """The dimension symbols of a function, all of which its inputs must determine."""
+    shapes = [each.type.shape for each in inputs]
+    known = tuple(symbol_sources(shapes))
+    used = dict.fromkeys(s for shape in shapes for e in shape for s in sorted(free_symbols(e), key=lambda s: s.name))
+    unknown = [symbol.name for symbol in used if symbol not in known]
+    if unknown:
+        raise RelayError(
+            rule="undetermined-extent",
+            message=f"the extents of the inputs do not determine `{unknown[0]}`",
+            span=function.span,
+            expected="an axis of an input that is the symbol, or a multiple of it plus a constant",
+            found=", ".join(f"%{each.name}: {each.type}" for each in inputs),
+        )
+    return known
 
 
 def _input(parameter: Var, inputs: list[Parameter]) -> _Value:
@@ -202,7 +220,7 @@ def _atom(expr: Expr, environment: Mapping[Var, _Value], constants: _Constants) 
         case Tuple(fields=fields):
             return tuple(_atom(each, environment, constants) for each in fields)
         case _:
-            raise _not_native(expr, f"holds a {type(expr).__name__}")
+            raise _not_native(expr, f"holds the expression {type(expr).__name__}")
 
 
 def _as_tensor(value: _Value) -> _Tensor:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import Comparison, IntExpr, Symbol
+from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.types import TensorType
 from relay.runtime.manifest import ResultSpec
@@ -159,6 +160,18 @@ class Program:
     functions: tuple[ProgramFunction, ...]
     constants: tuple[ConstantData, ...]
     constant_bytes: int
+
+    def function(self, name: str) -> ProgramFunction:
+        """The function called `name`. Raises `RelayError` (rule `unknown-global`)."""
+        for function in self.functions:
+            if function.name == name:
+                return function
+        raise RelayError(
+            rule="unknown-global",
+            message=f"the program has no function `{name}`",
+            expected="one of " + ", ".join(function.name for function in self.functions),
+            found=name,
+        )
 
     def __str__(self) -> str:
         lines = [str(function) for function in self.functions]

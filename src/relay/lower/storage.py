@@ -58,14 +58,16 @@ def aligned(size_bytes: IntExpr) -> IntExpr:
 
 def _pack_constant_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr]) -> int:
     sized = [(value.size_bytes, i) for i, value in enumerate(values) if isinstance(value.size_bytes, int)]
-    placed: list[tuple[int, int, Lifetime]] = []  # begin, end, whose
+    at_time: dict[int, list[tuple[int, int]]] = {}  # the bytes that are taken while an instruction runs
     end = 0
     for _, i in sorted(sized, key=lambda item: (-item[0], item[1])):
         value = values[i]
         size = aligned(value.size_bytes)
         assert isinstance(size, int)
-        begin = _lowest_gap(size, sorted((b, e) for b, e, other in placed if other.overlaps(value)))
-        placed.append((begin, begin + size, value))
+        times = range(value.first, value.last + 1)
+        begin = _lowest_gap(size, sorted({taken for time in times for taken in at_time.get(time, ())}))
+        for time in times:
+            at_time.setdefault(time, []).append((begin, begin + size))
         offsets[i] = begin
         end = max(end, begin + size)
     return end

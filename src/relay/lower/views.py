@@ -15,7 +15,4 @@ def is_view(function: Function) -> bool:
 
 
 def _reshapes(op: object) -> bool:
-    return isinstance(op, Op) and isinstance(op.operator, OperatorRecord) and op.operator.name in RESHAPES
-
-
-RESHAPES = frozenset({"reshape", "squeeze", "expand_dims", "nn.batch_flatten"})
+    return isinstance(op, Op) and isinstance(op.operator, OperatorRecord) and op.operator.is_view

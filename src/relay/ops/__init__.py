@@ -3,7 +3,7 @@
 Importing this folder gives expressions their arithmetic: `x + y` is the call of `add`.
 """
 
-import relay.text  # noqa: F401  # programs built from operators have a text
+import relay.text  # noqa: F401  # pyright: ignore[reportUnusedImport] # programs built from operators have a text
 from relay.ir.sugar import ExprSugar
 from relay.ops.build import TupleWrapper, symbol, var
 from relay.ops.record import OperatorRecord

@@ -167,13 +167,23 @@ def binary_call(record: OperatorRecord, lhs: Argument, rhs: Argument) -> Call:
 
 
 def _number_dtype(number: Argument, other: Argument) -> DType | None:
+    """The element type of the other side, if a Python number is one of its values."""
     dtype = known_dtype(other)
-    fits = dtype is not None and (
-        (isinstance(number, bool) and dtype.is_bool)
-        or (isinstance(number, int) and not isinstance(number, bool) and not dtype.is_bool)
-        or (isinstance(number, float) and dtype.is_float)
-    )
-    return dtype if fits else None
+    if dtype is None:
+        return None
+    match number:
+        case bool():
+            return dtype if dtype.is_bool else None
+        case int():
+            return dtype if dtype.is_float or (dtype.is_integer and _holds(dtype, number)) else None
+        case float():
+            return dtype if dtype.is_float else None
+        case _:
+            return None
+
+
+def _holds(dtype: DType, number: int) -> bool:
+    return te.lowest(dtype) <= number <= te.highest(dtype)
 
 
 def add(lhs: Argument, rhs: Argument) -> Call:

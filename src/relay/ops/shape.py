@@ -33,6 +33,16 @@ class ReshapeAttributes(Attributes):
 
 
 @dataclass(frozen=True, slots=True)
+class ReshapeLikeAttributes(Attributes):
+    """The axes `lhs_begin:lhs_end` of the data take the shape of `rhs_begin:rhs_end` of the other; None is the end."""
+
+    lhs_begin: int = 0
+    lhs_end: int | None = None
+    rhs_begin: int = 0
+    rhs_end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SqueezeAttributes(Attributes):
     """`axis`: the axes to drop; None for every axis whose extent is 1."""
 
@@ -146,11 +156,14 @@ def _same_size(run: RelationRun, old: Sequence[Dimension], new: Sequence[Dimensi
               "one extent of the new shape may be -1, which is inferred", rule="sizes-differ")  # fmt: skip
 
 
-def _reshape_like_rule(run: RelationRun, _: Attributes) -> Type:
-    """data[..] × shape_like[..] → the shape of shape_like"""
+def _reshape_like_rule(run: RelationRun, attributes: ReshapeLikeAttributes) -> Type:
+    """data[.., part, ..] × shape_like[.., part, ..] → data's shape with its part replaced"""
     data, like = run.tensor(0), run.tensor(1)
-    _same_size(run, data.shape, like.shape)
-    return TensorType(like.shape, data.dtype)
+    left = slice(*slice(attributes.lhs_begin, attributes.lhs_end).indices(len(data.shape))[:2])
+    right = slice(*slice(attributes.rhs_begin, attributes.rhs_end).indices(len(like.shape))[:2])
+    _same_size(run, data.shape[left], like.shape[right])
+    after = data.shape[max(left.start, left.stop) :]
+    return TensorType((*data.shape[: left.start], *like.shape[right], *after), data.dtype)
 
 
 def _batch_flatten_rule(run: RelationRun, _: Attributes) -> Type:
@@ -217,7 +230,12 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
 
 RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes)
 RESHAPE_LIKE = _record(
-    "reshape_like", "The same elements in the shape of another tensor.", _reshape_like_rule, 3, like=True
+    "reshape_like",
+    "The same elements in the shape of another tensor.",
+    _reshape_like_rule,
+    3,
+    ReshapeLikeAttributes,
+    like=True,
 )
 BATCH_FLATTEN = _record("nn.batch_flatten", "All axes but the first merged.", _batch_flatten_rule, 2)
 SQUEEZE = _record("squeeze", "Axes of extent 1 dropped.", _squeeze_rule, 3, SqueezeAttributes)
@@ -245,9 +263,14 @@ def reshape(
     return call(RESHAPE, (data,), ReshapeAttributes(shape, allowzero))
 
 
-def reshape_like(data: Argument, shape_like: Argument) -> Call:
-    """data[..] in the shape of `shape_like`, whose elements do not matter. Raises `sizes-differ`."""
-    return call(RESHAPE_LIKE, (data, shape_like))
+def reshape_like(
+    data: Argument, shape_like: Argument, lhs_begin: int = 0, lhs_end: int | None = None, rhs_begin: int = 0,
+    rhs_end: int | None = None,
+) -> Call:  # fmt: skip
+    """data[..] in the shape of `shape_like`, whose elements do not matter; or its axes `lhs_begin:lhs_end` in the shape
+    of the axes `rhs_begin:rhs_end`. Raises `sizes-differ`.
+    """
+    return call(RESHAPE_LIKE, (data, shape_like), ReshapeLikeAttributes(lhs_begin, lhs_end, rhs_begin, rhs_end))
 
 
 def batch_flatten(data: Argument) -> Call:

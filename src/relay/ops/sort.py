@@ -228,7 +228,7 @@ def sort(data: Argument, axis: int = -1, is_ascend: bool = True) -> Call:
 
 def topk(
     data: Argument, k: IntExpr = 1, axis: int = -1, ret_type: str = "both", is_ascend: bool = False,
-    dtype: str | DType = "int64",
+    dtype: str | DType = "int32",
 ) -> Call | TupleWrapper:  # fmt: skip
     """The `k` largest elements (smallest, with `is_ascend`) along `axis`, in order; all of them when k is below 1.
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.arith.expr import Symbol, evaluate
+from relay.arith.expr import Symbol, evaluate, free_symbols
 from relay.base.diagnostics import Origin, RelayError
+from relay.runtime.dlpack import from_dlpack
+from relay.runtime.extents import Source
 from relay.runtime.manifest import EntrySpec, TensorSpec
 
 
@@ -26,19 +28,19 @@ def bind_arguments(
 
 def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
     names = [spec.name for spec in entry.inputs]
-    expected = f"{len(names)} inputs: " + ", ".join(map(str, entry.inputs))
+    expected = f"{_inputs(len(names))}: " + ", ".join(map(str, entry.inputs))
     if len(positional) > len(names):
         raise RelayError(
             rule="too-many-inputs",
             message=f"`{entry.name}` was given too many inputs",
             expected=expected,
-            found=f"{len(positional)} inputs",
+            found=_inputs(len(positional)),
         )
     values = dict(zip(names, positional, strict=False))
     for name, value in named.items():
         if name not in names or name in values:
-            reason = "is not an input" if name not in names else "was given twice"
-            raise RelayError(rule="bad-input-name", message=f"`{name}` {reason} of `{entry.name}`", expected=expected)
+            reason = f"is no input of `{entry.name}`" if name not in names else f"was given to `{entry.name}` twice"
+            raise RelayError(rule="bad-input-name", message=f"`{name}` {reason}", expected=expected)
         values[name] = value
     missing = [name for name in names if name not in values]
     if missing:
@@ -46,7 +48,7 @@ def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any])
             rule="missing-input",
             message=f"`{entry.name}` was not given " + ", ".join(f"`{name}`" for name in missing),
             expected=expected,
-            found=f"{len(values)} inputs",
+            found=_inputs(len(values)),
         )
     return [values[name] for name in names]
 
@@ -57,12 +59,14 @@ def as_array(value: Any, spec: TensorSpec) -> NDArray[np.generic]:
     NumPy arrays, Python and NumPy scalars for scalars, and anything that speaks DLPack are taken.
     """
     array = value if isinstance(value, np.ndarray) else _import(value, spec)
-    if array.dtype != spec.dtype.numpy or not array.dtype.isnative:
+    if array.dtype != spec.dtype.numpy:
         raise _mismatch(spec, "dtype", str(spec.dtype), str(array.dtype), f"convert it: x.astype({str(spec.dtype)!r})")
     if array.ndim != len(spec.shape):
-        raise _mismatch(spec, "rank", f"{len(spec.shape)} axes", f"{array.ndim} axes, shape {array.shape}", "")
-    if not array.flags.c_contiguous or not array.flags.aligned:
-        state = f"strides {array.strides}" if array.flags.aligned else "an address that is no multiple of the item size"
+        expected = _axes(len(spec.shape)) + f", shape ({_shape(spec)})"
+        raise _mismatch(spec, "rank", expected, f"{_axes(array.ndim)}, shape {array.shape}", "")
+    flags = array.flags
+    if not (flags.c_contiguous and flags.aligned):
+        state = f"strides {array.strides}" if flags.aligned else "an address that is no multiple of the item size"
         raise _mismatch(
             spec, "memory", "a contiguous, aligned array", state, "copy it once: np.ascontiguousarray(x) or x.copy()"
         )
@@ -70,40 +74,67 @@ def as_array(value: Any, spec: TensorSpec) -> NDArray[np.generic]:
 
 
 def _import(value: Any, spec: TensorSpec) -> NDArray[np.generic]:
-    if isinstance(value, (bool, int, float, np.generic)):
-        if isinstance(value, np.generic):
-            return np.asarray(value)
-        return np.asarray(value, dtype=spec.dtype.numpy)
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    if isinstance(value, (bool, int, float)):
+        return _scalar(value, spec)
     if hasattr(value, "__dlpack__"):
         try:
-            return np.from_dlpack(value)
-        except (BufferError, RuntimeError, TypeError) as error:
+            return from_dlpack(value)
+        except BufferError as error:
             raise _mismatch(spec, "memory", "a CPU tensor that DLPack can share", str(error), "") from error
     if isinstance(value, (list, tuple)):
         raise _mismatch(spec, "kind", "an array", f"a {type(value).__name__}", "wrap it: np.array(x, dtype=...)")
     raise _mismatch(spec, "kind", "a NumPy array or a DLPack tensor", f"a {type(value).__name__}", "")
 
 
-def solve_symbols(entry: EntrySpec, arrays: Sequence[NDArray[np.generic]]) -> dict[Symbol, int]:
-    """The dimension symbols as these arrays have them; every extent is checked."""
+def _scalar(value: float, spec: TensorSpec) -> NDArray[np.generic]:
+    """A Python number as an array without axes. Floats are rounded; integers and booleans must be exact."""
+    refusal = _mismatch(spec, "value", f"a number that {spec.dtype} holds", repr(value), "")
+    try:
+        array = np.asarray(value, dtype=spec.dtype.numpy)
+    except (OverflowError, ValueError):
+        raise refusal from None
+    if (spec.dtype.is_bool and not isinstance(value, bool)) or not (spec.dtype.is_float or array == value):
+        raise refusal
+    return array
+
+
+def solve_symbols(
+    entry: EntrySpec, sources: Mapping[Symbol, Source], arrays: Sequence[NDArray[np.generic]]
+) -> dict[Symbol, int]:
+    """The dimension symbols as these arrays have them; every extent is checked. `sources` are those of the entry."""
     values: dict[Symbol, int] = {}
-    first: dict[Symbol, TensorSpec] = {}
+    for symbol, source in sources.items():
+        value = source.value(arrays[source.position].shape[source.axis])
+        if value is None:
+            spec = entry.inputs[source.position]
+            raise _mismatch(spec, "shape", f"({_shape(spec)})", str(arrays[source.position].shape), "")
+        values[symbol] = value
     for spec, array in zip(entry.inputs, arrays, strict=True):
-        for extent, found in zip(spec.shape, array.shape, strict=True):
-            if isinstance(extent, Symbol) and extent not in values:
-                values[extent] = found
-                first[extent] = spec
-    for spec, array in zip(entry.inputs, arrays, strict=True):
+        if spec.shape == array.shape:
+            continue
         expected = tuple(evaluate(extent, values) for extent in spec.shape)
         if expected != array.shape:
+            free = [symbol for symbol in values if any(symbol in free_symbols(extent) for extent in spec.shape)]
             origins = tuple(
-                Origin(symbol.name, str(values[symbol]), f"`{first[symbol].name}`")
-                for symbol in values
-                if any(symbol is extent for extent in spec.shape)
+                Origin(symbol.name, str(values[symbol]), f"`{entry.inputs[sources[symbol].position].name}`")
+                for symbol in free
             )
-            shown = ", ".join(map(str, spec.shape))
-            raise _mismatch(spec, "shape", f"({shown})", str(array.shape), "", origins)
+            raise _mismatch(spec, "shape", f"({_shape(spec)})", str(array.shape), "", origins)
     return values
+
+
+def _shape(spec: TensorSpec) -> str:
+    return ", ".join(map(str, spec.shape)) + ("," if len(spec.shape) == 1 else "")
+
+
+def _inputs(count: int) -> str:
+    return "1 input" if count == 1 else f"{count} inputs"
+
+
+def _axes(count: int) -> str:
+    return "1 axis" if count == 1 else f"{count} axes"
 
 
 def _mismatch(

@@ -13,7 +13,6 @@ import json
 import mmap
 import os
 import struct
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.runtime.files import write_atomically
 from relay.runtime.manifest import Manifest
 
 MAGIC = b"RELAYART"
@@ -71,32 +71,6 @@ class Artefact:
         return Artefact(manifest, sections["support"].tobytes(), tuple(objects), sections["constants"])
 
 
-def write_atomically(path: Path, chunks: list[bytes | memoryview]) -> None:
-    """Write a file so that other processes see the old content or the new, and never half of it."""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise RelayError(rule="cannot-write", message=f"cannot write {path}", found=str(error.strerror)) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise RelayError(rule="cannot-write", message=f"cannot write {path}", found=str(error.strerror)) from error
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current
-
-
 def _encode(sections: list[tuple[str, bytes | memoryview]]) -> list[bytes | memoryview]:
     sizes = [len(data) if isinstance(data, bytes) else data.nbytes for _, data in sections]
     header_bytes = 0
@@ -137,7 +111,7 @@ def _decode(path: str | os.PathLike[str], data: NDArray[np.uint8]) -> dict[str, 
             if entry["name"] != "constants" and hashlib.sha256(section.data).hexdigest() != entry["sha256"]:
                 raise _damaged(path, f"section `{entry['name']}` has another checksum than it was written with")
             sections[str(entry["name"])] = section
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise _damaged(path, "the header cannot be read") from error
     return sections
 

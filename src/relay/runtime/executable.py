@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
+from relay.runtime.elf import ELF_MAGIC
+from relay.runtime.extents import symbol_sources
+from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import EntrySpec, Manifest, ResultSpec
 from relay.runtime.native import NativeCode, load_artefact_code, load_shared_library
 
@@ -32,16 +35,24 @@ class Executable:
     """
 
     manifest: Manifest
-    code: NativeCode
+    load_code: Callable[[], NativeCode]
     artefact: Artefact | None = None
     exporter: Exporter | None = None
+    _code: NativeCode | None = field(default=None, init=False)
     _entries: dict[str, EntryPoint] = field(default_factory=dict, init=False)
+
+    @property
+    def code(self) -> NativeCode:
+        """The native code, loaded when it is first asked for: a program for another machine never is."""
+        if self._code is None:
+            check_runs_here(self.manifest.target)
+            self._code = self.load_code()
+        return self._code
 
     def __getitem__(self, name: str) -> EntryPoint:
         point = self._entries.get(name)
         if point is None:
-            point = EntryPoint(self.manifest.entry(name), self.code)
-            self._entries[name] = point
+            point = self._entries.setdefault(name, EntryPoint(self.manifest.entry(name), self.code))
         return point
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
@@ -68,7 +79,8 @@ class Executable:
         self.artefact.save(path)
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write a self-contained shared library that programs in C can call without Python. Needs `relay[export]`."""
+        """Write a self-contained shared library that programs in C can call without Python, and beside it a header
+        that says how. Needs `relay[export]`."""
         if self.artefact is None or self.exporter is None:
             raise RelayError(
                 rule="cannot-export",
@@ -76,6 +88,13 @@ class Executable:
                 remedy="export what `relay.build` returns",
             )
         self.exporter(self.artefact, Path(path))
+
+    def __reduce__(self) -> NoReturn:
+        raise RelayError(
+            rule="cannot-pickle",
+            message="native code cannot be pickled or copied",
+            remedy="save the executable to a file, and let the other process `relay.load` it",
+        )
 
     def __repr__(self) -> str:
         entry = self.entry
@@ -86,13 +105,26 @@ class Executable:
 class EntryPoint:
     """One native function of an executable, callable with arrays."""
 
-    __slots__ = ("_fixed_workspace_bytes", "_function", "_spec", "_workspaces")
+    __slots__ = (
+        "_buffers",
+        "_constants",
+        "_fixed_outputs",
+        "_function",
+        "_sources",
+        "_spec",
+        "_symbols",
+        "_workspaces",
+    )
 
     def __init__(self, spec: EntrySpec, code: NativeCode) -> None:
         self._spec = spec
         self._function = code.entry(spec.native_symbol)
-        self._workspaces: list[NDArray[np.uint8]] = []  # free ones; append and pop are atomic
-        self._fixed_workspace_bytes = spec.workspace_bytes if isinstance(spec.workspace_bytes, int) else None
+        self._constants = code.constants_address
+        self._sources = symbol_sources(tensor.shape for tensor in spec.inputs)
+        self._fixed_outputs = None if spec.symbols else self._output_types({})
+        self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
+        self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
+        self._workspaces: list[_Workspace] = []  # free ones; append and pop are atomic
 
     @property
     def spec(self) -> EntrySpec:
@@ -100,11 +132,9 @@ class EntryPoint:
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
         arrays = bind_arguments(self._spec, positional, named)
-        values = solve_symbols(self._spec, arrays)
-        outputs = [
-            np.empty(tuple(evaluate(extent, values) for extent in spec.shape), spec.dtype.numpy)
-            for spec in self._spec.outputs
-        ]
+        values = solve_symbols(self._spec, self._sources, arrays)
+        types = self._output_types(values) if self._fixed_outputs is None else self._fixed_outputs
+        outputs = [np.empty(shape, dtype) for shape, dtype in types]
         self.run(arrays, outputs, values)
         return _nest(self._spec.result, outputs)
 
@@ -112,35 +142,48 @@ class EntryPoint:
         self,
         inputs: Sequence[NDArray[np.generic]],
         outputs: Sequence[NDArray[np.generic]],
-        values: dict[Symbol, int],
+        values: Mapping[Symbol, int],
     ) -> None:
         """Run on arrays that fit the specification already (as `bind_arguments` makes them)."""
-        addresses = [array.ctypes.data for array in (*inputs, *outputs)]
-        buffers = (ctypes.c_void_p * len(addresses))(*addresses)
-        symbols = (ctypes.c_int64 * max(1, len(self._spec.symbols)))(*(values[s] for s in self._spec.symbols))
+        buffers = self._buffers(*map(_address, inputs), *map(_address, outputs))
+        symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
         workspace = self._take_workspace(values)
         try:
-            status = self._function(buffers, symbols, workspace.ctypes.data)
+            status = self._function(buffers, symbols, workspace.address, self._constants)
         finally:
             self._workspaces.append(workspace)
         if status:
-            raise self._failure(status)
+            raise self._failure(status, values)
 
-    def _take_workspace(self, values: dict[Symbol, int]) -> NDArray[np.uint8]:
-        needed = self._fixed_workspace_bytes
-        if needed is None:
-            needed = evaluate(self._spec.workspace_bytes, values)
+    def _output_types(self, values: Mapping[Symbol, int]) -> list[tuple[tuple[int, ...], np.dtype[np.generic]]]:
+        types: list[tuple[tuple[int, ...], np.dtype[np.generic]]] = []
+        for spec in self._spec.outputs:
+            shape = tuple(evaluate(extent, values) for extent in spec.shape)
+            if min(shape, default=0) < 0:
+                raise RelayError(
+                    rule="negative-extent",
+                    message=f"the inputs are too small: `{spec.name}` would have a negative extent",
+                    expected="extents of 0 or more in " + str(spec),
+                    found=f"{shape}, where {_values(values)}",
+                )
+            types.append((shape, spec.dtype.numpy))
+        return types
+
+    def _take_workspace(self, values: Mapping[Symbol, int]) -> _Workspace:
+        size = self._spec.workspace_bytes
+        needed = size if isinstance(size, int) else evaluate(size, values)
         try:
             workspace = self._workspaces.pop()
         except IndexError:
-            return aligned_bytes(needed)
-        return workspace if workspace.nbytes >= needed else aligned_bytes(needed)
+            return _workspace(needed)
+        return workspace if workspace.memory.nbytes >= needed else _workspace(needed)
 
-    def _failure(self, status: int) -> Exception:
+    def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
         if 0 < status <= len(self._spec.failures):
             return RelayError(
                 rule="check-failed",
                 message=f"`{self._spec.name}`: {self._spec.failures[status - 1]}",
+                found=_values(values),
                 remedy="give inputs whose extents agree",
             )
         if status == OUT_OF_MEMORY:
@@ -149,6 +192,26 @@ class EntryPoint:
 
 
 OUT_OF_MEMORY = -1
+
+
+def _values(values: Mapping[Symbol, int]) -> str:
+    return ", ".join(f"{symbol.name} = {value}" for symbol, value in values.items())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Workspace:
+    memory: NDArray[np.uint8]
+    address: int
+
+
+def _workspace(size_bytes: int) -> _Workspace:
+    memory = aligned_bytes(size_bytes)
+    return _Workspace(memory, _address(memory))
+
+
+def _address(array: NDArray[np.generic]) -> int:
+    address: int = array.__array_interface__["data"][0]  # several times quicker than `array.ctypes.data`
+    return address
 
 
 def aligned_bytes(size: int) -> NDArray[np.uint8]:
@@ -165,22 +228,29 @@ def _nest(result: ResultSpec, outputs: Sequence[NDArray[np.generic]]) -> Result:
 
 
 def instantiate(artefact: Artefact, exporter: Exporter | None = None) -> Executable:
-    """Load the native code of an artefact that is in memory."""
-    return Executable(artefact.manifest, load_artefact_code(artefact), artefact, exporter)
+    """What an artefact in memory says, its native code loaded if it is for this machine."""
+    executable = Executable(artefact.manifest, lambda: load_artefact_code(artefact), artefact, exporter)
+    if runs_here(artefact.manifest.target):
+        _ = executable.code
+    return executable
 
 
 def load(path: str | os.PathLike[str]) -> Executable:
     """Open a compiled model: an artefact that `save` wrote, or a shared library that `export` wrote.
 
     Only load files you trust: they hold native code, which runs with your rights. Raises `RelayError` when the file
-    is missing, damaged, or made by another program.
+    is missing, damaged, made by another program, or compiled for another machine.
     """
     with _opened(path) as file:
-        start = file.read(4)
-    if start == b"\x7fELF":
+        start = file.read(len(ELF_MAGIC))
+    if start == ELF_MAGIC:
         code, manifest = load_shared_library(Path(path))
-        return Executable(manifest, code)
-    return instantiate(Artefact.load(path))
+        executable = Executable(manifest, lambda: code)
+    else:
+        artefact = Artefact.load(path)
+        executable = Executable(artefact.manifest, lambda: load_artefact_code(artefact), artefact)
+    _ = executable.code
+    return executable
 
 
 def _opened(path: str | os.PathLike[str]) -> Any:

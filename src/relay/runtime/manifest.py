@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, Union, cast
 
 from relay.arith.expr import (
@@ -28,6 +28,7 @@ from relay.arith.expr import (
 )
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.target import Target
 
 FORMAT_VERSION = 1
 _MAX_DEPTH = 64
@@ -78,10 +79,12 @@ class EntrySpec:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`provenance` says what made the artefact (compiler version, target, options): for people."""
+    """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
+    on."""
 
     entries: tuple[EntrySpec, ...]
     provenance: Mapping[str, str]
+    target: Target = field(default_factory=Target)
 
     def entry(self, name: str) -> EntrySpec:
         for entry in self.entries:
@@ -108,7 +111,12 @@ class Manifest:
             }
             for entry in self.entries
         ]
-        document = {"format": FORMAT_VERSION, "entries": entries, "provenance": dict(self.provenance)}
+        document = {
+            "format": FORMAT_VERSION,
+            "entries": entries,
+            "provenance": dict(self.provenance),
+            "target": str(self.target),
+        }
         return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
@@ -126,14 +134,15 @@ class Manifest:
                 )
             entries = tuple(_entry_from_json(entry) for entry in document["entries"])
             provenance = {str(key): str(value) for key, value in document["provenance"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            target = Target.parse(str(document["target"]))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
                 rule="bad-manifest",
                 message="the manifest of the artefact cannot be read",
                 found=f"{type(error).__name__}: {error}",
                 remedy="the file is damaged or is not an artefact; compile the model again",
             ) from error
-        return Manifest(entries, provenance)
+        return Manifest(entries, provenance, target)
 
 
 def extent_to_json(expr: IntExpr) -> Any:
@@ -185,12 +194,19 @@ def extent_from_json(value: Any, symbols: Mapping[str, Symbol], depth: int = 0) 
     return result
 
 
+def _size_from_json(value: Any, symbols: Mapping[str, Symbol]) -> IntExpr:
+    size = extent_from_json(value, symbols)
+    if isinstance(size, int) and size < 0:
+        raise ValueError(f"a size of {size}")
+    return size
+
+
 def _tensor_to_json(spec: TensorSpec) -> Any:
     return {"name": spec.name, "shape": [extent_to_json(extent) for extent in spec.shape], "dtype": str(spec.dtype)}
 
 
 def _tensor_from_json(value: Any, symbols: Mapping[str, Symbol]) -> TensorSpec:
-    shape = tuple(extent_from_json(extent, symbols) for extent in value["shape"])
+    shape = tuple(_size_from_json(extent, symbols) for extent in value["shape"])
     return TensorSpec(str(value["name"]), shape, DType(value["dtype"]))
 
 
@@ -217,6 +233,6 @@ def _entry_from_json(value: Any) -> EntrySpec:
         outputs=outputs,
         result=_result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),
-        workspace_bytes=extent_from_json(value["workspace_bytes"], symbols),
+        workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),
     )

@@ -4,13 +4,14 @@ Every entry has the signature
 
     int32 entry(void **buffers, const int64 *symbols, void *workspace, const void *constants)
 
-where buffers are inputs then outputs. It gives a status: 0 is success, k > 0 the k-th failure of the manifest, -1 out of
-memory.
+where buffers are inputs then outputs. It gives a status: 0 is success, k > 0 the k-th failure of the manifest, -1 out
+of memory.
 """
 
 from __future__ import annotations
 
 import ctypes
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +22,11 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.runtime.artefact import Artefact
+from relay.runtime.elf import what_is_missing
 from relay.runtime.manifest import Manifest
 from relay.runtime.objects import load_objects, load_support
 
-NativeEntry: TypeAlias = Callable[[Any, Any, int], int]
+NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -37,14 +39,8 @@ class NativeCode:
     owner: object
 
     def entry(self, symbol: str) -> NativeEntry:
-        """The entry as a Python function of `(buffers, symbols, workspace address)` that gives its status."""
-        function = _SIGNATURE(self.address(symbol))
-        constants = self.constants_address
-
-        def call(buffers: Any, symbols: Any, workspace: int) -> int:
-            return function(ctypes.addressof(buffers), ctypes.addressof(symbols), workspace, constants)
-
-        return call
+        """The entry as a Python function of four addresses that gives its status. It runs without Python's lock."""
+        return _SIGNATURE(self.address(symbol))
 
 
 def load_artefact_code(artefact: Artefact) -> NativeCode:
@@ -59,21 +55,37 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
 def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
     """Open a shared library that `export` wrote. Raises `RelayError` (rule `bad-artefact`) for any other."""
     try:
-        library = ctypes.CDLL(str(path.resolve()))
+        missing = what_is_missing(path)
+        if missing:
+            raise ValueError(f"it lacks {missing}")
+        library = _open_library(path)
         manifest_bytes = ctypes.c_uint64.in_dll(library, "relay_manifest_bytes").value
         start = ctypes.addressof(ctypes.c_char.in_dll(library, "relay_manifest"))
         constants = ctypes.addressof(ctypes.c_char.in_dll(library, "relay_constants"))
     except (OSError, ValueError) as error:
         raise RelayError(
             rule="bad-artefact",
-            message=f"{path} is not a shared library that relay exported",
+            message=f"{path} is not a shared library that relay exported for this machine",
             found=str(error),
             remedy="load what `export` or `relay compile` wrote",
         ) from error
     manifest = Manifest.from_json(ctypes.string_at(start, manifest_bytes))
 
     def address(symbol: str) -> int:
-        found = ctypes.cast(library[symbol], ctypes.c_void_p).value
-        return found or 0
+        try:
+            return ctypes.cast(library[symbol], ctypes.c_void_p).value or 0
+        except AttributeError as error:
+            raise RelayError(
+                rule="bad-artefact", message=f"{path} lacks the code of one of its functions", found=symbol
+            ) from error
 
     return NativeCode(address, constants, library), manifest
+
+
+def _open_library(path: Path) -> ctypes.CDLL:
+    """Opened under a name never used before: the loader knows libraries by their names, so under the old name a file
+    that was written anew would go on being the old library."""
+    with tempfile.TemporaryDirectory(prefix="relay-load-") as folder:
+        alias = Path(folder, path.name)
+        alias.symlink_to(path.resolve())
+        return ctypes.CDLL(str(alias))

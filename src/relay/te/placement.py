@@ -203,8 +203,9 @@ def _indices(
                 if multiply(extents[outer], extents[inner]) != extents[parent]:
                     splits.append((values[parent], extents[parent]))
             case FuseRelation(outer, inner, fused):
-                values[outer] = 0 if extents[outer] == 1 else floor_divide(values[fused], extents[inner])
-                values[inner] = values[fused] if extents[outer] == 1 else floor_modulo(values[fused], extents[inner])
+                divisor = 1 if extents[inner] == 0 else extents[inner]  # no iteration divides, yet 0 cannot stand there
+                values[outer] = 0 if extents[outer] == 1 else floor_divide(values[fused], divisor)
+                values[inner] = values[fused] if extents[outer] == 1 else floor_modulo(values[fused], divisor)
             case _:
                 assert_never(relation)
     axis_values: dict[Symbol, IntExpr] = {}

@@ -11,6 +11,7 @@ from relay.ir.module import IRModule
 from relay.ir.operator import OperatorTable
 from relay.ir.types import GlobalTypeVar
 from relay.text.cursor import Cursor, near_names
+from relay.text.forms import function
 from relay.text.lexer import Kind, tokenize
 from relay.text.parser import ExpressionParser, plain_name
 
@@ -175,10 +176,10 @@ class _Module:
         name = GlobalVar(plain_name(cursor.expect_kind(Kind.GLOBAL, "after `def`"), span))
         if name in self.functions:
             raise _duplicate(f"function @{name.name_hint}", span)
-        function = run(self.parser.function(first))
-        if not isinstance(function, Function):
+        defined = run(function(self.parser, first))
+        if not isinstance(defined, Function):
             cursor.fail("a function is missing here")
-        self.functions[name] = function
+        self.functions[name] = defined
 
 
 def _duplicate(what: str, span: Span) -> RelayError:

@@ -5,44 +5,39 @@ parser: refs, polymorphic function types, chains of projections, typed literals,
                                                               | 'free_var' var | expression
     expression::= postfix (operator postfix)*        postfix ::= atom ( type_args? '(' args ')' | '.0' | '^' )*
 
-Two expressions may nest in any depth; only types and values of attributes have a limit.
+Expressions nest without recursion, to a depth of `MAX_NESTING` blocks; types and values of attributes less deep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
-from relay.ir.attributes import Attributes, AttributeValue
+from relay.ir.attributes import Attributes
 from relay.ir.expr import (
     Call,
-    Clause,
-    Constant,
     Constructor,
     Expr,
     Function,
     GlobalVar,
-    If,
     Let,
-    Match,
     Op,
-    RefCreate,
     RefRead,
     RefWrite,
-    Tuple,
     TupleGetItem,
     Var,
     const,
 )
 from relay.ir.operator import OperatorTable
 from relay.ir.types import Type
+from relay.text import forms
 from relay.text.attributes import ValueReader, build_attributes, read_string
 from relay.text.cursor import Cursor, near_names
 from relay.text.lexer import Kind, Tokens
-from relay.text.literals import METADATA_CONSTANTS, is_special_float, read_literal, read_metadata
+from relay.text.literals import is_special_float, read_literal, read_metadata
 from relay.text.patterns import PatternReader
 from relay.text.types import TypeReader
 
@@ -62,7 +57,6 @@ _BINARY: Mapping[str, tuple[int, str]] = {
 }
 _WRITE = (1, "")  # `r := v` binds weakest
 _FORMS = frozenset(("if", "match", "fn", "True", "False", "meta", "ref", "ref_read", "ref_write"))
-_REF_FORMS = {"ref": 1, "ref_read": 1, "ref_write": 2}
 
 
 class ExpressionParser:
@@ -77,8 +71,8 @@ class ExpressionParser:
         self.global_places: dict[str, Span] = {}
         self.patterns = PatternReader(self)
         self._ops: dict[str, Op] = {}
-        self._constants = read_metadata(tokens.metadata)
-        self._has_metadata = tokens.metadata is not None
+        self.constants = read_metadata(tokens.metadata)
+        self.has_metadata = tokens.metadata is not None
         self._names: dict[str, Expr] = {}
         self._undo: list[tuple[str, Expr | None]] = []
         self._nesting = 0
@@ -186,7 +180,7 @@ class ExpressionParser:
         """Operators by precedence, all left-associative but `:=`."""
         cursor = self.cursor
         first = cursor.position
-        operands: list[tuple[int, Expr]] = [(first, (yield self._postfix()))]
+        operands: list[tuple[int, Expr]] = [(first, (yield self.postfix()))]
         pending: list[tuple[int, str]] = []
         while cursor.kind is Kind.MARK and (cursor.text in _BINARY or cursor.text == ":="):
             incoming = _BINARY.get(cursor.text, _WRITE)
@@ -194,7 +188,7 @@ class ExpressionParser:
                 self._reduce(operands, pending)
             pending.append(incoming)
             cursor.advance()
-            operands.append((cursor.position, (yield self._postfix())))
+            operands.append((cursor.position, (yield self.postfix())))
         while pending:
             self._reduce(operands, pending)
         return operands[0][1]
@@ -204,14 +198,14 @@ class ExpressionParser:
         _, right = operands.pop()
         first, left = operands.pop()
         span = self.cursor.span_from(first)
-        value = self._operation(name, (left, right), span) if name else RefWrite(left, right, span=span)
+        value = self.operation(name, (left, right), span) if name else RefWrite(left, right, span=span)
         operands.append((first, value))
 
-    def _operation(self, name: str, operands: tuple[Expr, ...], span: Span) -> Call:
+    def operation(self, name: str, operands: tuple[Expr, ...], span: Span) -> Call:
         operator = self._operator(name, span)
         return Call(operator, operands, self._attributes(operator, {}, span), span=span)
 
-    def _postfix(self) -> Steps:
+    def postfix(self) -> Steps:
         cursor = self.cursor
         first = cursor.position
         value = self._leaf()
@@ -250,20 +244,19 @@ class ExpressionParser:
         cursor.expect("(", "before the arguments")
         arguments: list[Expr] = []
         written: dict[str, tuple[object, Span | None]] = {}
-        with self.scope():
-            while not cursor.accept(")"):
-                if self.values.at_attribute():
-                    self._written(written)
-                else:
-                    if written:
-                        cursor.fail("arguments stand before attributes")
-                    alone = cursor.peek() in (",", ")")
-                    leaf = self._leaf() if alone else None
-                    arguments.append(
-                        (yield self.expression()) if leaf is None else self._applied(leaf, cursor.position - 1)
-                    )
-                if not cursor.at(")"):
-                    cursor.expect(",", "between arguments")
+        while not cursor.accept(")"):
+            if self.values.at_attribute():
+                self._written(written)
+            else:
+                if written:
+                    cursor.fail("arguments stand before attributes")
+                alone = cursor.peek() in (",", ")")
+                leaf = self._leaf() if alone else None
+                arguments.append(
+                    (yield self.expression()) if leaf is None else self._applied(leaf, cursor.position - 1)
+                )
+            if not cursor.at(")"):
+                cursor.expect(",", "between arguments")
         span = cursor.span_from(first)
         attributes = self._attributes(callee, written, span)
         return Call(callee, tuple(arguments), attributes, type_args, span=span)
@@ -320,165 +313,29 @@ class ExpressionParser:
         cursor = self.cursor
         first = cursor.position
         if cursor.accept("("):
-            return (yield self._parenthesis(first))
+            return (yield forms.parenthesis(self, first))
         if cursor.accept("{"):
             return (yield self.sequence("}"))
         if cursor.accept("-"):
-            return (yield self._negation(first))
+            return (yield forms.negation(self, first))
         if cursor.kind is not Kind.NAME:
             cursor.fail("an expression is missing here", "an expression")
         match cursor.text:
             case "if":
-                return (yield self._if())
+                return (yield forms.if_(self))
             case "match":
-                return (yield self._match())
+                return (yield forms.match_(self))
             case "fn":
                 cursor.advance()
-                return (yield self.function(first))
+                return (yield forms.function(self, first))
             case "True" | "False":
                 return const(cursor.advance() == "True")
             case "meta":
-                return self._meta()
+                return forms.meta(self)
             case _:
                 if cursor.peek() != "(":
                     return self._named()
-                return (yield self._ref(first))
-
-    def _parenthesis(self, first: int) -> Steps:
-        cursor = self.cursor
-        parts: list[Expr] = []
-        with self.scope():
-            while not cursor.accept(")"):
-                parts.append((yield self._inside_parenthesis()))
-                if cursor.accept(")"):
-                    if len(parts) == 1:
-                        return parts[0]
-                    break
-                cursor.expect(",", "in a tuple")
-        return Tuple(tuple(parts), span=cursor.span_from(first))
-
-    def _inside_parenthesis(self) -> Steps:
-        """A part of a tuple, or a sequence: `(let %x = 1; %x)`."""
-        cursor = self.cursor
-        if cursor.at("let") or (cursor.kind is Kind.GRAPH and cursor.peek() == "="):
-            inside = yield self.sequence(")")
-            cursor.seek(cursor.position - 1)
-            return inside
-        return (yield self.expression())
-
-    def _negation(self, first: int) -> Steps:
-        cursor = self.cursor
-        if cursor.kind is Kind.NUMBER or (cursor.kind is Kind.NAME and is_special_float(cursor.text)):
-            span = self.cursor.tokens.span(first, cursor.position)
-            return read_literal(cursor.advance(), True, span)
-        operand = yield self._postfix()
-        span = cursor.span_from(first)
-        return self._operation("negative", (operand,), span)
-
-    def _if(self) -> Steps:
-        cursor = self.cursor
-        first = cursor.position
-        cursor.advance()
-        cursor.expect("(", "before a condition")
-        cond = yield self.expression()
-        cursor.expect(")", "after a condition")
-        cursor.expect("{", "before a branch")
-        true_branch = yield self.sequence("}")
-        cursor.expect("else", "after the first branch")
-        cursor.expect("{", "before a branch")
-        false_branch = yield self.sequence("}")
-        return If(cond, true_branch, false_branch, span=cursor.span_from(first))
-
-    def _match(self) -> Steps:
-        cursor = self.cursor
-        first = cursor.position
-        cursor.advance()
-        complete = not cursor.accept("?")
-        data = yield self.expression()
-        cursor.expect("{", "before the clauses")
-        clauses: list[Clause] = []
-        while not cursor.accept("}"):
-            with self.scope():
-                pattern = self.patterns.pattern()
-                cursor.expect("=>", "after a pattern")
-                clauses.append(Clause(pattern, (yield self.expression())))
-            if not cursor.at("}"):
-                cursor.expect(",", "between clauses")
-        return Match(data, tuple(clauses), complete, span=cursor.span_from(first))
-
-    def function(self, first: int) -> Steps:
-        """What follows `fn` or `def @name`."""
-        cursor = self.cursor
-        with self.scope(), self.types.type_params() as type_params:
-            cursor.expect("(", "before the parameters")
-            params: list[Var] = []
-            attrs: dict[str, AttributeValue] = {}
-            while not cursor.accept(")"):
-                if self.values.at_attribute():
-                    key = self.values.key()
-                    attrs[key] = cast("AttributeValue", self.values.value())
-                else:
-                    name, var = self.variable()
-                    self.bind(name, var)
-                    params.append(var)
-                if not cursor.at(")"):
-                    cursor.expect(",", "between parameters")
-            ret_type = self.types.type_() if cursor.accept("->") else None
-            span = cursor.span_from(first)
-            cursor.expect("{", "before the body of a function")
-            body = yield self.sequence("}")
-        return Function(tuple(params), body, ret_type, type_params, attrs, span=span)
-
-    def _ref(self, first: int) -> Steps:
-        cursor = self.cursor
-        form = cursor.advance()
-        cursor.advance()
-        parts: list[Expr] = []
-        while not cursor.accept(")"):
-            parts.append((yield self.expression()))
-            if not cursor.at(")"):
-                cursor.expect(",", f"between the arguments of {form}")
-        span = cursor.span_from(first)
-        if len(parts) != _REF_FORMS[form]:
-            raise RelayError(
-                rule="arity",
-                message=f"{form} takes another number of arguments",
-                span=span,
-                expected=str(_REF_FORMS[form]),
-                found=str(len(parts)),
-            )
-        match form:
-            case "ref":
-                return RefCreate(parts[0], span=span)
-            case "ref_read":
-                return RefRead(parts[0], span=span)
-            case _:
-                return RefWrite(parts[0], parts[1], span=span)
-
-    def _meta(self) -> Constant:
-        cursor = self.cursor
-        first = cursor.position
-        cursor.advance()
-        cursor.expect("[", "after `meta`")
-        section = cursor.expect_kind(Kind.NAME, "in a reference to the metadata")
-        cursor.expect("]", "in a reference to the metadata")
-        cursor.expect("[", "in a reference to the metadata")
-        number = cursor.expect_kind(Kind.NUMBER, "in a reference to the metadata")
-        cursor.expect("]", "in a reference to the metadata")
-        if (
-            section not in (METADATA_CONSTANTS, "Constant")
-            or not number.isdigit()
-            or len(number) > 9
-            or (int(number) >= len(self._constants))
-        ):
-            raise RelayError(
-                rule="unknown-metadata",
-                message=f"the metadata has no meta[{section}][{number}]",
-                span=cursor.span_from(first),
-                expected=f"{len(self._constants)} entries of {METADATA_CONSTANTS}",
-                remedy="" if self._has_metadata else "print with show_meta_data=True to keep constants in the text",
-            )
-        return self._constants[int(number)]
+                return (yield forms.ref_(self, first))
 
     def _named(self) -> Expr:
         """A constructor, an operator, or a special float."""

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from relay.arith.bounds import NON_NEGATIVE
-from relay.arith.expr import Comparison
+from relay.arith.expr import Comparison, IntExpr, add
 from relay.arith.simplify import Assumptions
-from relay.tir.expr import Binary, BinaryOp, Broadcast, Holds, Imm, Unary, UnaryOp, Value
+from relay.tir.expr import (
+    Binary,
+    BinaryOp,
+    Broadcast,
+    Compare,
+    CompareOp,
+    Holds,
+    Imm,
+    IndexValue,
+    RampValue,
+    Unary,
+    UnaryOp,
+    Value,
+)
 from relay.tir.stmt import PrimFunc
 
 _NEGATED = {"<": "<=", "<=": "<", "==": "!=", "!=": "=="}
@@ -66,6 +79,32 @@ def negated(comparison: Comparison) -> Comparison:
     if comparison.op in ("<", "<="):
         return Comparison(comparison.right, _NEGATED[comparison.op], comparison.left)
     return Comparison(comparison.left, _NEGATED[comparison.op], comparison.right)
+
+
+def lane_comparisons(value: Compare) -> tuple[Comparison, Comparison] | None:
+    """The comparison in the first and in the last lane of a mask `ramp op scalar`, as comparisons of indices.
+
+    A mask is monotonic, so it is the same in all lanes if it is in these two. None for any other comparison.
+    """
+    left, right = value.left, value.right
+    if value.op in (CompareOp.EQUAL, CompareOp.NOT_EQUAL) or not isinstance(left, RampValue):
+        return None
+    scalar = right.operand if isinstance(right, Broadcast) else right
+    if isinstance(scalar, IndexValue):
+        limit = scalar.index
+    elif isinstance(scalar, Imm):
+        limit = int(scalar.value)
+    else:
+        return None
+    first, last = left.base, add(left.base, left.stride * (left.lanes - 1))
+    return index_comparison(value.op, first, limit), index_comparison(value.op, last, limit)
+
+
+def index_comparison(op: CompareOp, left: IntExpr, right: IntExpr) -> Comparison:
+    """A comparison of values' operator between two indices."""
+    if op in (CompareOp.GREATER, CompareOp.GREATER_EQUAL):
+        return Comparison(right, "<" if op is CompareOp.GREATER else "<=", left)
+    return Comparison(left, op.value, right)
 
 
 def is_constant(value: Value | None, number: bool) -> bool:

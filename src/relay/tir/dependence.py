@@ -13,12 +13,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
-from relay.arith.bounds import Interval, bounds_of
-from relay.arith.expr import Atom, IntExpr, Node, Symbol, add, free_symbols, linear_parts, multiply
+from relay.arith.bounds import Interval
+from relay.arith.expr import (
+    Atom,
+    Comparison,
+    IntExpr,
+    Node,
+    Symbol,
+    add,
+    free_symbols,
+    linear_parts,
+    linear_sum,
+    multiply,
+)
 from relay.arith.simplify import Assumptions
 from relay.tir.buffer import Buffer
+from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Index, Load, Ramp
-from relay.tir.stmt import Allocate, For, Stmt, Store
+from relay.tir.stmt import Allocate, For, If, Stmt, Store
 from relay.tir.traversal import statement_children, statement_values, values_in_index, walk_value
 
 
@@ -29,43 +41,51 @@ class Access:
     buffer: Buffer
     indices: tuple[IntExpr, ...]
     writes: bool
+    known: Assumptions  # of the loops and guards around it
 
 
-@dataclass(frozen=True, slots=True)
 class LoopAccesses:
     """What the body of a loop touches of buffers that it does not allocate itself, and the symbols that it binds."""
 
-    accesses: tuple[Access, ...]
-    inner: frozenset[Symbol]
-    known: Assumptions
+    def __init__(self, loop: For, known: Assumptions) -> None:
+        self.inner: set[Symbol] = set()
+        self._private: set[Buffer] = set()
+        self._found: list[Access] = []
+        self._visit(loop.body, known.with_loop(loop.variable, loop.extent))
 
+    @property
+    def accesses(self) -> list[Access]:
+        return [access for access in self._found if access.buffer not in self._private]
 
-def loop_accesses(loop: For, known: Assumptions) -> LoopAccesses:
-    """The accesses in the body of `loop`, under assumptions that hold around it."""
-    known = known.with_loop(loop.variable, loop.extent)
-    accesses: list[Access] = []
-    inner: set[Symbol] = set()
-    private: set[Buffer] = set()
-    stack: list[Stmt] = [loop.body]
-    while stack:
-        statement = stack.pop()
-        if isinstance(statement, For):
-            inner.add(statement.variable)
-            known = known.with_loop(statement.variable, statement.extent)
-        elif isinstance(statement, Allocate):
-            private.add(statement.buffer)
+    def _visit(self, statement: Stmt, known: Assumptions) -> None:
         for buffer, indices, writes in _direct_accesses(statement):
-            flat: list[IntExpr] = []
-            for index in indices:
-                if isinstance(index, Ramp):
-                    lane = Symbol("lane")
-                    inner.add(lane)
-                    known = known.with_loop(lane, index.lanes)
-                    index = add(index.base, multiply(lane, index.stride))
+            self._found.append(self._access(buffer, indices, writes, known))
+        match statement:
+            case For(variable, extent, body):
+                self.inner.add(variable)
+                self._visit(body, known.with_loop(variable, extent))
+            case If(condition, then, otherwise):
+                self._visit(then, known.assuming(*facts_when(condition)))
+                if otherwise is not None:
+                    self._visit(otherwise, known.assuming(*facts_unless(condition)))
+            case Allocate(buffer, body):
+                self._private.add(buffer)
+                self._visit(body, known)
+            case _:
+                for part in statement_children(statement):
+                    self._visit(part, known)
+
+    def _access(self, buffer: Buffer, indices: tuple[Index, ...], writes: bool, known: Assumptions) -> Access:
+        flat: list[IntExpr] = []
+        for index in indices:
+            if isinstance(index, Ramp):
+                lane = Symbol("lane")
+                self.inner.add(lane)
+                known = known.with_loop(lane, index.lanes)
+                flat.append(add(index.base, multiply(lane, index.stride)))
+            else:
                 flat.append(index)
-            accesses.append(Access(buffer, tuple(flat), writes))
-        stack.extend(statement_children(statement))
-    return LoopAccesses(tuple(a for a in accesses if a.buffer not in private), frozenset(inner), known)
+        return Access(buffer, tuple(flat), writes, known)
 
 
 def _direct_accesses(statement: Stmt) -> Iterator[tuple[Buffer, tuple[Index, ...], bool]]:
@@ -90,33 +110,40 @@ def conflicts(loop: For, known: Assumptions) -> Iterator[tuple[Access, Access]]:
     >>> from relay.base.dtypes import DType
     >>> from relay.tir.expr import imm
     >>> i, a = Symbol("i"), Buffer("a", (9,), DType.INT32)
-    >>> [len(list(conflicts(For(i, 8, Store(a, (at,), imm(0, DType.INT32))), Assumptions({})))) for at in (i, i // 2)]
+    >>> loops = [For(i, 8, Store(a, (at,), imm(0, DType.INT32))) for at in (i, i // 2)]
+    >>> [len(list(conflicts(loop, Assumptions({})))) for loop in loops]
     [0, 1]
     """
-    body = loop_accesses(loop, known)
-    seen: set[tuple[Buffer, tuple[IntExpr, ...], bool]] = set()
-    distinct: list[Access] = []
+    body = LoopAccesses(loop, known)
+    distinct: dict[tuple[Buffer, tuple[IntExpr, ...], bool, int], Access] = {}
     for access in body.accesses:
-        key = (access.buffer, access.indices, access.writes)
-        if key not in seen:
-            seen.add(key)
-            distinct.append(access)
-    for position, left in enumerate(distinct):
-        for right in distinct[position:]:
+        distinct.setdefault((access.buffer, access.indices, access.writes, id(access.known)), access)
+    accesses = list(distinct.values())
+    for position, left in enumerate(accesses):
+        for right in accesses[position:]:
             concerns = left.buffer is right.buffer and (left.writes or right.writes)
-            if concerns and not _apart(left, right, loop, body):
+            if concerns and not _apart(left, right, loop, body.inner):
                 yield left, right
 
 
-def _apart(left: Access, right: Access, loop: For, body: LoopAccesses) -> bool:
+def _apart(left: Access, right: Access, loop: For, inner: set[Symbol]) -> bool:
     """Whether two accesses of one buffer are certain to differ in some axis for different iterations."""
+    only = {access.known.bounds(loop.variable) for access in (left, right)}
+    if len(only) == 1 and len(set(next(iter(only)))) == 1 and None not in next(iter(only)):
+        return True  # guards leave one iteration, the same for both
     pairs = list(zip(left.indices, right.indices, strict=True))
-    if any(_axis_apart(a, b, loop, body) for a, b in pairs):
-        return True
-    if len(pairs) < 2:
-        return False
-    flat = [body.known.simplify(_flattened(access)) for access in (left, right)]
-    return _axis_apart(flat[0], flat[1], loop, body)
+    axes = [(_Side(a, left.known), _Side(b, right.known)) for a, b in pairs]
+    if len(pairs) > 1:
+        axes.append((_Side(_flattened(left), left.known), _Side(_flattened(right), right.known)))
+    return any(_axis_apart(a, b, loop, inner) for a, b in axes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """An index, and what is known where it stands."""
+
+    index: IntExpr
+    known: Assumptions
 
 
 def _flattened(access: Access) -> IntExpr:
@@ -124,38 +151,56 @@ def _flattened(access: Access) -> IntExpr:
     total: IntExpr = 0
     for index, extent in zip(access.indices, access.buffer.shape, strict=True):
         total = add(multiply(total, extent), index)
-    return total
+    return access.known.simplify(total)
 
 
-def _axis_apart(left: IntExpr, right: IntExpr, loop: For, body: LoopAccesses) -> bool:
-    left_step, left_inner, left_rest = _split(left, loop.variable, body.inner)
-    right_step, right_inner, right_rest = _split(right, loop.variable, body.inner)
+def _axis_apart(left: _Side, right: _Side, loop: For, inner: set[Symbol]) -> bool:
+    if _disjoint(left.known.bounds(left.index), right.known.bounds(right.index)):
+        return True
+    left_step, left_inner, left_rest = _split(left.index, loop.variable, inner)
+    right_step, right_inner, right_rest = _split(right.index, loop.variable, inner)
     if left_step is None or left_step != right_step or left_step == 0:
         return False
     step = abs(left_step)
-    offset = body.known.bounds(add(left_rest, multiply(right_rest, -1)))
-    small, radix = offset, 0
-    for sign, terms in ((1, left_inner), (-1, right_inner)):
+    small = left.known.bounds(add(left_rest, multiply(right_rest, -1)))
+    radix = 0
+    for known, sign, terms in ((left.known, 1, left_inner), (right.known, -1, right_inner)):
         for term, coefficient in terms:
             if abs(coefficient) < step or not isinstance(term, Symbol):
-                small = _plus(small, bounds_of(multiply(term, sign * coefficient), body.known.ranges))
+                small = _plus(small, known.bounds(multiply(term, sign * coefficient)))
             else:
                 radix = gcd(radix, abs(coefficient))
-    if small.low is None or small.high is None:
-        return False
-    reach = max(abs(small.low), abs(small.high))
-    if reach >= step:
-        return False
+    reach = _size(small)
+    if reach is None or reach >= step:
+        same_rest = add(left_rest, multiply(right_rest, -1)) == 0
+        return same_rest and _digit(left, left_inner, step) and _digit(right, right_inner, step)
     if radix == 0:
         return True
-    last = body.known.bounds(loop.extent).high
+    last = left.known.bounds(loop.extent).high
     return last is not None and step * (last - 1) + reach < radix
+
+
+def _size(interval: Interval) -> int | None:
+    """The largest absolute value in an interval."""
+    return None if interval.low is None or interval.high is None else max(abs(interval.low), abs(interval.high))
+
+
+def _digit(side: _Side, terms: Terms, step: int) -> bool:
+    """Whether the terms of inner symbols are certain to be a digit of base `step`, by facts where ranges do not do."""
+    digit = linear_sum(0, terms)
+    inside = (Comparison(0, "<=", digit), Comparison(digit, "<", step))
+    return all(map(side.known.certain, inside))
+
+
+def _disjoint(left: Interval, right: Interval) -> bool:
+    below = left.high is not None and right.low is not None and left.high < right.low
+    return below or (right.high is not None and left.low is not None and right.high < left.low)
 
 
 Terms = list[tuple[Node, int]]
 
 
-def _split(index: IntExpr, variable: Symbol, inner: frozenset[Symbol]) -> tuple[int | None, Terms, IntExpr]:
+def _split(index: IntExpr, variable: Symbol, inner: set[Symbol]) -> tuple[int | None, Terms, IntExpr]:
     """`(coefficient of the loop's symbol, terms with inner symbols, the rest)`; None where the symbol is not linear."""
     constant, terms = linear_parts(index)
     step: int | None = 0

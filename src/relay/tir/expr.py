@@ -236,7 +236,11 @@ class Compare(ValueBase):
 
 @dataclass(frozen=True, slots=True)
 class Select(ValueBase):
-    """`then` where `condition`, else `otherwise`. A load on the side not taken is never executed."""
+    """`then` where `condition`, else `otherwise`. A load on the side not taken is never executed.
+
+    The condition of vectors may be a scalar, which decides for all lanes; where it is a vector both sides are executed,
+    and loads carry masks.
+    """
 
     condition: Value
     then: Value

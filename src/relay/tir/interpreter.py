@@ -23,10 +23,10 @@ from relay.arith.expr import (
     Product,
     Sum,
     Symbol,
-    evaluate,
 )
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.dtypes import DType
+from relay.tir.arguments import Array, check_argument, symbol_values
 from relay.tir.buffer import Buffer
 from relay.tir.expr import (
     Binary,
@@ -61,7 +61,6 @@ from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Prim
 from relay.tir.stmt import Sequence as Block
 from relay.tir.traversal import ValueIndex
 
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 GetIndex: TypeAlias = Callable[[], int]
 GetValue: TypeAlias = Callable[[], Numbers]
 Run: TypeAlias = Callable[[], None]
@@ -79,47 +78,14 @@ def interpret(
     `intrinsics` gives the meaning of calls, lane by lane. Raises `RelayError`: `kernel-arguments` (number, dtype or
     shape of the arrays), `index-out-of-range`, `uninitialized-read`, `unknown-intrinsic`.
     """
-    values = _symbol_values(func, arrays, symbols)
+    values = symbol_values(func, arrays, symbols)
     machine = _Machine(values, intrinsics)
     for buffer, array in zip(func.parameters, arrays, strict=True):
-        _check_argument(buffer, array, values)
+        check_argument(buffer, array, values)
         machine.arrays[buffer] = array
     run = machine.statement(func.body)
     with np.errstate(all="ignore"):
         run()
-
-
-def _symbol_values(
-    func: PrimFunc, arrays: Sequence[Array], given: Mapping[Symbol, int] | Sequence[int]
-) -> dict[Symbol, int]:
-    if len(arrays) != len(func.parameters):
-        raise _bad_arguments(func.name, f"{len(func.parameters)} arrays", f"{len(arrays)}")
-    values = dict(given) if isinstance(given, Mapping) else dict(zip(func.symbols, given, strict=False))
-    for buffer, array in zip(func.parameters, arrays, strict=True):
-        if array.ndim != len(buffer.shape):
-            raise _bad_arguments(buffer.name, f"{len(buffer.shape)} axes", f"shape {array.shape}")
-        for extent, size in zip(buffer.shape, array.shape, strict=True):
-            if isinstance(extent, Symbol):
-                values.setdefault(extent, size)
-    missing = [symbol.name for symbol in func.symbols if symbol not in values]
-    if missing:
-        raise _bad_arguments(func.name, f"values of the symbols {', '.join(missing)}", "none")
-    return values
-
-
-def _check_argument(buffer: Buffer, array: Array, values: Mapping[Symbol, int]) -> None:
-    shape = tuple(evaluate(extent, values) for extent in buffer.shape)
-    if array.shape != shape or array.dtype != buffer.dtype.numpy:
-        raise _bad_arguments(buffer.name, f"{buffer.dtype}{list(shape)}", f"{array.dtype}{list(array.shape)}")
-
-
-def _bad_arguments(name: str, expected: str, found: str) -> RelayError:
-    return RelayError(
-        rule="kernel-arguments",
-        message=f"`{name}` was given other arguments than it takes",
-        expected=expected,
-        found=found,
-    )
 
 
 class _Machine:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from relay.arith.expr import Comparison, IntExpr, Node, free_symbols, linear_parts, linear_sum
+from relay.arith.expr import Comparison, IntExpr, Node, free_symbols, linear_parts, linear_sum, maximum, minimum
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
-from relay.tir.buffer import Buffer
+from relay.tir.buffer import Buffer, Scope
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.dependence import conflicts
 from relay.tir.expr import (
@@ -38,6 +38,7 @@ from relay.tir.expr import (
     imm,
     same_lanes,
 )
+from relay.tir.printer import print_index
 from relay.tir.semantics import EFFECT_FREE_HINTS, INTRINSICS, integer_limits
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, Sequence, Stmt, Store
 from relay.tir.traversal import values_in_index, walk_value
@@ -58,7 +59,8 @@ class Mask:
 class LaneBuilder:
     """Rewrites the body of `loop`, for `lanes` iterations, at a place where `known` holds.
 
-    Buffers in `inputs` have defined contents everywhere, so lanes that are masked off may read them.
+    Buffers in `inputs` have defined contents everywhere, so lanes that are masked off may read them; registers have no
+    addresses to mask, so they are read whole.
     """
 
     def __init__(self, loop: For, lanes: int, known: Assumptions, inputs: frozenset[Buffer]) -> None:
@@ -211,7 +213,7 @@ class LaneBuilder:
             if term is self._lane:
                 stride = coefficient
             elif self._varies(term):
-                raise NotVectorizable(f"the index `{index}` is not linear in the lane `{self._lane}`")
+                raise NotVectorizable(f"the index `{print_index(index)}` is not linear in the lane `{self._lane}`")
             else:
                 rest.append((term, coefficient))
         return linear_sum(constant, rest), stride
@@ -282,15 +284,17 @@ class LaneBuilder:
         return same_lanes(a, lanes), same_lanes(b, lanes)
 
     def _holds(self, value: Value, comparison: Comparison) -> Value:
-        """A comparison that depends on the lane, as a comparison of `stride * lane` with a scalar."""
+        """A comparison that depends on the lane, as a comparison of `stride * lane` with a scalar.
+
+        The scalar is clamped to one beyond the lanes, which changes no answer and keeps numbers small.
+        """
         base, stride = self._linear(comparison.left - comparison.right)
         if not stride:
             return value
-        limit = -base
-        low, high = self._around.bounds(limit)
-        smallest, largest = integer_limits(DType.INT32)
-        fits = low is not None and high is not None and smallest <= low and high <= largest
-        dtype = DType.INT32 if fits and abs(stride) * self._lanes <= largest else DType.INT64
+        ends = (0, stride * (self._lanes - 1))
+        limit = self._around.simplify(maximum(minimum(-base, max(ends) + 1), min(ends) - 1))
+        fits = (abs(stride) + 1) * self._lanes <= integer_limits(DType.INT32)[1]
+        dtype = DType.INT32 if fits else DType.INT64
         right = imm(limit, dtype) if isinstance(limit, int) else IndexValue(limit, dtype)
         return Compare(
             CompareOp(comparison.op), RampValue(0, stride, dtype, self._lanes), same_lanes(right, self._lanes)
@@ -302,7 +306,7 @@ class LaneBuilder:
         buffer, indices, ramps = self._place(load.buffer, load.indices)
         if mask is None:
             return Load(buffer, indices)
-        defined = load.buffer in self._inputs or load.buffer in self._expanded
+        defined = load.buffer in self._inputs or load.buffer in self._expanded or load.buffer.scope is Scope.REGISTER
         if defined and self._in_bounds(load.buffer, load.indices, known):
             return Load(buffer, indices)
         if ramps:

@@ -76,6 +76,11 @@ def print_value(value: Value) -> str:
     return _Printer().value(value)
 
 
+def print_index(index: IntExpr) -> str:
+    """The text of one index, for messages."""
+    return _Printer().index(index)
+
+
 def type_text(dtype: DType, lanes: int) -> str:
     """`float32` or, for a vector, `float32x16`."""
     return dtype.value if lanes == 1 else f"{dtype.value}x{lanes}"

@@ -26,7 +26,7 @@ from relay.arith.expr import (
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.conditions import is_constant
+from relay.tir.conditions import is_constant, lane_comparisons
 from relay.tir.expr import (
     Binary,
     BinaryOp,
@@ -34,6 +34,7 @@ from relay.tir.expr import (
     Call,
     Cast,
     Compare,
+    CompareOp,
     Holds,
     Imm,
     Index,
@@ -48,6 +49,7 @@ from relay.tir.expr import (
     ValueVar,
     imm,
 )
+from relay.tir.semantics import index_as_number
 from relay.tir.traversal import ValueIndex, values_in_index
 
 Key: TypeAlias = Union[Symbol, ValueVar, Buffer]
@@ -79,6 +81,7 @@ class Stager:
     def __init__(self, *, constant_registers: bool) -> None:
         self.varying: set[Key] = set()
         self.now: dict[Key, Any] = {}
+        self.left_open = False  # whether something in a copy may be decided by ranges, and was not by constants
         self._constant_registers = constant_registers
         self._staged_values: dict[int, Staged[Value]] = {}
 
@@ -208,13 +211,13 @@ class Stager:
                 now = self.now
                 return Staged(frozenset((value,)), lambda: now[value]) if value in self.varying else constant(value)
             case IndexValue(index, dtype, lanes):
-                return self._built(value, (self.index(index),), partial(IndexValue, dtype=dtype, lanes=lanes))
+                return self._built(value, (self.index(index),), partial(_index_value, dtype, lanes))
             case RampValue(base, stride, dtype, lanes):
                 return self._built(
                     value, (self.index(base),), partial(RampValue, stride=stride, dtype=dtype, lanes=lanes)
                 )
             case Holds(Comparison(left, op, right), lanes):
-                return self._built(value, (self.index(left), self.index(right)), partial(_holds, op, lanes))
+                return self._built(value, (self.index(left), self.index(right)), partial(self._holds, op, lanes))
             case Load(buffer, indices, mask):
                 places = (self.buffer(buffer), self.indices(buffer, indices))
                 if mask is None:
@@ -225,18 +228,24 @@ class Stager:
             case Cast(operand, dtype):
                 return self._built(value, (self.value(operand),), partial(Cast, dtype=dtype))
             case Broadcast(operand, lanes):
-                return self._built(value, (self.value(operand),), partial(Broadcast, lanes=lanes))
+                return self._built(value, (self.value(operand),), partial(_broadcast, lanes))
             case Binary(op, left, right):
                 build = partial(_logical if op in (BinaryOp.AND, BinaryOp.OR) else Binary, op)
                 return self._built(value, (self.value(left), self.value(right)), build)
             case Compare(op, left, right):
-                return self._built(value, (self.value(left), self.value(right)), partial(Compare, op))
+                return self._built(value, (self.value(left), self.value(right)), partial(_compare, op))
             case Select(condition, then, otherwise):
                 return self._built(value, tuple(map(self.value, (condition, then, otherwise))), _select)
             case Call(arguments=arguments):
                 return self._built(value, tuple(map(self.value, arguments)), partial(_call, value))
             case _:
                 assert_never(value)
+
+    def _holds(self, op: str, lanes: int, left: IntExpr, right: IntExpr) -> Value:
+        if isinstance(left, int) and isinstance(right, int):
+            return Imm(COMPARISON_OPERATORS[op](left, right), DType.BOOL, lanes)
+        self.left_open = True
+        return Holds(Comparison(left, op, right), lanes)
 
     def _built(self, value: Value, parts: tuple[Staged[Any], ...], make: Callable[..., Value]) -> Staged[Value]:
         keys = NO_KEYS.union(*(part.keys for part in parts))
@@ -258,10 +267,32 @@ def _with_nodes(total: IntExpr, nodes: list[tuple[IntExpr, int]]) -> IntExpr:
     return total
 
 
-def _holds(op: str, lanes: int, left: IntExpr, right: IntExpr) -> Value:
+def _broadcast(lanes: int, operand: Value) -> Value:
+    return Imm(operand.value, operand.dtype, lanes) if isinstance(operand, Imm) else Broadcast(operand, lanes)
+
+
+def _index_value(dtype: DType, lanes: int, index: IntExpr) -> Value:
+    if isinstance(index, int):
+        return imm(index_as_number(index, dtype), dtype, lanes)
+    return IndexValue(index, dtype, lanes)
+
+
+def _compare(op: CompareOp, left: Value, right: Value) -> Value:
+    value = Compare(op, left, right)
+    ends = lane_comparisons(value) if isinstance(left, RampValue) else None
+    if ends is None:
+        return value
+    answers = {_decided(end) for end in ends}
+    if answers == {True} or answers == {False}:
+        return imm(answers == {True}, DType.BOOL, left.lanes)
+    return value
+
+
+def _decided(comparison: Comparison) -> bool | None:
+    left, right = comparison.left, comparison.right
     if isinstance(left, int) and isinstance(right, int):
-        return Imm(COMPARISON_OPERATORS[op](left, right), DType.BOOL, lanes)
-    return Holds(Comparison(left, op, right), lanes)
+        return COMPARISON_OPERATORS[comparison.op](left, right)
+    return None
 
 
 def _call(original: Call, *arguments: Value) -> Value:

@@ -51,6 +51,11 @@ class Template:
         self._unroll = unroll
         self._emit = self._statement(statement, rename)
 
+    @property
+    def left_open(self) -> bool:
+        """Whether some copy holds a comparison or an extent that ranges may decide, and this did not."""
+        return self._stager.left_open
+
     def instantiate(self, values: Mapping[Symbol, IntExpr]) -> Stmt:
         """One copy, with these values of the replaced symbols."""
         for symbol, value in values.items():
@@ -112,6 +117,7 @@ class Template:
 
         def emit(out: list[Stmt]) -> None:
             size = extent.build()
+            self._stager.left_open |= bool(extent.keys)
             if rename:
                 now[variable] = Symbol(variable.name)
             new = _body_of(loop.body, body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
 
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
@@ -125,6 +126,12 @@ class RuleTable:
             if rewritten is not None:
                 return rewritten
         return None
+
+
+@cache
+def rule_table(allowed: FloatingPointClass) -> RuleTable:
+    """The one table of the built-in rules that `allowed` permits."""
+    return RuleTable(VALUE_RULES, allowed)
 
 
 def _has_constant(value: Value) -> bool:

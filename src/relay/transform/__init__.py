@@ -1,0 +1,36 @@
+"""Passes under the names that users of Relay know, and what they run under."""
+
+from relay.infer.infer_type import infer_type
+from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
+from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
+from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
+from relay.transform.fold_constant import fold_constant as FoldConstant
+from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
+from relay.transform.framework import Pass, Sequential, function_pass, module_pass
+from relay.transform.fuse_ops import fuse_ops as FuseOps
+from relay.transform.pipelines import a_normal_form as ToANormalForm
+from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
+from relay.transform.pipelines import optimization_pipeline
+from relay.transform.simplify_inference import simplify_inference as SimplifyInference
+
+__all__ = [
+    "AlterOpLayout",
+    "CanonicalizeOps",
+    "EliminateCommonSubexpr",
+    "FoldConstant",
+    "FoldScaleAxis",
+    "FuseOps",
+    "FusionLimits",
+    "LayoutPreferences",
+    "Pass",
+    "PassContext",
+    "Sequential",
+    "SimplifyInference",
+    "ToANormalForm",
+    "ToGraphNormalForm",
+    "function_pass",
+    "infer_type",
+    "module_pass",
+    "optimization_pipeline",
+]

@@ -1,4 +1,4 @@
-"""What a run of the optimizer is told: the level, which passes are forced or barred, and the values that passes need."""
+"""What a run of the optimizer is told: the level, which passes are forced or barred, and the values passes need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class LayoutPreferences:
     """The layouts in which a target's kernels work best. Empty strings leave a layout as it is.
 
     `conv2d_kernel_blocks`, `dense_blocks`: how many output channels may be packed together, innermost, in weights that
-    are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no packing.
+    are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
+    packing.
     """
 
     conv2d_data: str = ""

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, record_type
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.traversal import children, rebuild
 from relay.ir.types import TensorType, TupleType
 from relay.ops.record import FusionKind, OperatorRecord
 from relay.transform.context import FusionLimits, PassContext
@@ -71,11 +72,11 @@ def _operator(expr: Expr) -> OperatorRecord | None:
 
 
 def _graph(body: Expr) -> list[_Node]:
-    order = post_order(body)
+    order = _evaluated(body)
     users: dict[int, list[Expr]] = {}
     nodes: dict[int, _Node] = {}
     for expr in order:
-        for child in children(expr):
+        for child in children(expr) if not isinstance(expr, Function) else ():
             users.setdefault(id(child), []).append(expr)
         record = _operator(expr)
         if record is not None and isinstance(expr, Call):
@@ -89,6 +90,11 @@ def _graph(body: Expr) -> list[_Node]:
     if id(body) in nodes:
         nodes[id(body)].escapes = True
     return list(nodes.values())
+
+
+def _evaluated(body: Expr) -> list[Expr]:
+    """The nodes that a body evaluates itself, parts first; functions inside it are values, not looked into."""
+    return graph_post_order([body], lambda expr: () if isinstance(expr, Function) else children(expr))
 
 
 def _looking_through_tuples(direct: list[Expr], users: dict[int, list[Expr]]) -> list[Expr]:
@@ -202,17 +208,15 @@ def _rebuilt(function: Function, nodes: list[_Node]) -> Function:
     results = {id(node.group.result.call): node.group for node in nodes}
     inner = {id(node.call) for node in nodes} - set(results)
     new: dict[int, Expr] = {}
-    for expr in post_order(function.body):
+    for expr in _evaluated(function.body):
         if id(expr) in inner:
             continue
         group = results.get(id(expr))
         if group is not None:
             new[id(expr)] = _primitive_call(group, new)
         else:
-            parts = children(expr)
-            changed = [new.get(id(part), part) for part in parts]
-            same = all(a is b for a, b in zip(parts, changed, strict=True))
-            new[id(expr)] = expr if same else same_type(rebuild(expr, changed), expr)
+            changed = [new.get(id(part), part) for part in children(expr)]
+            new[id(expr)] = same_type(rebuild(expr, changed), expr)
     return with_body(function, new[id(function.body)])
 
 

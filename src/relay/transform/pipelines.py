@@ -5,6 +5,7 @@ from __future__ import annotations
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.normalize.a_normal_form import to_a_normal_form
+from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.context import PassContext
@@ -22,7 +23,14 @@ def a_normal_form(function: Function, module: IRModule, context: PassContext) ->
     return to_a_normal_form(function)
 
 
+@function_pass("ToGraphNormalForm", level=1)
+def graph_normal_form(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+    """Replace pure bindings by sharing, so that what follows sees the data flow."""
+    return to_graph_normal_form(function)
+
+
 OPTIMIZATIONS = (
+    graph_normal_form,
     simplify_inference,
     canonicalize_ops,
     eliminate_common_subexpr,

@@ -35,7 +35,9 @@ def _simplified(expr: Expr) -> Expr:
         case Call(op=Op() as op, args=args, attrs=attrs):
             if op.name == "nn.batch_norm" and isinstance(attrs, BatchNormAttributes):
                 return _batch_norm(expr, attrs)
-            return Tuple((args[0], ones_like(args[0])), span=expr.span) if op.name == "nn.dropout" else expr
+            if op.name == "nn.dropout":
+                return Tuple((args[0], ones_like(args[0])), span=expr.span)
+            return expr
         case TupleGetItem(tuple_value=Tuple(fields=fields), index=index):
             return fields[index]
         case _:

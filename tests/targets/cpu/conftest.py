@@ -56,12 +56,6 @@ def run(support: dict[str, int]) -> Run:
 
 
 @pytest.fixture(scope="session")
-def take_error(support: dict[str, int]) -> Callable[[], tuple[int, int]]:
-    """The support library's error since the last call, and what it is about."""
-    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_int64))(support["relay_take_error"])
-
-    def take() -> tuple[int, int]:
-        detail = ctypes.c_int64()
-        return function(ctypes.byref(detail)), detail.value
-
-    return take
+def allocation_failures(support: dict[str, int]) -> Callable[[], int]:
+    """How often the support library had no memory to give."""
+    return ctypes.CFUNCTYPE(ctypes.c_int64)(support["relay_allocation_failures"])

@@ -67,3 +67,10 @@ def test_objects_are_the_same_every_time():
 def test_vector_code_needs_little_of_llvm():
     assert optimization_level("%a = fadd <16 x float> %b, %c") == 1
     assert optimization_level("%a = fadd float %b, %c\n%s = alloca [16 x i8]") == 2
+
+
+def test_a_named_processor_has_its_features():
+    resolved = resolve(Target.parse("llvm -mcpu=skylake-avx512 -mtriple=x86_64-unknown-linux-gnu"))
+    assert resolved.has("avx512f")
+    assert resolved.register_bits == 512
+    assert resolve(Target.parse("llvm -mcpu=haswell -mtriple=x86_64-unknown-linux-gnu")).register_bits == 256

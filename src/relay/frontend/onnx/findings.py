@@ -1,8 +1,10 @@
-"""What a model needs that cannot be imported, gathered so that one error tells all of it."""
+"""What is wrong with a model: what cannot be imported, gathered so that one error tells all of it, and what no model
+may be."""
 
 from __future__ import annotations
 
 from relay.base.diagnostics import Origin, RelayError
+from relay.base.span import Span
 
 _NAMES_SHOWN = 6
 _REASONS_SHOWN = 40
@@ -39,3 +41,8 @@ class Findings:
 def _names(nodes: list[str]) -> str:
     shown = ", ".join(nodes[:_NAMES_SHOWN])
     return f"{shown} and {len(nodes) - _NAMES_SHOWN} more" if len(nodes) > _NAMES_SHOWN else shown
+
+
+def malformed(message: str, *, span: Span | None = None, expected: str = "", remedy: str = "") -> RelayError:
+    """The model breaks a rule of ONNX itself."""
+    return RelayError(rule="malformed-onnx", message=message, span=span, expected=expected, remedy=remedy)

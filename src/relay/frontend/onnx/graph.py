@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Source, Span
 from relay.frontend.onnx.attributes import read_attributes
 from relay.frontend.onnx.extent_values import array_of_extents, symbol_origins
-from relay.frontend.onnx.findings import Findings
+from relay.frontend.onnx.findings import Findings, malformed
 from relay.frontend.onnx.folding import fold_node
+from relay.frontend.onnx.functions import body_of, called_function, function_table
 from relay.frontend.onnx.listing import listing, node_label, node_span, printable
 from relay.frontend.onnx.node import Converter, OnnxNode, Output, Result, Unsupported
 from relay.frontend.onnx.package import onnx_package
@@ -26,20 +28,26 @@ from relay.ir.types import TensorType
 from relay.ops.build import TupleWrapper, with_known_type
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, NodeProto, TensorProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 STANDARD_DOMAINS = ("", "ai.onnx")
+OLDEST_OPSET = 13
+NEWEST_OPSET = 28
 _LARGEST_RANK = 32
+_DEEPEST = 60
 
 
 class GraphImporter:
     """Builds expressions for the nodes of one graph. `parameters` gathers the weights that the program uses."""
 
     def __init__(
-        self, graph: GraphProto, name: str, opset: int, converters: Mapping[str, Converter], inputs: Sequence[Var],
+        self, model: ModelProto, name: str, opset: int, converters: Mapping[str, Converter], inputs: Sequence[Var],
         folder: Path | None, frozen: bool, findings: Findings,
     ) -> None:  # fmt: skip
+        graph = model.graph
         self.graph = graph
+        self._functions = function_table(model)
+        self._depth = 0
         self.opset = opset
         self.source: Source = listing(graph, name)
         self.converters = converters
@@ -129,25 +137,57 @@ class GraphImporter:
             return None
         return [value.expr for value in kept]
 
+    @contextmanager
+    def _scope(self, names: ChainMap[str, Value | None], opset: int, span: Span) -> Generator[None, None, None]:
+        """Inside a node: the names that its graph or function sees, and the opset that it means."""
+        if self._depth == _DEEPEST:
+            raise malformed(f"graphs and functions lie more than {_DEEPEST} deep in each other", span=span)
+        outer = self._values, self.opset
+        self._values, self.opset = names, opset
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._values, self.opset = outer
+            self._depth -= 1
+
     def _subgraph(self, graph: GraphProto, span: Span) -> tuple[Value, ...] | None:
         """The outputs of a graph inside a node, whose nodes see the names around it; None if one cannot be imported."""
-        outer = self._values
-        self._values = outer.new_child()
-        try:
+        with self._scope(self._values.new_child(), self.opset, span):
             self._read_weights(graph)
             for index, node in enumerate(graph.node):
                 self._import_node(node, node_label(node, index), span)
             outputs = [self._lookup(output.name, span, "the graph gives out") for output in graph.output]
-        finally:
-            self._values = outer
         kept = tuple(value for value in outputs if value is not None)
         return kept if len(kept) == len(outputs) else None
+
+    def _call(
+        self, function: FunctionProto, node: NodeProto, inputs: Sequence[Value | None], label: str, span: Span
+    ) -> tuple[Value | None, ...]:
+        """What the outputs of a call are worth: the nodes of the function see its inputs alone, and have its opset."""
+        if len(node.input) > len(function.input) or len(node.output) > len(function.output):
+            raise malformed(f"{label} calls {printable(function.name)} with too many inputs or outputs", span=span)
+        opsets = [entry.version for entry in function.opset_import if entry.domain in STANDARD_DOMAINS]
+        if opsets and not OLDEST_OPSET <= opsets[0] <= NEWEST_OPSET:
+            self.findings.add(f"opset {opsets[0]} of the function {printable(function.name)}", label)
+            return (None,) * len(node.output)
+        names: ChainMap[str, Value | None] = ChainMap(dict(zip(function.input, inputs, strict=False)))
+        with self._scope(names, opsets[0] if opsets else self.opset, span):
+            for index, inner in enumerate(body_of(function, node)):
+                self._import_node(inner, f"{label}/{node_label(inner, index)}", span)
+            what = f"{printable(function.name)} gives out"
+            return tuple(self._lookup(name, span, what) for name in function.output[: len(node.output)])
 
     def _import_node(self, node: NodeProto, label: str, span: Span) -> None:
         what = f"{printable(node.op_type)} ({label}) needs"
         inputs = tuple(self._lookup(name, span, what) if name else None for name in node.input)
         usable = all(value is not None or not name for name, value in zip(node.input, inputs, strict=True))
         made: tuple[Value | None, ...] = (None,) * len(node.output)
+        function = called_function(node, self._functions)
+        if function is not None:
+            made = self._call(function, node, inputs, label, span)
+            self._define_all(node, made, span)
+            return
         read = self._read_node(node, label, inputs, span)
         if read is not None and usable:
             try:
@@ -156,6 +196,9 @@ class GraphImporter:
                 self.findings.add(missing.reason, label)
             except RelayError as error:
                 raise _at_node(error, span) from None
+        self._define_all(node, made, span)
+
+    def _define_all(self, node: NodeProto, made: Sequence[Value | None], span: Span) -> None:
         for name, value in zip(node.output, made, strict=True):
             if name:
                 self._define(name, value, span)
@@ -254,8 +297,3 @@ def find_schema(operator: str, opset: int) -> Any:
         return defs.get_schema(operator, opset, "")
     except defs.SchemaError:
         return None
-
-
-def malformed(message: str, *, span: Span | None = None, expected: str = "", remedy: str = "") -> RelayError:
-    """The model breaks a rule of ONNX itself."""
-    return RelayError(rule="malformed-onnx", message=message, span=span, expected=expected, remedy=remedy)

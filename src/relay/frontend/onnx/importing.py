@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
-from relay.frontend.onnx.findings import Findings
-from relay.frontend.onnx.graph import STANDARD_DOMAINS, GraphImporter, malformed
+from relay.frontend.onnx.findings import Findings, malformed
+from relay.frontend.onnx.graph import NEWEST_OPSET, OLDEST_OPSET, STANDARD_DOMAINS, GraphImporter
 from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.reading import ModelSource, read_model
 from relay.frontend.onnx.table import CONVERTERS
@@ -24,9 +24,6 @@ from relay.ops.build import tensor_type, with_known_type
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto
-
-OLDEST_OPSET = 13
-NEWEST_OPSET = 28
 
 Shape: TypeAlias = Sequence[Union[int, str, IntExpr]]
 
@@ -56,11 +53,8 @@ def from_onnx(
     proto, name, folder = read_model(model)
     findings = Findings()
     found = _opset(proto, findings) if opset is None else _supported(opset, findings)
-    if proto.functions:
-        for function in proto.functions:
-            findings.add("functions defined in the model", printable(f"{function.domain}.{function.name}"))
     inputs = _inputs(proto.graph, shape or {}, dtype)
-    importer = GraphImporter(proto.graph, name, found, CONVERTERS, inputs, folder, freeze_params, findings)
+    importer = GraphImporter(proto, name, found, CONVERTERS, inputs, folder, freeze_params, findings)
     outputs = importer.run()
     if findings or outputs is None:
         raise findings.error(name)

@@ -12,7 +12,7 @@ from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.package import onnx_package
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
 LARGEST_FILE_BYTES = 2**31 - 1  # what protobuf itself can hold; larger models keep their weights beside them
 
@@ -65,12 +65,13 @@ def _content(path: Path) -> bytes:
 def _check_text(model: ModelProto, name: str) -> None:
     """Protobuf hands on what is not UTF-8 as bytes: a model that has such names is damaged."""
     texts: list[object] = [entry.domain for entry in model.opset_import]
-    texts += (text for function in model.functions for text in (function.name, function.domain))
-    graphs = [model.graph]
-    while graphs:
-        graph = graphs.pop()
-        texts += _texts(graph)
-        graphs += (attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g"))
+    bodies: list[GraphProto | FunctionProto] = [model.graph, *model.functions]
+    while bodies:
+        body = bodies.pop()
+        texts += _texts(body) if isinstance(body, onnx_package().GraphProto) else _function_texts(body)
+        for node in body.node:
+            texts += _node_texts(node)
+            bodies += (attribute.g for attribute in node.attribute if attribute.HasField("g"))
     damaged = next((text for text in texts if not isinstance(text, str)), None)
     if damaged is not None:
         raise RelayError(
@@ -79,18 +80,27 @@ def _check_text(model: ModelProto, name: str) -> None:
         )  # fmt: skip
 
 
-def _texts(graph: GraphProto) -> Iterator[object]:
+def _texts(graph: Any) -> Iterator[object]:
     yield graph.name
-    for node in graph.node:
-        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-        for attribute in node.attribute:
-            yield from (attribute.name, attribute.ref_attr_name)
     for info in (*graph.input, *graph.output):
         yield from (info.name, *(dim.dim_param for dim in info.type.tensor_type.shape.dim))
     for tensor in (*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)):
         yield tensor.name
         for entry in tensor.external_data:
             yield from (entry.key, entry.value)
+
+
+def _function_texts(function: Any) -> Iterator[object]:
+    yield from (function.name, function.domain, function.overload, *function.input, *function.output)
+    yield from (entry.domain for entry in function.opset_import)
+    for attribute in function.attribute_proto:
+        yield attribute.name
+
+
+def _node_texts(node: NodeProto) -> Iterator[object]:
+    yield from (node.name, node.op_type, node.domain, node.overload, *node.input, *node.output)
+    for attribute in node.attribute:
+        yield from (attribute.name, attribute.ref_attr_name)
 
 
 def _decode(content: bytes, name: str) -> ModelProto:

@@ -18,6 +18,7 @@ from relay.targets.cpu.emit.program import emit_program
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.link import link_shared
+from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, PRODUCT, tile_widths
 from relay.targets.cpu.support import support_object
@@ -36,7 +37,9 @@ class CpuBackend:
     @staticmethod
     def for_target(target: Target) -> CpuBackend:
         """The backend for a target, with what it leaves open filled in from this machine."""
-        return CpuBackend(resolve(target))
+        resolved = resolve(target)
+        check_machine(resolved)
+        return CpuBackend(resolved)
 
     @property
     def layouts(self) -> LayoutPreferences:

@@ -9,6 +9,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 from relay.base.target import Target
+from relay.targets.cpu.processors import features_of
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _SIZE_UNITS = {"K": 1024, "M": 1024 * 1024}
@@ -18,11 +19,12 @@ def resolve(target: Target) -> Target:
     """`target` with nothing left open: triple, features, vector width and cache sizes filled in.
 
     `llvm` alone, or `-mcpu=native`, takes the host's features, flag by flag: what a virtual machine calls its CPU is
-    not believed. Other targets keep what they state, over the baseline of their CPU. Features that are stated win.
+    not believed. Other targets have what they state, and what the CPU they name has for certain. Features that are
+    stated win.
     """
     triple = target.triple or llvm.get_process_triple()
     native = target.cpu == "native" or not (target.cpu or target.features or target.triple)
-    features = _merge(host_features(), target.features) if native else target.features
+    features = _merge(host_features() if native else features_of(target.cpu), target.features)
     filled = replace(target, triple=triple, cpu="" if native else target.cpu, features=features)
     if not target.triple:
         l1, l2, l3 = host_cache_bytes()

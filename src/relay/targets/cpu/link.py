@@ -65,7 +65,8 @@ def _link_elf(names: Sequence[str], library: Path, target: Target) -> None:
         stand_in = library.parent / soname
         _run([*_ZIG, "ld.lld", "-shared", "-soname", soname, "-o", str(stand_in), str(empty)])
         needed.append(str(stand_in))
-    options = ["-shared", "-s", "--build-id=none", "-z", "nodelete", "-z", "noexecstack", "--no-as-needed"]
+    options = ["-shared", "-s", "-Bsymbolic", "--build-id=none", "--no-as-needed"]
+    options += ["-z", "nodelete", "-z", "noexecstack"]
     _run([*_ZIG, "ld.lld", *options, "-soname", library.name, "-o", str(library), *names, *needed])
 
 

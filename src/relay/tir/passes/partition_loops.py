@@ -204,10 +204,12 @@ def _guards(statement: Stmt) -> Iterator[Comparison]:
 
 
 def _choices(index: IntExpr) -> Iterator[Comparison]:
-    """What must hold for a minimum or maximum in an extent to be its left or its right side."""
+    """What must hold for a minimum or maximum in an extent to be its constant side."""
     if isinstance(index, (Min, Max)):
-        yield Comparison(index.left, "<=", index.right)
-        yield Comparison(index.right, "<=", index.left)
+        constant, other = (index.left, index.right) if isinstance(index.left, int) else (index.right, index.left)
+        if isinstance(constant, int):
+            sides = (constant, other) if isinstance(index, Min) else (other, constant)
+            yield Comparison(sides[0], "<=", sides[1])
     for part in children(index):
         yield from _choices(part)
 

@@ -18,8 +18,9 @@ import numpy as np
 from relay.arith.expr import Atom, Comparison, IntExpr, Sum, Symbol, map_leaves
 from relay.arith.prove import Proof, prove_under
 from relay.arith.simplify import Assumptions
+from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
-from relay.tir.conditions import facts_unless, facts_when, function_assumptions, is_constant
+from relay.tir.conditions import facts_unless, facts_when, function_assumptions, is_constant, lane_comparisons
 from relay.tir.expr import (
     Binary,
     BinaryOp,
@@ -30,6 +31,7 @@ from relay.tir.expr import (
     Imm,
     IndexValue,
     Load,
+    RampValue,
     Select,
     Unary,
     UnaryOp,
@@ -46,7 +48,7 @@ from relay.tir.semantics import (
 )
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex, map_children, map_index
-from relay.tir.value_rules import RuleTable
+from relay.tir.value_rules import RuleTable, rule_table
 
 NOTHING = Sequence(())
 _EXACT_UNARY = frozenset({UnaryOp.NEGATIVE, UnaryOp.ABS, UnaryOp.NOT, UnaryOp.FLOOR, UnaryOp.CEIL, UnaryOp.TRUNC})
@@ -63,7 +65,7 @@ def simplify_statement(
     statement: Stmt, known: Assumptions, allowed: FloatingPointClass = FloatingPointClass.EXACT
 ) -> Stmt:
     """`simplify` for a statement at a place where `known` holds."""
-    return _Simplifier(known, {}, RuleTable(allowed=allowed)).statement(statement)
+    return _Simplifier(known, {}, rule_table(allowed)).statement(statement)
 
 
 class _Simplifier:
@@ -215,10 +217,27 @@ class _Simplifier:
                 if lanes == 1:
                     return operand
                 return Imm(operand.value, operand.dtype, lanes) if isinstance(operand, Imm) else value
+            case Compare(left=RampValue()):
+                return self._mask(value)
             case Binary() | Unary() | Compare() | Cast() | Select():
                 return self._rules.rewrite(value) or _folded(value)
             case _:
                 return value
+
+    def _mask(self, value: Compare) -> Value:
+        """A comparison of a ramp, decided where all lanes agree and no number wraps."""
+        ends = lane_comparisons(value)
+        if ends is None or not all(map(self._is_small, (side for end in ends for side in (end.left, end.right)))):
+            return value
+        answers = {prove_under(end, self.known) for end in ends}
+        if answers == {Proof.YES}:
+            return imm(True, DType.BOOL, value.lanes)
+        return imm(False, DType.BOOL, value.lanes) if answers == {Proof.NO} else value
+
+    def _is_small(self, index: IntExpr) -> bool:
+        """Whether an index is the same as a 32-bit number."""
+        low, high = self.known.bounds(index)
+        return low is not None and high is not None and low >= -(1 << 31) and high < 1 << 31
 
     def _holds(self, value: Value, comparison: Comparison, lanes: int) -> Value:
         match prove_under(comparison, self.known):

@@ -5,18 +5,23 @@
 
 After this pass no loop is UNROLLED, and registers are indexed by constants only: that is verified here (`RelayError`
 with rule `register-index`). A loop whose extent is not constant becomes serial, with an annotation that says so.
-Conditions that a copy decides are decided. What a copy binds is new in it.
+Conditions that a copy decides are decided, by ranges too. What a copy binds is new in it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from relay.tir.passes.simplify import simplify
 from relay.tir.stmt import PrimFunc
 from relay.tir.template import Template
 
 
 def unroll_loops(func: PrimFunc) -> PrimFunc:
     """`func` without UNROLLED loops; the same object if it has none."""
-    body = Template(func.body, unroll=True, rename=False).instantiate({})
-    return func if body is func.body else replace(func, body=body)
+    template = Template(func.body, unroll=True, rename=False)
+    body = template.instantiate({})
+    if body is func.body:
+        return func
+    unrolled = replace(func, body=body)
+    return simplify(unrolled) if template.left_open else unrolled

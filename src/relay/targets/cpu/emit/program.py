@@ -29,8 +29,8 @@ def emit_program(program: Program, target: Target) -> str:
 
         define i32 @relay_entry_name(ptr buffers, ptr symbols, ptr workspace, ptr constants)
 
-    `buffers` holds the addresses of inputs, then outputs; `symbols` the extents as int64. Gives 0, or the number of
-    the failed check.
+    `buffers` holds the addresses of inputs, then outputs; `symbols` the extents as int64. Gives 0, the number of the
+    failed check, or -1 when a kernel had no memory.
     """
     module = ModuleText("program")
     for function in program.functions:
@@ -44,9 +44,13 @@ def _entry(function: ProgramFunction, target: Target, module: ModuleText) -> str
     for position, symbol in enumerate(function.symbols):
         address = text.op_at(0, f"getelementptr i64, ptr %symbols, i64 {position}")
         e.symbols[symbol] = (text.op_at(0, f"load i64, ptr {address}, align 8"), 0)
+    module.declare("relay_allocation_failures", "i64 @relay_allocation_failures()")
+    before = text.impure("call i64 @relay_allocation_failures()")
     for instruction in function.instructions:
         _instruction(e, instruction, len(function.inputs))
-    text.effect("ret i32 0")
+    after = text.impure("call i64 @relay_allocation_failures()")
+    failed = text.op(f"icmp ne i64 {before}, {after}")
+    text.effect(f"ret i32 {text.op(f'select i1 {failed}, i32 -1, i32 0')}")
     parameters = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
     return text.render(f"define i32 @relay_entry_{function.name}({parameters}) nounwind")
 

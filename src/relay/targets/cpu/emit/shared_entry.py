@@ -2,8 +2,8 @@
 
     int32_t relay_run(void *const *buffers, const int64_t *symbols);
 
-runs `main` on the addresses of its inputs, then outputs; `symbols` holds the extents that its types leave open (NULL when
-there are none). It gives 0, the number of a failed check, or -1 when memory ran out.
+runs `main` on the addresses of its inputs, then outputs; `symbols` holds the extents that its types leave open (NULL
+when there are none). It gives 0, the number of a failed check, or -1 when memory ran out.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def _if(e: Emitter, statement: If) -> None:
 
 def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
     """Private buffers are on the stack, and become registers where their indices are constants; others are taken from
-    the allocator. If it has no memory the kernel returns at once, with the error left in the support library."""
+    the allocator. If it has no memory the kernel returns at once, and the support library has counted a failure."""
     shape = padded_shape(buffer) if buffer.scope is Scope.REGISTER else buffer.shape
     strides = row_major_strides(shape)
     elements: IntExpr = 1

@@ -79,12 +79,15 @@ def accumulate(plan: Plan, acc: str, lanes: int) -> str:
 def prefetch_panel(plan: Plan, acc: str, loop: str, panels: str) -> None:
     """While one panel of packed weights is used, ask for the next in `loop` of the accumulating stage.
 
-    Only where the weights are too large for the second-level cache, and `panels` is still a loop of the output.
+    Only where the weights are too large for the second-level cache, `panels` is still a loop of the output, and how
+    often a panel is used is known now.
     """
     weight = packed_weight(plan)
     s = plan.steps
     if weight is None or all(each.name != panels for each in s.state.stage(plan.output_name).loops):
         return
     size = product(weight.shape)
+    if not all(isinstance(extent, int) for extent in plan.output.outputs[0].shape):
+        return
     if isinstance(size, int) and size * weight.dtype.item_bytes > plan.target.l2_bytes // 2:
         s.prefetch(acc, loop, weight.name, plan.output_name, panels)

@@ -1,12 +1,11 @@
-; Aligned memory, and the slot where native code leaves its first error.
+; Aligned memory, and a count of how often there was none.
 
-@relay.error = internal global i32 0            ; 0 none, 1 out of memory
-@relay.error.detail = internal global i64 0     ; the bytes that could not be had
+@relay.failures = internal global i64 0
 
 declare i32 @posix_memalign(ptr, i64, i64)
 declare void @free(ptr)
 
-; Memory of `bytes`, aligned to 64; null, with the error recorded, when there is none.
+; Memory of `bytes`, aligned to 64; null, and one failure more, when there is none.
 define ptr @relay_alloc(i64 %bytes) nounwind {
 entry:
   %slot = alloca ptr
@@ -20,8 +19,7 @@ ask:
   %bad = icmp ne i32 %code, 0
   br i1 %bad, label %fail, label %done
 fail:
-  store atomic i64 %bytes, ptr @relay.error.detail monotonic, align 8
-  store atomic i32 1, ptr @relay.error release, align 4
+  %before = atomicrmw add ptr @relay.failures, i64 1 acq_rel
   ret ptr null
 done:
   %memory = load ptr, ptr %slot
@@ -33,10 +31,8 @@ define void @relay_free(ptr %memory) nounwind {
   ret void
 }
 
-; The error since the last call (0: none), and what it is about in *detail. Takes it away.
-define i32 @relay_take_error(ptr %detail) nounwind {
-  %code = atomicrmw xchg ptr @relay.error, i32 0 acq_rel
-  %about = load atomic i64, ptr @relay.error.detail monotonic, align 8
-  store i64 %about, ptr %detail
-  ret i32 %code
+; How often memory could not be had in this process. A call during which it grew has no result to trust.
+define i64 @relay_allocation_failures() nounwind {
+  %count = load atomic i64, ptr @relay.failures acquire, align 8
+  ret i64 %count
 }

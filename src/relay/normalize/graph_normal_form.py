@@ -1,0 +1,63 @@
+"""Make names into edges: graph normal form of the pure bindings.
+
+    before: let %a = exp(%x); let %b = add(%a, %a); multiply(%b, %a)
+    after:  %0 = exp(%x); %1 = add(%0, %0); multiply(%1, %0)
+
+What is bound once is one shared node, evaluated once, so nothing is computed twice. Stays bound: a value with an
+effect, one that may not end, and a function (which may call itself).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from relay.analysis.effects import effects_of
+from relay.base.graph import post_order
+from relay.ir.expr import Expr, Function, Let, Var, record_type
+from relay.ir.traversal import children, rebuild
+from relay.ir.traversal import post_order as all_nodes
+
+
+def to_graph_normal_form(function: Function) -> Function:
+    """The function with its pure let bindings replaced by sharing; the same function if it has none."""
+    bound = {
+        node.var: node.value for node in all_nodes(function.body) if isinstance(node, Let) and _becomes_an_edge(node)
+    }
+    if not bound:
+        return function
+    new: dict[int, Expr] = {}
+    for node in post_order([function.body], _edges(bound)):
+        if isinstance(node, Var):
+            new[id(node)] = new[id(bound[node])] if node in bound else node
+        elif isinstance(node, Let) and node.var in bound:
+            new[id(node)] = new[id(node.body)]
+        else:
+            rebuilt = rebuild(node, [new[id(part)] for part in children(node)])
+            if rebuilt.checked_type is None and node.checked_type is not None:
+                record_type(rebuilt, node.checked_type)
+            new[id(node)] = rebuilt
+    body = new[id(function.body)]
+    changed = Function(
+        function.params, body, function.ret_type, function.type_params, function.attrs, span=function.span
+    )
+    return changed if function.checked_type is None else record_type(changed, function.checked_type)
+
+
+def _edges(bound: dict[Var, Expr]) -> Callable[[Expr], tuple[Expr, ...]]:
+    """The parts of a node, where a bound variable has its value as its part, and its let only the body."""
+
+    def parts(node: Expr) -> tuple[Expr, ...]:
+        if isinstance(node, Var):
+            return (bound[node],) if node in bound else ()
+        if isinstance(node, Let) and node.var in bound:
+            return (node.body,)
+        return children(node)
+
+    return parts
+
+
+def _becomes_an_edge(let: Let) -> bool:
+    if isinstance(let.value, Function):
+        return False
+    effects = effects_of(let.value)
+    return effects.is_removable and effects.is_repeatable

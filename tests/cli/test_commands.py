@@ -1,0 +1,358 @@
+"""The command line, as from a shell: what is written, what is printed, what the exit code says."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relay
+from relay.cli.main import COMMANDS, main
+from relay.driver import compilation
+from tests.driver.processes import environment, relay_command
+from tests.driver.programs import LAYER, WEIGHT, layer, layer_result, rows
+from tests.messages import check_message
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model in each format that is read, and arrays for it."""
+    path = tmp_path_factory.mktemp("models")
+    (path / "layer.relay").write_text(LAYER)
+    (path / "layer.json").write_text(relay.save_json(layer()))
+    relay.save_params({"w": WEIGHT}, path / "weights.safetensors")
+    np.save(path / "x.npy", rows(5))
+    np.save(path / "w.npy", WEIGHT)
+    subprocess.run(
+        [sys.executable, EXAMPLES / "onnx_models.py", "mlp", "-o", path / "mlp.onnx"], check=True, capture_output=True
+    )
+    return path
+
+
+@pytest.fixture
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a command, in this process."""
+    try:
+        code = main(words)
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+@pytest.mark.parametrize("suffix", ["rlx", "so"])
+def test_compile_then_run(folder, tmp_path, suffix):
+    """From a real shell's point of view: two processes, and a file between them."""
+    model, output = tmp_path / f"layer.{suffix}", tmp_path / "y.npz"
+    done = relay_command(
+        "compile", folder / "layer.relay", "-o", model, "-O3", "--params", folder / "weights.safetensors"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{model}: 1 kernels, ")
+    done = relay_command("run", model, "--input", f"x={folder / 'x.npy'}", "--output", output)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "output: float32[5, 3]\n")
+    with np.load(output) as written:
+        np.testing.assert_allclose(written["output"], layer_result(rows(5), WEIGHT), rtol=1e-5, atol=1e-6)
+    header = tmp_path / "layer.h"
+    assert header.exists() == (suffix == "so")
+
+
+@pytest.mark.parametrize("model", ["layer.relay", "layer.json"])
+def test_run_takes_sources_too(here, capsys, model):
+    code, out, _ = run(capsys, "run", model, "--input", "x=x.npy", "--input", "w=w.npy", "--json")
+    assert code == 0
+    assert json.loads(out) == {"output": {"shape": [5, 3], "dtype": "float32"}}
+
+
+def test_run_onnx_with_other_shapes(here, capsys):
+    code, out, _ = run(capsys, "run", "mlp.onnx", "--shape", "x=4,784", "--random", "--json")
+    assert code == 0
+    ((_, described),) = json.loads(out).items()
+    assert described == {"shape": [4, 10], "dtype": "float32"}
+
+
+def test_a_symbol_for_an_extent(here, capsys, tmp_path):
+    code, out, _ = run(capsys, "show", "mlp.onnx", "--shape", "x=rows,784")
+    assert code == 0
+    assert "Tensor[(rows, 784), float32]" in out
+
+
+def test_run_prints_what_is_not_written(here, capsys):
+    code, out, _ = run(capsys, "run", "layer.relay", "--random", "--seed", "3")
+    assert code == 0
+    assert out.startswith("output: float32[1, 3]\n[[")
+    assert run(capsys, "run", "layer.relay", "--random", "--seed", "3")[1] == out
+    assert run(capsys, "run", "layer.relay", "--random", "--seed", "4")[1] != out
+
+
+def test_running_loads_no_compiler(here):
+    """`relay run model.so` starts as fast as its runtime does."""
+    relay.build(layer()).save("quick.rlx")
+    code = (
+        "import sys\nfrom relay.cli.main import main\n"
+        "assert main(['run', 'quick.rlx', '--random']) == 0\n"
+        "compiler = ('relay.driver', 'relay.te', 'relay.ops', 'relay.transform')\n"
+        "loaded = [name for name in sys.modules if name.startswith(compiler)]\n"
+        "assert not loaded, loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment({}), capture_output=True)
+
+
+STAGES = {
+    "relay": "def @main(%x: Tensor[(n, 4), float32]",
+    "fused": "Primitive=1",
+    "te": "dense[i0 < n, i1 < 3] = sum[k < 4]",
+    "tir": "primfunc",
+    "llvm": "define void @fused_nn_dense_nn_relu",
+    "program": "function main(x: Tensor[(n, 4), float32]",
+    "asm": "retq",
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_show_every_stage(here, capsys, stage):
+    code, out, err = run(capsys, "show", "layer.relay", "--stage", stage)
+    assert (code, err) == (0, "")
+    assert STAGES[stage] in out
+    code, described, _ = run(capsys, "show", "layer.relay", "--stage", stage, "--json")
+    texts = json.loads(described)
+    assert code == 0
+    assert "\n\n".join(texts.values()) == out.removesuffix("\n")
+
+
+def test_what_show_prints_parses_back(here, capsys):
+    _, out, _ = run(capsys, "show", "layer.relay")
+    assert relay.structural_equal(relay.parse(out), layer())
+
+
+@pytest.mark.parametrize("function", ["main", "fused_nn_dense"])
+def test_show_one_function(here, capsys, function):
+    stage = "relay" if function == "main" else "tir"
+    code, out, _ = run(capsys, "show", "layer.relay", "--stage", stage, "--function", function)
+    assert code == 0
+    assert out
+
+
+@pytest.mark.parametrize("stage", ["relay", "fused", "program", "tir"])
+def test_show_of_a_function_that_is_not_there(here, capsys, stage):
+    code, out, err = run(capsys, "show", "layer.relay", "--stage", stage, "--function", "nowhere")
+    assert (code, out) == (1, "")
+    assert "expected: one of" in err
+
+
+@pytest.mark.parametrize("level", range(5))
+def test_every_level_compiles(here, capsys, tmp_path, level):
+    code, out, _ = run(capsys, "compile", "layer.relay", "-o", str(tmp_path / "m.rlx"), f"-O{level}", "--json")
+    assert code == 0
+    result = json.loads(out)
+    assert result["bytes"] == (tmp_path / "m.rlx").stat().st_size
+    assert result["kernels"] >= 1
+    assert {"infer types", "optimize", "lower", "generate code"} <= set(result["stages"])
+
+
+def test_time_is_shown(here, capsys, tmp_path):
+    _, out, _ = run(capsys, "compile", "layer.relay", "-o", str(tmp_path / "m.rlx"), "--time")
+    assert "generate code" in out
+
+
+def test_bench(here, capsys):
+    code, out, _ = run(
+        capsys, "bench", "mlp.onnx", "--against", "onnxruntime", "--threads", "1", "--seconds", "0.2", "--json"
+    )
+    assert code == 0
+    (row,) = json.loads(out)["rows"]
+    assert row["threads"] == 1
+    assert row["relay_ms"] > 0
+    assert row["onnxruntime_ms"] > 0
+    assert row["ratio_quartiles"][0] <= row["ratio"] <= row["ratio_quartiles"][1]
+
+
+def test_bench_alone_at_an_extent(here, capsys):
+    code, out, _ = run(capsys, "bench", "layer.relay", "--extent", "n=7", "--seconds", "0.1", "--threads", "1,2")
+    assert code == 0
+    assert "relay ms (min)" in out
+
+
+def test_bench_against_pytorch(here, capsys, tmp_path):
+    torch = pytest.importorskip("torch")
+
+    class Layer(torch.nn.Module):
+        def forward(self, x, w):
+            return torch.relu(x @ w.T)
+
+    program = torch.export.export(Layer(), (torch.zeros(1, 4), torch.zeros(3, 4)))
+    torch.export.save(program, str(tmp_path / "layer.pt2"))
+    code, out, err = run(
+        capsys, "bench", "layer.relay", "--against", "pytorch", "--peer-model", str(tmp_path / "layer.pt2"),
+        "--threads", "1", "--seconds", "0.1", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    assert json.loads(out)["rows"][0]["pytorch_ms"] > 0
+
+
+MISTAKES = {
+    "no-such-file": ["show", "none.relay"],
+    "no-such-onnx": ["show", "none.onnx"],
+    "unknown-suffix": ["show", "model.pb"],
+    "unknown-output": ["compile", "layer.relay", "-o", "model.exe"],
+    "no-such-folder": ["compile", "layer.relay", "-o", "no/such/folder/model.rlx"],
+    "no-such-folder-for-library": ["compile", "layer.relay", "-o", "no/such/folder/model.so"],
+    "bad-text": ["show", "bad.relay"],
+    "bad-json": ["show", "bad.json"],
+    "bad-onnx": ["show", "bad.onnx"],
+    "bad-shape": ["show", "mlp.onnx", "--shape", "x"],
+    "bad-extent-in-shape": ["show", "mlp.onnx", "--shape", "x=1,-4"],
+    "shape-of-text": ["show", "layer.relay", "--shape", "x=1,4"],
+    "bad-target": ["show", "layer.relay", "--target", "cuda", "--stage", "tir"],
+    "no-params": ["show", "layer.relay", "--params", "none.safetensors"],
+    "no-input": ["run", "layer.relay", "--input", "x=x.npy"],
+    "input-without-name": ["run", "layer.relay", "--input", "x.npy"],
+    "no-array": ["run", "layer.relay", "--input", "x=none.npy"],
+    "pickled-array": ["run", "layer.relay", "--input", "x=pickled.npy"],
+    "several-arrays": ["run", "layer.relay", "--input", "x=several.npz"],
+    "run-damaged": ["run", "bad.rlx"],
+    "bad-threads": ["bench", "layer.relay", "--threads", "two"],
+    "bad-bench-extent": ["bench", "layer.relay", "--extent", "n"],
+    "unknown-bench-extent": ["bench", "layer.relay", "--extent", "batch=4"],
+    "pytorch-on-onnx": ["bench", "mlp.onnx", "--against", "pytorch"],
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_explained(here, capsys, name):
+    """Exit code 1, a message on standard error, nothing on standard output, and nothing written."""
+    (here / "bad.relay").write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(3), float32]) {\n  nn.relu(%y)\n}\n')
+    (here / "bad.json").write_text("{]")
+    (here / "bad.onnx").write_bytes(b"\x08\x07\xff\xff")
+    (here / "bad.rlx").write_bytes(b"RELAYART")
+    np.save(here / "pickled.npy", np.array([{}], dtype=object), allow_pickle=True)
+    np.savez(here / "several.npz", a=rows(1), b=rows(2))
+    before = sorted(here.iterdir())
+    code, out, err = run(capsys, *MISTAKES[name])
+    assert (code, out) == (1, "")
+    check_message("cli", name, err.removesuffix("\n"))
+    assert sorted(here.iterdir()) == before
+
+
+def test_a_mistake_is_json_too_when_that_is_asked_for(here, capsys):
+    code, out, err = run(capsys, "show", "none.relay", "--json")
+    assert code == 1
+    assert json.loads(out)["error"]["rule"] == "cannot-read"
+    assert err.startswith("error[cannot-read]: ")
+
+
+USAGE = {
+    "nothing": ([], ["COMMAND"]),
+    "unknown-command": (["build", "m.onnx"], ["build", *COMMANDS]),
+    "unknown-option": (["show", "m.relay", "--fast"], ["--fast"]),
+    "unknown-stage": (["show", "m.relay", "--stage", "hlo"], ["--stage", "hlo", *STAGES]),
+    "unknown-peer": (["bench", "m.relay", "--against", "tvm"], ["--against", "onnxruntime", "pytorch"]),
+    "unknown-level": (["show", "m.relay", "-O9"], ["-O", "0, 1, 2, 3, 4"]),
+    "no-output": (["compile", "m.relay"], ["-o/--output"]),
+    "no-model": (["run"], ["model"]),
+}
+
+
+@pytest.mark.parametrize("name", USAGE)
+def test_wrong_usage_lists_what_may_be_said(capsys, name):
+    words, said = USAGE[name]
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith("usage: relay")
+    message = err[err.index("error: ") :]
+    assert all(word in message for word in said)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(capsys, command):
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert out.startswith(f"usage: relay {command} ")
+    assert COMMANDS[command] in run(capsys, "--help")[1]
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"relay {relay.__version__}\n", "")
+
+
+def test_a_bug_of_ours_is_told_from_a_mistake(here, capsys, monkeypatch):
+    def broken(*_: object) -> None:
+        raise KeyError("conv2d")
+
+    monkeypatch.setattr(compilation, "optimization_pipeline", broken)
+    code, out, err = run(capsys, "compile", "layer.relay", "-o", "m.rlx", "--json")
+    assert code == 70
+    assert json.loads(out)["bug"]["stage"] == "optimize"
+    assert "compiler bug in optimize: KeyError: 'conv2d'" in err
+    assert "This is a bug of relay" in err
+    assert err.rstrip().endswith("relay compile layer.relay -o m.rlx --json")
+    assert not (here / "m.rlx").exists()
+
+
+def test_a_failure_leaves_the_old_output(here, capsys, tmp_path, monkeypatch):
+    output = tmp_path / "m.rlx"
+    output.write_bytes(b"old")
+    monkeypatch.setattr(compilation, "lower_module", lambda *_: 1 / 0)
+    assert run(capsys, "compile", "layer.relay", "-o", str(output))[0] == 70
+    assert output.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["m.rlx"]
+
+
+def test_an_interrupt_is_exit_code_130(here, tmp_path):
+    """As Ctrl-C does: the signal comes while the process works, here while it waits for its input."""
+    os.mkfifo(tmp_path / "x.npy")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "relay.cli", "run", "layer.relay", "--input", f"x={tmp_path / 'x.npy'}"],
+        env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with (tmp_path / "x.npy").open("wb"):  # waits until the process reads
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+def test_a_reader_that_goes_away_is_no_error(here):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "relay.cli", "show", "layer.relay", "--stage", "asm"],
+        env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 141
+
+
+def test_progress_is_drawn_on_a_terminal_only(here, tmp_path):
+    command = [sys.executable, "-m", "relay.cli", "compile", "layer.relay", "-o", str(tmp_path / "m.rlx")]
+    piped = subprocess.run(command, env=environment({"RELAY_CACHE": "0"}), capture_output=True, check=True)
+    assert piped.stderr == b""
+    ours, theirs = pty.openpty()
+    terminal = environment({"RELAY_CACHE": "0", "TERM": "xterm-256color"})
+    process = subprocess.Popen(command, env=terminal, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    process.communicate(timeout=60)
+    drawn = b""
+    try:
+        while part := os.read(ours, 4096):
+            drawn += part
+    except OSError:  # how a terminal says that the other side is gone
+        pass
+    finally:
+        os.close(ours)
+    assert b"kernels" in drawn

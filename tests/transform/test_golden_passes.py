@@ -1,0 +1,119 @@
+"""Passes as text: input `=====>` output, one file a pass. Reading them needs no Python.
+
+For each case: the text is parsed and typed, the pass gives the text on the right, a second run changes nothing, and
+both sides compute the same on random inputs. `UPDATE_GOLDEN=1` writes the right sides anew.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relay
+from relay.ir.module import IRModule
+from relay.ir.types import TensorType
+from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.canonicalize_ops import canonicalize_ops
+from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
+from relay.transform.fold_constant import fold_constant
+from relay.transform.fold_scale_axis import fold_scale_axis
+from relay.transform.framework import Pass
+from relay.transform.fuse_ops import fuse_ops
+from relay.transform.pipelines import a_normal_form, graph_normal_form
+from relay.transform.simplify_inference import simplify_inference
+
+FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
+PASSES: dict[str, Pass] = {
+    "alter_op_layout": alter_op_layout,
+    "canonicalize_ops": canonicalize_ops,
+    "eliminate_common_subexpr": eliminate_common_subexpr,
+    "fold_constant": fold_constant,
+    "fold_scale_axis": fold_scale_axis,
+    "fuse_ops": fuse_ops,
+    "simplify_inference": simplify_inference,
+    "to_a_normal_form": a_normal_form,
+    "to_graph_normal_form": graph_normal_form,
+}
+NEEDS_CONSTANTS = {"fold_scale_axis"}
+HEADER = '#[version = "0.0.5"]\n'
+CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", 16, 16))
+
+
+@dataclass(frozen=True)
+class Case:
+    title: str
+    source: str
+    expected: str
+
+
+def cases(name: str) -> list[Case]:
+    found = []
+    for block in (FOLDER / f"{name}.relay").read_text().split("# title: ")[1:]:
+        title, _, rest = block.partition("\n")
+        source, _, expected = rest.partition("=====>\n")
+        found.append(Case(title, source.strip(), expected.strip()))
+    return found
+
+
+def shown(module: IRModule) -> str:
+    return relay.astext(module, show_meta_data=False, show_types=False).removeprefix(HEADER).strip()
+
+
+def random_arguments(module: IRModule) -> list[np.ndarray]:
+    generator = np.random.default_rng(0)
+    arguments = []
+    for parameter in module["main"].params:
+        assert isinstance(parameter.checked_type, TensorType)
+        shape = [extent if isinstance(extent, int) else 3 for extent in parameter.checked_type.shape]
+        arguments.append(np.abs(generator.standard_normal(shape)).astype(parameter.checked_type.dtype.numpy) + 0.5)
+    return arguments
+
+
+def leaves(value: object) -> list[np.ndarray]:
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple) else [np.asarray(value)]
+
+
+ALL = [(name, case) for name in PASSES for case in cases(name)]
+
+
+@pytest.mark.parametrize(("name", "case"), ALL, ids=[f"{name}: {case.title}" for name, case in ALL])
+def test_pass(name: str, case: Case) -> None:
+    before = relay.parse(HEADER + case.source)
+    if name in NEEDS_CONSTANTS:  # text has scalar constants only
+        before = fold_constant(before)
+    with CONTEXT:
+        after = PASSES[name](before)
+        again = PASSES[name](after)
+    if os.environ.get("UPDATE_GOLDEN"):
+        _rewrite(name, case, shown(after))
+    else:
+        assert shown(after) == case.expected
+    assert shown(again) == shown(after), "a second run changes something"
+    arguments = random_arguments(before)
+    left = leaves(relay.create_executor("interpreter", before).evaluate()(*arguments))
+    right = leaves(relay.create_executor("interpreter", after).evaluate()(*arguments))
+    for one, other in zip(left, right, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def _rewrite(name: str, case: Case, text: str) -> None:
+    path = FOLDER / f"{name}.relay"
+    content = path.read_text()
+    start = content.index(f"# title: {case.title}\n")
+    arrow = content.index("=====>\n", start) + len("=====>\n")
+    end = content.find("\n# title: ", arrow - 1)
+    tail = "\n" + content[end + 1 :] if end >= 0 else ""
+    path.write_text(content[:arrow] + text + "\n" + tail)
+
+
+def test_unchanged_programs_are_the_same_object() -> None:
+    source = "def @main(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }"
+    module = relay.parse(HEADER + source)
+    with CONTEXT:
+        for name in ("canonicalize_ops", "eliminate_common_subexpr", "fold_constant", "fold_scale_axis"):
+            assert PASSES[name](module) is module, name
