@@ -315,13 +315,22 @@ def test_a_failure_leaves_the_old_output(here, capsys, tmp_path, monkeypatch):
 def test_an_interrupt_is_exit_code_130(here, tmp_path):
     """As Ctrl-C does: the signal comes while the process works, here while it waits for its input."""
     os.mkfifo(tmp_path / "x.npy")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "relay.cli", "run", "layer.relay", "--input", f"x={tmp_path / 'x.npy'}"],
-        env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    with (tmp_path / "x.npy").open("wb"):  # waits until the process reads
+    script = (  # a background job, such as this test may be part of, would otherwise ignore the signal
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from relay.cli.main import main\nsys.exit(main())\n"
+    )
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", script, "run", "layer.relay", "--input", f"x={tmp_path / 'x.npy'}"],
+            env=environment({}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+        (tmp_path / "x.npy").open("wb"),
+    ):  # waits until the process reads
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "")
 
 
