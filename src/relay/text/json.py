@@ -131,7 +131,8 @@ class _Writer:
                 entry["index"] = index
             case Function():
                 entry |= self._function(node)
-            case Call(_, _, attrs, type_args):
+            case Call(_, _, attrs):
+                type_args = node.given_type_args
                 if attrs is not None:
                     entry["attributes"] = self._values(dict(attrs.shown()))
                 if type_args:
