@@ -95,6 +95,18 @@ def free_type_leaves(type_: Type) -> tuple[TypeVar | IncompleteType, ...]:
     return tuple(leaf for leaf in found if leaf not in bound)
 
 
+def type_calls(type_: Type) -> Iterator[TypeCall]:
+    """The data types that are applied somewhere in a type, outermost first."""
+    stack = [type_]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, GlobalTypeVar):
+            yield TypeCall(node, ())
+        if isinstance(node, TypeCall):
+            yield node
+        stack.extend(reversed(type_children(node)))
+
+
 def type_symbols(type_: Type) -> tuple[Symbol, ...]:
     """Every dimension symbol in a type, alone or in an expression, each once, in order of first appearance."""
     found: dict[Symbol, None] = {}

@@ -258,7 +258,7 @@ class _Reader:
         return type_
 
     def _types(self, cursor: Cursor) -> TypeReader:
-        reader = TypeReader(cursor, self.type_vars)
+        reader = TypeReader(cursor, type_vars=self.type_vars)
         reader.data_types, reader.symbols = self.data_types, self.symbols
         return reader
 
