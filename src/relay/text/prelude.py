@@ -112,7 +112,9 @@ def borrow_functions(module: IRModule, named: Mapping[str, Span | None], operato
         if own is None:
             functions[GlobalVar(name)] = function
         elif not structural_equal(own, function):
-            raise _conflict(f"@{name}", next(n for n in wanted if n != name and name in library.functions_of[n]), own.span)
+            raise _conflict(
+                f"@{name}", next(n for n in wanted if n != name and name in library.functions_of[n]), own.span
+            )
     return IRModule(functions, types)
 
 
