@@ -16,7 +16,7 @@ from relay.tir.buffer import Scope
 SMALLEST_PARALLEL_WORK = 1 << 15
 # Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
 _MANY_PARTS = 8
-_EVEN_PARTS = 4
+_EVEN_PARTS = 2
 
 
 @dataclass(frozen=True, slots=True)
