@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay import analysis, driver, frontend, image, ir, nn, op, runtime, te, testing, tir, transform
+    from relay import analysis, driver, frontend, image, ir, nn, op, prelude, runtime, te, testing, tir, transform
     from relay.base.diagnostics import CompilerBug, RelayError
     from relay.base.target import Target
     from relay.base.version import VERSION as __version__
@@ -61,13 +61,15 @@ if TYPE_CHECKING:
         scalar_type,
     )
     from relay.op import *  # noqa: F403
+    from relay.prelude import Prelude
     from relay.runtime.executable import Executable, load
     from relay.runtime.threads import set_num_threads
     from relay.text.printer import astext
     from relay.transform.context import PassContext
 
 _MODULES = (
-    "analysis", "driver", "frontend", "image", "ir", "nn", "op", "runtime", "te", "testing", "tir", "transform",
+    "analysis", "driver", "frontend", "image", "ir", "nn", "op", "prelude", "runtime", "te", "testing", "tir",
+    "transform",
 )  # fmt: skip
 
 _HOMES = {
@@ -87,6 +89,7 @@ _HOMES = {
     "relay.ir.types": (
         "FuncType", "GlobalTypeVar", "RefType", "TensorType", "TupleType", "TypeCall", "TypeVar", "scalar_type",
     ),
+    "relay.prelude": ("Prelude",),
     "relay.runtime.executable": ("Executable", "load"),
     "relay.runtime.threads": ("set_num_threads",),
     "relay.text.printer": ("astext",),
@@ -115,4 +118,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, "__version__", *importlib.import_module("relay.op").__all__})

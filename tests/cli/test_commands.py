@@ -115,9 +115,9 @@ def test_running_loads_no_compiler(here):
 STAGES = {
     "relay": "def @main(%x: Tensor[(n, 4), float32]",
     "fused": "Primitive=1",
-    "te": "dense[i0 < n, i1 < 3] = sum[k < 4]",
+    "te": "[i0 < n, i1 < 3] = sum[k < 4]",
     "tir": "primfunc",
-    "llvm": "define void @fused_nn_dense_nn_relu",
+    "llvm": "define void @fused_",
     "program": "function main(x: Tensor[(n, 4), float32]",
     "asm": "retq",
 }
@@ -139,7 +139,7 @@ def test_what_show_prints_parses_back(here, capsys):
     assert relay.structural_equal(relay.parse(out), layer())
 
 
-@pytest.mark.parametrize("function", ["main", "fused_nn_dense"])
+@pytest.mark.parametrize("function", ["main", "fused"])
 def test_show_one_function(here, capsys, function):
     stage = "relay" if function == "main" else "tir"
     code, out, _ = run(capsys, "show", "layer.relay", "--stage", stage, "--function", function)
@@ -315,13 +315,22 @@ def test_a_failure_leaves_the_old_output(here, capsys, tmp_path, monkeypatch):
 def test_an_interrupt_is_exit_code_130(here, tmp_path):
     """As Ctrl-C does: the signal comes while the process works, here while it waits for its input."""
     os.mkfifo(tmp_path / "x.npy")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "relay.cli", "run", "layer.relay", "--input", f"x={tmp_path / 'x.npy'}"],
-        env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    with (tmp_path / "x.npy").open("wb"):  # waits until the process reads
+    script = (  # a background job, such as this test may be part of, would otherwise ignore the signal
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from relay.cli.main import main\nsys.exit(main())\n"
+    )
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", script, "run", "layer.relay", "--input", f"x={tmp_path / 'x.npy'}"],
+            env=environment({}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+        (tmp_path / "x.npy").open("wb"),
+    ):  # waits until the process reads
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,9 +12,8 @@ from relay.driver.export import export_library
 from relay.driver.targets import backend_for
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
-from relay.lower.backend import Backend
 from relay.runtime.executable import Executable, instantiate
-from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.context import PassContext
 
 
 def build(
@@ -49,19 +47,8 @@ def compile_stages(
     progress: Progress | None = None,
 ) -> Compilation:
     """The same compilation as `build`, with every stage to look at. Nothing runs until a stage is asked for."""
-    backend = backend_for(target)
-    context = _context(backend, opt_level)
-    compilation = Compilation(as_module(program), backend, context, dict(params or {}))
+    level = PassContext.current().opt_level if opt_level is None else PassContext(opt_level=opt_level).opt_level
+    compilation = Compilation(as_module(program), backend_for(target), level, dict(params or {}))
     if progress is not None:
         compilation.progress = progress
     return compilation
-
-
-def _context(backend: Backend, opt_level: int | None) -> PassContext:
-    """The current context with what this build adds: its level, and the layouts of its target if the user has none."""
-    current = PassContext.current()
-    return replace(
-        current,
-        opt_level=current.opt_level if opt_level is None else opt_level,
-        layouts=backend.layouts if current.layouts == LayoutPreferences() else current.layouts,
-    )

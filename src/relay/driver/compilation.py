@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -26,7 +26,7 @@ from relay.lower.program import Program, ProgramFunction
 from relay.runtime.artefact import Artefact
 from relay.runtime.executable import aligned_bytes
 from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec
-from relay.transform.context import PassContext
+from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.pipelines import optimization_pipeline
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -39,14 +39,25 @@ def _silent(stage: str, done: int, total: int) -> None:  # noqa: ARG001
 
 @dataclass(eq=False)
 class Compilation:
-    """A program on its way to native code. Stages are computed when first asked for, and kept."""
+    """A program on its way to native code. Stages are computed when first asked for, and kept.
+
+    `surroundings` is the user's `PassContext`, to which the level and the layouts of the target are added.
+    """
 
     source: IRModule
     backend: Backend
-    context: PassContext = field(default_factory=PassContext)
+    opt_level: int = 2
     params: Mapping[str, Any] = field(default_factory=dict)
     progress: Progress = _silent
     seconds: dict[str, float] = field(default_factory=dict)
+    surroundings: PassContext = field(default_factory=PassContext.current)
+
+    @cached_property
+    def context(self) -> PassContext:
+        """What the optimizer runs under. Layouts that the user chose are kept."""
+        chosen = self.surroundings.layouts
+        layouts = self.backend.layouts if chosen == LayoutPreferences() else chosen
+        return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts)
 
     @cached_property
     def typed(self) -> IRModule:
@@ -120,7 +131,7 @@ class Compilation:
         provenance = {
             "compiler": f"relay {VERSION}",
             "target": str(self.backend.target),
-            "opt": str(self.context.opt_level),
+            "opt": str(self.opt_level),
         }
         return Manifest(entries, provenance, self.backend.target)
 

@@ -114,7 +114,7 @@ def _safetensors() -> Any:
         return importlib.import_module("safetensors.numpy")
     except ImportError as error:
         raise RelayError(
-            rule="missing-extra",
+            rule="missing-package",
             message="parameters are kept in safetensors files, and that package is not installed",
             remedy="pip install 'relay[params]'",
         ) from error

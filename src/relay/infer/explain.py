@@ -156,4 +156,5 @@ def mismatch_error(
     remedy: str = "",
 ) -> RelayError:
     """Two types that do not fit: `sides` are the whole types with their origins, `mismatch` the fact."""
-    return RelayError(rule=rule, message=f"{message}: {mismatch.fact}", span=span, origins=sides, remedy=remedy)
+    where = f" (in {mismatch.where})" if mismatch.where else ""
+    return RelayError(rule=rule, message=f"{message}: {mismatch.fact}{where}", span=span, origins=sides, remedy=remedy)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from relay.base.diagnostics import Origin, RelayError
 from relay.infer.constraints import OperatorCall, Projection
 from relay.infer.dimensions import open_unknowns
+from relay.infer.exhaustiveness import show_pattern, unmatched
 from relay.infer.explain import arity_error, callee_name, describe, mismatch_error, short_name, span_of_use
 from relay.infer.join import join
 from relay.infer.patterns import bind_pattern
@@ -67,7 +68,22 @@ def bind_patterns(inference: Inference, node: Match) -> None:
 def _type_match(inference: Inference, node: Match) -> None:
     if not node.clauses:
         raise RelayError(rule="empty-match", message="a match has no clauses", span=node.span)
+    if node.complete:
+        _check_complete(inference, node)
     inference.set_type(node, _joined(inference, node, tuple(c.rhs for c in node.clauses), "the clauses of a match"))
+
+
+def _check_complete(inference: Inference, node: Match) -> None:
+    missing = unmatched(node.clauses, inference.type_definitions)
+    if missing:
+        raise RelayError(
+            rule="match-incomplete",
+            message="a match does not cover every value",
+            span=node.span,
+            expected="a clause for every value",
+            found="no clause for " + ", ".join(map(show_pattern, missing)),
+            remedy="add the clauses, or write `match?` for a match that may fail",
+        )
 
 
 def _type_ref_create(inference: Inference, node: RefCreate) -> None:
@@ -136,13 +152,15 @@ def _call_function(inference: Inference, node: Call, callee: FuncType) -> None:
     if len(node.args) != len(callee.arg_types):
         raise arity_error(node, None, len(callee.arg_types))
     polymorphic = _is_instantiated(inference, node.op)
+    if not polymorphic:
+        inference.called_itself(node)
     here = _instance(inference, node, callee) if polymorphic else callee
     for position, (argument, expected) in enumerate(zip(node.args, here.arg_types, strict=True)):
         mismatch = inference.unifier.relate(inference.type_of(argument), expected, Mode.ASSIGN)
         if mismatch is not None:
             sides = (
                 Origin("argument", str(inference.unifier.zonk(inference.type_of(argument))), describe(argument)),
-                Origin("parameter", str(callee.arg_types[position]), callee_name(node.op)),
+                Origin("parameter", str(inference.unifier.zonk(callee.arg_types[position])), callee_name(node.op)),
             )
             message = f"argument {position + 1} of {callee_name(node.op)} is of another type"
             raise mismatch_error("argument-type", message, node.span, mismatch, sides)
@@ -171,19 +189,24 @@ def _is_instantiated(inference: Inference, op: Expr) -> bool:
 
 def _instance(inference: Inference, node: Call, callee: FuncType) -> FuncType:
     """The callee's type for this call: its own type parameters and symbols made new."""
-    if node.type_args and len(node.type_args) != len(callee.type_params):
+    given = node.given_type_args
+    if given and len(given) != len(callee.type_params):
         raise RelayError(
             rule="arity",
             message=f"{callee_name(node.op)} takes another number of type arguments",
             span=node.span,
             expected=str(len(callee.type_params)),
-            found=str(len(node.type_args)),
+            found=str(len(given)),
         )
     arguments: dict[TypeVar, Type] = {
         variable: IncompleteType(reason=f"type argument {variable.name} of {callee_name(node.op)}", span=node.span)
         for variable in callee.type_params
     }
-    arguments.update(zip(callee.type_params, node.type_args, strict=False))
+    for type_ in given:
+        inference.check_annotation(type_, f"a type argument of {callee_name(node.op)}", node.span)
+    arguments.update(zip(callee.type_params, given, strict=False))
+    if arguments:
+        inference.instantiated(node, tuple(arguments.values()))
     own = {symbol for argument in callee.arg_types for symbol in type_symbols(argument)} - inference.visible
     if not arguments and not own:
         return callee

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.base.graph import strongly_connected
+from relay.infer.kinds import check_kind
 from relay.infer.walk import Inference
 from relay.ir.expr import Expr, Function, GlobalVar
 from relay.ir.module import IRModule
@@ -23,6 +24,8 @@ def infer_type(module: IRModule) -> IRModule:
     fn (float32) -> float32
     """
     inference = Inference(module.type_definitions)
+    for data in module.type_definitions.values():
+        check_kind(data, module)
     fresh = {name: function for name, function in module.functions.items() if function.checked_type is None}
     for name, function in module.functions.items():
         if function.checked_type is not None:
@@ -49,7 +52,7 @@ def _infer_group(inference: Inference, group: dict[GlobalVar, Function], recursi
         announced, declared = inference.signatures.get(name, (None, True))
         if announced is not None and not declared:
             inference.same_type(function, announced)
-    inference.finish()
+    inference.finish(group.values())
     for name, function in group.items():
         inference.signatures[name] = (inference.final_type(function), True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr, free_symbols
 from relay.infer.unify import Mode, Unifier
-from relay.ir.types import ANY, TensorType, TupleType, Type, TypeCall
+from relay.ir.types import ANY, FuncType, TensorType, TupleType, Type, TypeCall
 
 
 def join(unifier: Unifier, one: Type, other: Type) -> Type | str:
@@ -26,9 +26,19 @@ def join(unifier: Unifier, one: Type, other: Type) -> Type | str:
         case TypeCall(func, a), TypeCall(other_func, b) if func == other_func and len(a) == len(b):
             args = _join_all(unifier, a, b)
             return args if isinstance(args, str) else TypeCall(func, args)
+        case FuncType(), FuncType() if one.type_params or other.type_params:
+            return _less_general(unifier, one, other)
         case _:
             mismatch = unifier.relate(one, other, Mode.EXACT)
             return one if mismatch is None else mismatch.fact
+
+
+def _less_general(unifier: Unifier, one: FuncType, other: FuncType) -> Type | str:
+    """The one of two function types, of which one is polymorphic, that both may stand as."""
+    mismatch = unifier.relate(one, other, Mode.ASSIGN)
+    if mismatch is None:
+        return other
+    return one if unifier.relate(other, one, Mode.ASSIGN) is None else mismatch.fact
 
 
 def _join_all(unifier: Unifier, one: tuple[Type, ...], other: tuple[Type, ...]) -> tuple[Type, ...] | str:

@@ -59,6 +59,10 @@ class Solver:
             self._watchers.setdefault(variable, []).append(constraint)
         return False
 
+    def waiting(self) -> tuple[Expr, ...]:
+        """The expressions whose constraints still wait."""
+        return tuple(constraint.expr for constraint in self._waiting)
+
     def drain(self) -> None:
         """Try again whatever waits for a variable that is known better now, until nothing moves."""
         if not self._waiting:

@@ -35,11 +35,13 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The innermost parts that disagree, and the fact in words (`784 is not 512`)."""
+    """The innermost parts that disagree, the fact in words (`784 is not 512`), and where in the whole types they
+    stand (`field 1 of parameter 0`; empty at the top)."""
 
     found: Type
     expected: Type
     fact: str
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class Unifier:
     """What is known of the type variables and of the flexible symbols so far.
 
     `undecided` collects pairs of extents that are equal only if the run says so; `refined` the variables bound since
-    it was last emptied. Every change is on the trail: `snapshot` and `rollback` undo them.
+    it was last emptied; `visible` are the symbols of the functions around, which no function type inside quantifies.
+    Every change is on the trail: `snapshot` and `rollback` undo them.
     """
 
     bindings: dict[IncompleteType, Type] = field(default_factory=dict)
@@ -64,6 +67,7 @@ class Unifier:
     undecided: list[Undecided] = field(default_factory=list)
     postponed: list[Undecided] = field(default_factory=list)
     refined: list[IncompleteType | Symbol] = field(default_factory=list)
+    visible: frozenset[Symbol] = frozenset()
     _trail: list[IncompleteType | Symbol] = field(default_factory=list)
 
     # ---------------------------------------------------------------------------------------------- variables
@@ -124,6 +128,10 @@ class Unifier:
         for part in (self.bindings, self.extents, self.flexible, self.undecided, self.refined, self._trail):
             part.clear()
 
+    def bind(self, variable: IncompleteType, type_: Type) -> None:
+        """Decide what an open variable is; `type_` must not contain it."""
+        self._bind_type(variable, type_)
+
     def _bind_type(self, variable: IncompleteType, type_: Type) -> Mismatch | None:
         whole = self.zonk(type_)
         if any(leaf is variable for leaf in type_leaves(whole)):
@@ -156,8 +164,10 @@ class Unifier:
             one, other, how = stack.pop()
             mismatch = self._step(self.resolve(one), self.resolve(other), how, stack)
             if mismatch is not None:
+                parts = self.zonk(mismatch.found), self.zonk(mismatch.expected)
+                where = place_of(parts, self.zonk(found), self.zonk(expected))
                 self.rollback(point)
-                return mismatch
+                return Mismatch(mismatch.found, mismatch.expected, mismatch.fact, where)
         return None
 
     def _step(self, found: Type, expected: Type, mode: Mode, stack: list[tuple[Type, Type, Mode]]) -> Mismatch | None:
@@ -230,16 +240,80 @@ class Unifier:
     ) -> Mismatch | None:
         if len(found.arg_types) != len(expected.arg_types):
             return Mismatch(found, expected, f"{len(found.arg_types)} parameters are not {len(expected.arg_types)}")
-        if len(found.type_params) != len(expected.type_params):
-            return Mismatch(found, expected, "the functions have different numbers of type parameters")
-        renamed = dict(zip(found.type_params, expected.type_params, strict=True))
-        symbols = set(type_symbols(expected))
-        fresh = {s: self.fresh_symbol(s.name) for arg in found.arg_types for s in type_symbols(arg) if s not in symbols}
-        found_here = instantiate(found, dict(renamed), fresh) if renamed or fresh else found
-        stack.append((found_here.ret_type, expected.ret_type, mode))
-        pairs = zip(found_here.arg_types, expected.arg_types, strict=True)
+        if expected.type_params or (found.type_params and mode is Mode.EXACT):
+            return self._quantified(found, expected, mode)
+        symbols = self.visible | self.flexible
+        own = {s for arg in found.arg_types for s in type_symbols(arg)} - symbols - set(type_symbols(expected))
+        fresh = {symbol: self.fresh_symbol(symbol.name) for symbol in sorted(own, key=lambda symbol: symbol.name)}
+        here = instantiate(found, _holes(found), fresh) if fresh or found.type_params else found
+        stack.append((here.ret_type, expected.ret_type, mode))
+        pairs = zip(here.arg_types, expected.arg_types, strict=True)
         stack.extend((other, one, mode) for one, other in reversed(tuple(pairs)))
         return None
+
+    def _quantified(self, found: FuncType, expected: FuncType, mode: Mode) -> Mismatch | None:
+        """`found` must be at least as general as `expected`; for EXACT they must be the same but for the names and the
+        order of their type parameters."""
+        if mode is Mode.EXACT and len(found.type_params) != len(expected.type_params):
+            return Mismatch(found, expected, "the functions have different numbers of type parameters")
+        inside = FuncType(expected.arg_types, expected.ret_type)
+        if found.type_params == expected.type_params:
+            return self.relate(
+                FuncType(found.arg_types, found.ret_type), FuncType(expected.arg_types, expected.ret_type), mode
+            )
+        holes = _holes(found)
+        here = instantiate(found, holes, {})
+        inside = FuncType(expected.arg_types, expected.ret_type)
+        mismatch = self.relate(here, inside, mode)
+        if mismatch is not None:
+            return mismatch
+        images = [self.resolve(hole) for hole in holes.values()]
+        if mode is Mode.EXACT and not (len(set(images)) == len(images) and set(images) <= set(expected.type_params)):
+            return Mismatch(found, expected, f"{self.zonk(found)} is not {self.zonk(expected)}")
+        kept = set(type_leaves(self.zonk(found)))
+        escaped = [variable.name for variable in expected.type_params if variable in kept]
+        if escaped:
+            names = ", ".join(escaped)
+            return Mismatch(found, expected, f"the function does not work for every {names}")
+        return None
+
+
+def _holes(type_: FuncType) -> dict[TypeVar, Type]:
+    """A type to be found for each type parameter."""
+    return {variable: IncompleteType(reason=f"type parameter {variable.name}") for variable in type_.type_params}
+
+
+def place_of(parts: tuple[Type, Type], found: Type, expected: Type) -> str:
+    """Where two types first hold `parts` at the same place, innermost place first; the empty string at the top.
+
+    >>> from relay.ir.types import scalar_type
+    >>> one, other = scalar_type("bool"), scalar_type("int8")
+    >>> place_of((one, other), TupleType((one, RefType(one))), TupleType((one, RefType(other))))
+    'the content of field 1'
+    """
+    stack: list[tuple[Type, Type, tuple[str, ...]]] = [(found, expected, ())]
+    while stack:
+        one, other, path = stack.pop()
+        if (one, other) == parts or (other, one) == parts:
+            return " of ".join(reversed(path))
+        stack.extend((a, b, (*path, name)) for a, b, name in reversed(_parts(one, other)))
+    return ""
+
+
+def _parts(one: Type, other: Type) -> list[tuple[Type, Type, str]]:
+    """The parts that stand at the same places of two types, with the names of the places."""
+    match one, other:
+        case TupleType(a), TupleType(b):
+            return [(left, right, f"field {i}") for i, (left, right) in enumerate(zip(a, b, strict=False))]
+        case FuncType(a, result), FuncType(b, other_result):
+            pairs = enumerate(zip(a, b, strict=False))
+            return [*((p, q, f"parameter {i}") for i, (p, q) in pairs), (result, other_result, "the result")]
+        case RefType(a), RefType(b):
+            return [(a, b, "the content")]
+        case TypeCall(func, a), TypeCall(_, b):
+            return [(p, q, f"argument {i} of {func}") for i, (p, q) in enumerate(zip(a, b, strict=False))]
+        case _:
+            return []
 
 
 def instantiate(type_: FuncType, variables: dict[TypeVar, Type], symbols: dict[Symbol, Symbol]) -> FuncType:

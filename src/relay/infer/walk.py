@@ -6,18 +6,22 @@ the nodes before everything is solved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
+from relay.base.span import Span
 from relay.infer.dimensions import close_symbols, open_unknowns
 from relay.infer.explain import describe, mismatch_error, place, span_of_use
 from relay.infer.forms import TYPING, bind_patterns
+from relay.infer.generalise import check_escape, close, generalised, open_leaves, own_type_params
+from relay.infer.kinds import must_be_type
 from relay.infer.solve import Solver
 from relay.infer.unify import Mode, Unifier
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
+    Call,
     Constant,
     Constructor,
     Expr,
@@ -26,9 +30,12 @@ from relay.ir.expr import (
     Let,
     Match,
     Op,
+    Tuple,
     Var,
     record_type,
+    record_type_args,
 )
+from relay.ir.sharing import Scopes, scopes
 from relay.ir.traversal import LEAVES, children
 from relay.ir.type_traversal import type_holes, type_symbols
 from relay.ir.types import (
@@ -38,6 +45,7 @@ from relay.ir.types import (
     TensorType,
     Type,
     TypeCall,
+    TypeVar,
 )
 
 Action = tuple[Callable[[Any], None], Any]
@@ -58,15 +66,34 @@ class Inference:
         self._open_vars: list[Var] = []
         self._met: set[int] = set()
         self._visible: list[frozenset[Symbol]] = [frozenset()]
+        self._type_vars: list[frozenset[TypeVar]] = [frozenset()]
+        self._own: list[tuple[TypeVar, ...]] = []
+        self._generalises: set[int] = set()
+        self._type_args: list[tuple[Call, Sequence[Type]]] = []
+        self._self_calls: list[Call] = []
+        self._root: Expr | None = None
+        self._scopes: Scopes | None = None
         self._rigid: set[Symbol] = set()
         self._closing: dict[int, frozenset[Symbol]] = {}
         self._finished = 0
+        self._finished_calls = 0
         self.unfinished: set[Var] = set()
 
     @property
     def visible(self) -> frozenset[Symbol]:
         """The symbols of the functions around the node that is being typed."""
         return self._visible[-1]
+
+    @property
+    def type_vars(self) -> frozenset[TypeVar]:
+        """The type parameters of the functions around the node that is being typed."""
+        return self._type_vars[-1]
+
+    def scopes(self) -> Scopes:
+        """Where the nodes of the expression that is being walked are evaluated."""
+        if self._scopes is None:
+            self._scopes = scopes(self._root or Tuple(()))
+        return self._scopes
 
     # -------------------------------------------------------------------------------------------------- types
 
@@ -110,11 +137,18 @@ class Inference:
         """Give a variable its type: `type_`, or what its annotation says, or a new one to be found."""
         if type_ is None:
             annotated = var.type_annotation
+            if annotated is not None:
+                self.check_annotation(annotated, f"the type of %{var.name_hint}", var.span)
             hole = IncompleteType(reason=f"the type of %{var.name_hint}", span=var.span)
             type_ = var.checked_type or (open_unknowns(annotated, var.name_hint) if annotated is not None else hole)
         self._var_types[var] = type_
         self._open_vars.append(var)
         return type_
+
+    def check_annotation(self, type_: Type, role: str, span: Span | None) -> None:
+        """What the program gives as a type must be one."""
+        if not isinstance(type_, TensorType):
+            must_be_type(type_, role, self.type_definitions, span)
 
     def set_type(self, expr: Expr, type_: Type) -> None:
         """A node's type is found: record it, or make the variable that stands for it be this type."""
@@ -169,6 +203,7 @@ class Inference:
         """Find the types of `root` and of all nodes under it that have none."""
         stack: list[Action] = [(self._enter, root)]
         self._stack = stack
+        self._root, self._scopes = root, None
         while stack:
             action, node = stack.pop()
             try:
@@ -213,7 +248,12 @@ class Inference:
             if param.type_annotation is not None:
                 self._rigid.update(type_symbols(param.type_annotation))
         self._visible.append(self._visible[-1] | symbols)
+        self.unifier.visible = self._visible[-1]
+        own = own_type_params(node, [self.type_of_var(param) for param in node.params], self.type_vars)
+        self._own.append(own)
+        self._type_vars.append(self.type_vars.union(own))
         if node.ret_type is not None:
+            self.check_annotation(node.ret_type, "the result of a function", node.span)
             self._loosen(node.ret_type)
 
     def _loosen(self, annotation: Type) -> None:
@@ -226,10 +266,15 @@ class Inference:
             self._check_result(node, body, node.ret_type)
             body = node.ret_type
         visible = self._visible.pop()
+        self.unifier.visible = self._visible[-1]
+        self._type_vars.pop()
+        own = self._own.pop()
+        if node.type_params and self._own:
+            check_escape(self, node)
         ret_type = close_symbols(self.unifier.zonk(body), visible)
         params = tuple(self.unifier.zonk(self.type_of_var(param)) for param in node.params)
         self._closing[id(node)] = visible
-        self.set_type(node, FuncType(params, ret_type, node.type_params))
+        self.set_type(node, FuncType(params, ret_type, own))
 
     def _check_result(self, node: Function, body: Type, ret_type: Type) -> None:
         self.unifier.undecided.clear()
@@ -256,27 +301,37 @@ class Inference:
 
     def _announce_let(self, node: Let) -> None:
         """A function may call the variable that it is bound to: by its annotations, or as one type."""
-        if isinstance(node.value, Function) and node.var.type_annotation is None:
-            type_, declared = self.announced(node.value, f"%{node.var.name_hint}")
+        value = node.value
+        if not isinstance(value, Function):
+            return
+        if id(value) not in self._met and value.checked_type is None and not value.type_params:
+            self._generalises.add(id(value))
+        if node.var.type_annotation is None:
+            type_, declared = self.announced(value, f"%{node.var.name_hint}")
             self.bind_var(node.var, type_)
             if not declared:
                 self.unfinished.add(node.var)
 
     def announced(self, function: Function, name: str) -> tuple[FuncType, bool]:
         """The type by which a function may call itself, and whether it is all declared (else parts are variables)."""
+        params = tuple(self.type_of_var(param) for param in function.params)
+        own = own_type_params(function, params, self.type_vars)
         declared = declared_type(function)
         if declared is not None:
-            return declared, True
-        params = tuple(self.type_of_var(param) for param in function.params)
+            return FuncType(declared.arg_types, declared.ret_type, own), True
         hole = IncompleteType(reason=f"the result type of {name}", span=function.span)
-        return FuncType(params, function.ret_type or hole, function.type_params), False
+        return FuncType(params, function.ret_type or hole, own), False
 
     def _bind_let(self, node: Let) -> None:
         value = self.type_of(node.value)
-        known = self._var_types.get(node.var) or node.var.checked_type or node.var.type_annotation
+        annotation = node.var.type_annotation
+        quantified = isinstance(annotation, FuncType) and bool(annotation.type_params)
+        if quantified:
+            value = self._generalised(node.value, value)
+        known = self._var_types.get(node.var) or node.var.checked_type or annotation
         if known is not None and known is not value:
-            if node.var.type_annotation is not None:
-                self._loosen(node.var.type_annotation)
+            if annotation is not None:
+                self._loosen(annotation)
             mismatch = self.unifier.relate(value, known, Mode.ASSIGN)
             if mismatch is not None:
                 sides = (
@@ -286,27 +341,52 @@ class Inference:
                 message = f"the value of %{node.var.name_hint} is of another type"
                 raise mismatch_error("let-type", message, span_of_use(node.value, node), mismatch, sides)
             self.unifier.undecided.clear()
+        type_ = annotation if quantified else self._generalised(node.value, value)
         self.unfinished.discard(node.var)
-        self.bind_var(node.var, value)
+        self.bind_var(node.var, type_)
+
+    def _generalised(self, value: Expr, type_: Type) -> Type:
+        """The type of the value of a let, quantified if it is a function that stands here alone."""
+        if id(value) in self._generalises and isinstance(value, Function) and isinstance(type_, FuncType):
+            type_ = self._types[id(value)] = generalised(self, value, type_)
+        return type_
 
     def _leave_let(self, node: Let) -> None:
         self.set_type(node, self.type_of(node.body))
 
     # ------------------------------------------------------------------------------------------------- finish
 
-    def finish(self) -> None:
-        """Solve what is left and put every type in its final form. Raises `RelayError` when one stays unknown."""
+    def finish(self, definitions: Iterable[Function] = ()) -> None:
+        """Solve what is left, generalise `definitions`, and put every type in its final form.
+
+        Raises `RelayError` when one stays unknown.
+        """
         self.solver.finish()
         fact = self.unifier.settle_postponed()
         if fact:
             raise RelayError(rule="type-mismatch", message=f"two extents that must be equal are not: {fact}")
+        for function in definitions:
+            type_ = self._types.get(id(function))
+            if isinstance(type_, FuncType) and not function.type_params:
+                self._types[id(function)] = close(self, type_, open_leaves(self, type_))
         for node in self._nodes[self._finished :]:
             self._types[id(node)] = self._final(node, self._types[id(node)])
         for var in self._open_vars:
             self._var_types[var] = self._final(var, self._var_types[var])
+        for position, (call, type_args) in enumerate(self._type_args[self._finished_calls :], self._finished_calls):
+            self._type_args[position] = (call, [self._final(call, type_) for type_ in type_args])
         self._open_vars.clear()
         self._finished = len(self._nodes)
+        self._finished_calls = len(self._type_args)
         self.unifier.forget()
+
+    def instantiated(self, call: Call, type_args: Sequence[Type]) -> None:
+        """A call of a polymorphic function has these type arguments."""
+        self._type_args.append((call, type_args))
+
+    def called_itself(self, call: Call) -> None:
+        """A function calls itself while its type is being found: its type arguments are its own type parameters."""
+        self._self_calls.append(call)
 
     def _final(self, node: Expr, type_: Type) -> Type:
         final = self.unifier.zonk(type_)
@@ -330,6 +410,12 @@ class Inference:
         for var, type_ in self._var_types.items():
             if var.checked_type is None:
                 record_type(var, type_)
+        for call, type_args in self._type_args:
+            record_type_args(call, type_args)
+        for call in self._self_calls:
+            callee = self.type_of(call.op)
+            if isinstance(callee, FuncType) and callee.type_params:
+                record_type_args(call, callee.type_params)
 
     def final_type(self, expr: Expr) -> Type:
         """The type of a node after `finish`."""

@@ -132,9 +132,17 @@ class Function(ExprBase):
         return new if self.checked_type is None else record_type(new, self.checked_type)
 
 
+class InferredTypes(tuple[Type, ...]):
+    """Type arguments that inference found: a cache, as `checked_type` is. A call made from the parts of another does
+    not take them over, so they cannot be wrong after a rewrite; text and structural equality leave them out."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(ExprBase):
-    """`op(args)`. Attributes belong to operators only; `type_args` instantiate the callee's type parameters."""
+    """`op(args)`. Attributes belong to operators only; `type_args` instantiate the callee's type parameters: as the
+    program gives them, or as inference found them (`InferredTypes`)."""
 
     op: Expr
     args: tuple[Expr, ...]
@@ -143,7 +151,13 @@ class Call(ExprBase):
 
     def __post_init__(self) -> None:
         _freeze(self, "args")
-        object.__setattr__(self, "type_args", tuple(self.type_args or ()))
+        given = () if isinstance(self.type_args, InferredTypes) else tuple(self.type_args or ())
+        object.__setattr__(self, "type_args", given)
+
+    @property
+    def given_type_args(self) -> tuple[Type, ...]:
+        """The type arguments that belong to the program: none when inference found them."""
+        return () if isinstance(self.type_args, InferredTypes) else self.type_args
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -280,6 +294,12 @@ def record_type(expr: AnyExpr, type_: Type) -> AnyExpr:
     """Fill the type cache of a node: for inference alone, and only with a type that has no holes."""
     object.__setattr__(expr, "checked_type", type_)
     return expr
+
+
+def record_type_args(call: Call, type_args: Iterable[Type]) -> None:
+    """Fill in the type arguments of a call that was given none: for inference alone."""
+    if not call.given_type_args:
+        object.__setattr__(call, "type_args", InferredTypes(type_args))
 
 
 def pattern_vars(pattern: Pattern) -> tuple[Var, ...]:

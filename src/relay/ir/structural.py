@@ -218,7 +218,8 @@ class _Canonical:
                 yield index
             case Function():
                 yield from self._function(node)
-            case Call(_, args, attrs, type_args):
+            case Call(_, args, attrs):
+                type_args = node.given_type_args
                 yield len(args)
                 yield from self._attributes(attrs)
                 yield len(type_args)

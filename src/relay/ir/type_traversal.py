@@ -73,6 +73,40 @@ def type_leaves(type_: Type) -> Iterator[Type]:
             yield node
 
 
+def free_type_leaves(type_: Type) -> tuple[TypeVar | IncompleteType, ...]:
+    """The type variables that no function type inside `type_` quantifies, and the types still to be found; each once,
+    in order of first appearance.
+
+    >>> a, b = TypeVar("a"), TypeVar("b")
+    >>> [leaf.name for leaf in free_type_leaves(FuncType((a, b), a, (b,)))]
+    ['a']
+    """
+    found: dict[TypeVar | IncompleteType, None] = {}
+    bound: set[TypeVar] = set()
+    stack = [type_]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, FuncType):
+            bound.update(node.type_params)
+        if isinstance(node, (TypeVar, IncompleteType)):
+            found[node] = None
+        else:
+            stack.extend(reversed(type_children(node)))
+    return tuple(leaf for leaf in found if leaf not in bound)
+
+
+def type_calls(type_: Type) -> Iterator[TypeCall]:
+    """The data types that are applied somewhere in a type, outermost first."""
+    stack = [type_]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, GlobalTypeVar):
+            yield TypeCall(node, ())
+        if isinstance(node, TypeCall):
+            yield node
+        stack.extend(reversed(type_children(node)))
+
+
 def type_symbols(type_: Type) -> tuple[Symbol, ...]:
     """Every dimension symbol in a type, alone or in an expression, each once, in order of first appearance."""
     found: dict[Symbol, None] = {}

@@ -62,7 +62,7 @@ def _library(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise RelayError(
-            rule="missing-extra",
+            rule="missing-package",
             message=f"comparing with {name} needs it to be installed",
             remedy="pip install 'relay[bench]'" if name == "onnxruntime" else f"pip install {name}",
         ) from error

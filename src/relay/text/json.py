@@ -131,7 +131,8 @@ class _Writer:
                 entry["index"] = index
             case Function():
                 entry |= self._function(node)
-            case Call(_, _, attrs, type_args):
+            case Call(_, _, attrs):
+                type_args = node.given_type_args
                 if attrs is not None:
                     entry["attributes"] = self._values(dict(attrs.shown()))
                 if type_args:
@@ -257,7 +258,7 @@ class _Reader:
         return type_
 
     def _types(self, cursor: Cursor) -> TypeReader:
-        reader = TypeReader(cursor, self.type_vars)
+        reader = TypeReader(cursor, type_vars=self.type_vars)
         reader.data_types, reader.symbols = self.data_types, self.symbols
         return reader
 

@@ -10,13 +10,14 @@ Expressions nest without recursion, to a depth of `MAX_NESTING` blocks; types an
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
+from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Call,
     Constructor,
@@ -32,9 +33,10 @@ from relay.ir.expr import (
     const,
 )
 from relay.ir.operator import OperatorTable
-from relay.ir.types import Type
+from relay.ir.types import GlobalTypeVar, Type
 from relay.text import forms
 from relay.text.attributes import ValueReader, build_attributes, read_string
+from relay.text.borrowing import with_mentioned
 from relay.text.cursor import Cursor, near_names
 from relay.text.lexer import Kind, Tokens
 from relay.text.literals import is_special_float, read_literal, read_metadata
@@ -59,13 +61,23 @@ _WRITE = (1, "")  # `r := v` binds weakest
 _FORMS = frozenset(("if", "match", "fn", "True", "False", "meta", "ref", "ref_read", "ref_write"))
 
 
-class ExpressionParser:
-    """Reads the expressions of one text. `constructors` are those of the data types known so far."""
+def no_types() -> tuple[TypeData, ...]:
+    """A library without data types."""
+    return ()
 
-    def __init__(self, tokens: Tokens, operators: OperatorTable) -> None:
+
+class ExpressionParser:
+    """Reads the expressions of one text. `constructors` are those of the data types known so far; a data type that is
+    not known is `borrowed` from `library`, if it is there."""
+
+    def __init__(
+        self, tokens: Tokens, operators: OperatorTable, library: Callable[[], tuple[TypeData, ...]] = no_types
+    ) -> None:
         self.cursor = Cursor(tokens)
         self.operators = operators
-        self.types = TypeReader(self.cursor)
+        self.library = library
+        self.borrowed: dict[GlobalTypeVar, TypeData] = {}
+        self.types = TypeReader(self.cursor, self._borrow_type)
         self.values = ValueReader(self.cursor, self.types)
         self.constructors: dict[str, Constructor] = {}
         self.global_places: dict[str, Span] = {}
@@ -76,6 +88,48 @@ class ExpressionParser:
         self._names: dict[str, Expr] = {}
         self._undo: list[tuple[str, Expr | None]] = []
         self._nesting = 0
+
+    # --------------------------------------------------------------------------------------------- data types
+
+    def know(self, data: TypeData) -> None:
+        """The text may use a data type that is defined elsewhere."""
+        self.types.data_types[data.header.name] = data.header
+        self.constructors.update((constructor.name_hint, constructor) for constructor in data.constructors)
+
+    def constructor(self, name: str) -> Constructor | None:
+        """The constructor called `name`, of the text or of the library; None when there is none."""
+        known = self.constructors.get(name)
+        if known is None:
+            for data in self.library():
+                if any(constructor.name_hint == name for constructor in data.constructors):
+                    self._borrow(data)
+                    return self.constructors.get(name)
+        return known
+
+    def _borrow_type(self, name: str) -> GlobalTypeVar | None:
+        for data in self.library():
+            if data.header.name == name:
+                self._borrow(data)
+                return data.header
+        return None
+
+    def _borrow(self, wanted: TypeData) -> None:
+        """Take a data type from the library, and those that it mentions."""
+        for data in with_mentioned((wanted,), self.library()):
+            if data.header in self.borrowed:
+                continue
+            name = data.header.name
+            taken = [c.name_hint for c in data.constructors if c.name_hint in self.constructors]
+            if name in self.types.data_types or taken:
+                raise RelayError(
+                    rule="prelude-conflict",
+                    message=f"the text needs the prelude's data type {name}, but defines its own "
+                    + (f"constructor {taken[0]}" if taken else f"type {name}"),
+                    span=self.cursor.span(),
+                    remedy="rename the text's own, or define all that it uses",
+                )
+            self.know(data)
+            self.borrowed[data.header] = data
 
     # ------------------------------------------------------------------------------------------------- scopes
 
@@ -341,7 +395,7 @@ class ExpressionParser:
         """A constructor, an operator, or a special float."""
         cursor = self.cursor
         name, span = cursor.text, cursor.span()
-        constructor = self.constructors.get(name)
+        constructor = self.constructors.get(name) if name in self.operators else self.constructor(name)
         if constructor is not None:
             cursor.advance()
             return constructor

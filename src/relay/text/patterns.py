@@ -45,7 +45,7 @@ class PatternReader:
         cursor = self.parser.cursor
         span = cursor.span()
         name = cursor.expect_kind(Kind.NAME, "where a pattern stands")
-        constructor = self.parser.constructors.get(name)
+        constructor = self.parser.constructor(name)
         if constructor is None:
             raise RelayError(
                 rule="unknown-constructor",

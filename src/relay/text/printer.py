@@ -259,7 +259,8 @@ class _Printer:
 
     def _call(self, node: Call) -> str:
         callee = self._atom(node.op)
-        type_args = f"[{', '.join(map(self.types.show, node.type_args))}]" if node.type_args else ""
+        given = node.given_type_args
+        type_args = f"[{', '.join(map(self.types.show, given))}]" if given else ""
         if isinstance(node.op, Constructor) and not node.args and not node.op.inputs and not type_args:
             return callee
         parts = [*map(self._atom, node.args), *self._attributes(node.attrs)]

@@ -139,10 +139,17 @@ class TypeNames:
 
 
 class TypeReader:
-    """Reads types at a cursor. Data types are those of `data_types`; symbols are one a name within a definition."""
+    """Reads types at a cursor. Data types are those of `data_types`, and what `borrow` finds elsewhere; symbols are
+    one a name within a definition."""
 
-    def __init__(self, cursor: Cursor, type_vars: Mapping[str, TypeVar] | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        borrow: Callable[[str], GlobalTypeVar | None] = lambda _: None,
+        type_vars: Mapping[str, TypeVar] | None = None,
+    ) -> None:
         self.cursor = cursor
+        self.borrow = borrow
         self.data_types: dict[str, GlobalTypeVar] = {}
         self.symbols: dict[str, Symbol] = {}
         self._type_vars: dict[str, TypeVar] = dict(type_vars or {})
@@ -256,13 +263,13 @@ class TypeReader:
         variable = self._type_vars.get(name)
         if variable is not None:
             return variable
-        data = self.data_types.get(name)
-        if data is not None:
-            return TypeCall(data, self.type_args())
-        if name in _DTYPES:
+        if name in _DTYPES and name not in self.data_types:
             return scalar_type(name)
         if name == "_":
             return IncompleteType(reason="the annotation `_`", span=span)
+        data = self.data_types.get(name) or self.borrow(name)
+        if data is not None:
+            return TypeCall(data, self.type_args())
         known = [*_DTYPES, *self.data_types, *self._type_vars, "Tensor"]
         raise RelayError(
             rule="unknown-type", message=f"`{name}` is not a type", span=span, remedy=near_names(name, known)

@@ -1,0 +1,1 @@
+"""The loop language: values, statements, buffers, functions; its text, verifier, interpreter and passes."""
