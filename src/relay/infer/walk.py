@@ -14,7 +14,7 @@ from relay.base.diagnostics import CompilerBug, Origin, RelayError
 from relay.base.span import Span
 from relay.infer.dimensions import close_symbols, open_unknowns
 from relay.infer.explain import describe, mismatch_error, place, span_of_use
-from relay.infer.forms import TYPING, bind_patterns
+from relay.infer.forms import TYPING, bind_patterns, operator_as_value
 from relay.infer.generalise import check_escape, close, generalised, open_leaves, own_type_params
 from relay.infer.kinds import must_be_type
 from relay.infer.solve import Solver
@@ -110,12 +110,7 @@ class Inference:
             case Constructor():
                 return self.constructor_type(expr)
             case Op():
-                raise RelayError(
-                    rule="operator-as-value",
-                    message=f"the operator {expr.name} is used as a value",
-                    span=expr.span,
-                    remedy=f"wrap it in a function: fn (%x) {{ {expr.name}(%x) }}",
-                )
+                return operator_as_value(self, expr)
             case _:
                 pass
         if expr.checked_type is not None:
