@@ -66,6 +66,10 @@ class OperatorCall:
             case _:
                 assert_never(outcome)
 
+    def types(self) -> tuple[Type, ...]:
+        inference = self.inference
+        return (inference.type_of(self.expr), *(inference.type_of(argument) for argument in self.expr.args))
+
     def _variables(self, types: tuple[Type, ...], positions: tuple[int, ...], holes: bool) -> tuple[Variable, ...]:
         found: dict[Variable, None] = {}
         for position in positions:
@@ -92,11 +96,58 @@ class OperatorCall:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class OperatorValue:
+    """An operator stands as a function `fn (arguments) -> result`; its attributes are the defaults."""
+
+    inference: Inference
+    expr: Op
+    arguments: tuple[Type, ...]
+    result: Type
+
+    def attempt(self, last_chance: bool) -> StillWaiting | None:  # noqa: ARG002
+        unifier, operator = self.inference.unifier, self.expr.operator
+        types = tuple([unifier.zonk(argument) for argument in self.arguments])
+        outcome = operator.relation(types, operator.attributes())
+        match outcome:
+            case Solved(result):
+                mismatch = unifier.relate(open_unknowns(result, short_name(self.expr)), self.result, Mode.EXACT)
+                if mismatch is not None:
+                    sides = (
+                        Origin("result", str(result), describe(self.expr)),
+                        Origin("needed", str(unifier.zonk(self.result))),
+                    )
+                    message = f"{operator.name}, used as a function, gives another type"
+                    raise mismatch_error("type-mismatch", message, self.expr.span, mismatch, sides)
+                return None
+            case Waiting(on, needs):
+                positions = on or tuple(range(len(types)))
+                return StillWaiting(tuple(hole for at in positions for hole in type_holes(types[at])), needs)
+            case Conflict():
+                raise RelayError(
+                    rule=outcome.rule,
+                    message=f"{operator.name}, used as a function: {outcome.message}",
+                    span=self.expr.span,
+                    expected=outcome.expected,
+                    found=outcome.found,
+                    origins=tuple(map(Origin, operator.inputs, map(str, types))),
+                    remedy=outcome.remedy,
+                )
+            case _:
+                assert_never(outcome)
+
+    def types(self) -> tuple[Type, ...]:
+        return (*self.arguments, self.result)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Projection:
     """A field of a tuple."""
 
     inference: Inference
     expr: TupleGetItem
+
+    def types(self) -> tuple[Type, ...]:
+        return self.inference.type_of(self.expr), self.inference.type_of(self.expr.tuple_value)
 
     def attempt(self, last_chance: bool) -> StillWaiting | None:  # noqa: ARG002
         inference, node = self.inference, self.expr

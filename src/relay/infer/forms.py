@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from relay.base.diagnostics import Origin, RelayError
-from relay.infer.constraints import OperatorCall, Projection
+from relay.infer.constraints import OperatorCall, OperatorValue, Projection
 from relay.infer.dimensions import open_unknowns
 from relay.infer.exhaustiveness import show_pattern, unmatched
 from relay.infer.explain import arity_error, callee_name, describe, mismatch_error, short_name, span_of_use
@@ -88,6 +88,28 @@ def _check_complete(inference: Inference, node: Match) -> None:
 
 def _type_ref_create(inference: Inference, node: RefCreate) -> None:
     inference.set_type(node, RefType(inference.type_of(node.value)))
+
+
+def operator_as_value(inference: Inference, node: Op) -> Type:
+    """The type of an operator where it is not called; each use has its own.
+
+    Raises `RelayError` (rule `operator-as-value`) for one that needs attributes.
+    """
+    operator = node.operator
+    try:
+        operator.attributes()
+    except TypeError:
+        inputs = ", ".join(f"%{name}" for name in operator.inputs)
+        raise RelayError(
+            rule="operator-as-value",
+            message=f"the operator {node.name} is used as a value, but some of its attributes have no default",
+            span=node.span,
+            remedy=f"wrap it in a function: fn ({inputs}) {{ {node.name}({inputs}, ...) }}",
+        ) from None
+    arguments = tuple(IncompleteType(reason=f"{name} of {node.name}", span=node.span) for name in operator.inputs)
+    result = IncompleteType(reason=f"the result of {node.name}", span=node.span)
+    inference.solver.add(OperatorValue(inference, node, arguments, result))
+    return FuncType(arguments, result)
 
 
 def _content(inference: Inference, node: RefRead | RefWrite) -> Type:

@@ -16,7 +16,7 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.infer.explain import describe
 from relay.ir.expr import Expr, Function
 from relay.ir.sharing import Scopes
-from relay.ir.traversal import LEAVES, children, post_order
+from relay.ir.traversal import LEAVES, post_order
 from relay.ir.type_traversal import free_type_leaves
 from relay.ir.types import FuncType, IncompleteType, Type, TypeVar
 from relay.ir.variables import free_vars
@@ -81,9 +81,7 @@ def _outside(inference: Inference, function: Function) -> Iterator[Type]:
     around: list[Type] = [inference.type_of_var(var) for var in free_vars(function) if var not in inference.unfinished]
     around += [type_ for type_, known in inference.signatures.values() if not known]
     around += [inference.type_of(node) for node in _shared_with_outside(function, inference.scopes())]
-    for expr in inference.solver.waiting():
-        around += [inference.type_of(part) for part in (expr, *children(expr)) if not isinstance(part, LEAVES)]
-        around += [inference.type_of_var(var) for var in free_vars(expr)]
+    around += inference.solver.waiting()
     for type_ in around:
         yield from free_type_leaves(zonk(type_))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.base.graph import strongly_connected
 from relay.infer.kinds import check_kind
+from relay.infer.lets import announced
 from relay.infer.walk import Inference
 from relay.ir.expr import Expr, Function, GlobalVar
 from relay.ir.module import IRModule
@@ -46,12 +47,12 @@ def _calls(function: Function, among: dict[GlobalVar, Function]) -> tuple[Global
 def _infer_group(inference: Inference, group: dict[GlobalVar, Function], recursive: bool) -> None:
     if recursive:
         for name, function in group.items():
-            inference.signatures[name] = inference.announced(function, f"@{name.name_hint}")
+            inference.signatures[name] = announced(inference, function, f"@{name.name_hint}")
     for name, function in group.items():
         inference.walk(function)
-        announced, declared = inference.signatures.get(name, (None, True))
-        if announced is not None and not declared:
-            inference.same_type(function, announced)
+        assumed, declared = inference.signatures.get(name, (None, True))
+        if assumed is not None and not declared:
+            inference.same_type(function, assumed)
     inference.finish(group.values())
     for name, function in group.items():
         inference.signatures[name] = (inference.final_type(function), True)

@@ -12,7 +12,7 @@ from relay.base.diagnostics import Origin, RelayError
 from relay.infer.explain import describe
 from relay.infer.unify import Unifier
 from relay.ir.expr import Expr
-from relay.ir.types import IncompleteType
+from relay.ir.types import IncompleteType, Type
 
 Variable: TypeAlias = Union[IncompleteType, Symbol]
 
@@ -28,13 +28,15 @@ class StillWaiting:
 class Constraint(Protocol):
     """Something that must hold. `attempt` makes it hold (None), says what it waits for, or raises `RelayError`.
 
-    `last_chance` says that nothing else will become known.
+    `last_chance` says that nothing else will become known. `types` are those that it is about.
     """
 
     @property
     def expr(self) -> Expr: ...
 
     def attempt(self, last_chance: bool) -> StillWaiting | None: ...
+
+    def types(self) -> tuple[Type, ...]: ...
 
 
 class Solver:
@@ -59,9 +61,9 @@ class Solver:
             self._watchers.setdefault(variable, []).append(constraint)
         return False
 
-    def waiting(self) -> tuple[Expr, ...]:
-        """The expressions whose constraints still wait."""
-        return tuple(constraint.expr for constraint in self._waiting)
+    def waiting(self) -> tuple[Type, ...]:
+        """The types that the constraints which still wait are about."""
+        return tuple(type_ for constraint in self._waiting for type_ in constraint.types())
 
     def drain(self) -> None:
         """Try again whatever waits for a variable that is known better now, until nothing moves."""

@@ -14,9 +14,10 @@ from relay.base.diagnostics import CompilerBug, Origin, RelayError
 from relay.base.span import Span
 from relay.infer.dimensions import close_symbols, open_unknowns
 from relay.infer.explain import describe, mismatch_error, place, span_of_use
-from relay.infer.forms import TYPING, bind_patterns
-from relay.infer.generalise import check_escape, close, generalised, open_leaves, own_type_params
+from relay.infer.forms import TYPING, bind_patterns, operator_as_value
+from relay.infer.generalise import check_escape, close, open_leaves, own_type_params
 from relay.infer.kinds import must_be_type
+from relay.infer.lets import announce_let, bind_let
 from relay.infer.solve import Solver
 from relay.infer.unify import Mode, Unifier
 from relay.ir.datatype import TypeData
@@ -68,7 +69,7 @@ class Inference:
         self._visible: list[frozenset[Symbol]] = [frozenset()]
         self._type_vars: list[frozenset[TypeVar]] = [frozenset()]
         self._own: list[tuple[TypeVar, ...]] = []
-        self._generalises: set[int] = set()
+        self.generalises: set[int] = set()  # the functions whose lets give no type parameters, by identity
         self._type_args: list[tuple[Call, Sequence[Type]]] = []
         self._self_calls: list[Call] = []
         self._root: Expr | None = None
@@ -110,12 +111,7 @@ class Inference:
             case Constructor():
                 return self.constructor_type(expr)
             case Op():
-                raise RelayError(
-                    rule="operator-as-value",
-                    message=f"the operator {expr.name} is used as a value",
-                    span=expr.span,
-                    remedy=f"wrap it in a function: fn (%x) {{ {expr.name}(%x) }}",
-                )
+                return operator_as_value(self, expr)
             case _:
                 pass
         if expr.checked_type is not None:
@@ -128,10 +124,11 @@ class Inference:
 
     def type_of_var(self, var: Var) -> Type:
         """The type of a variable; a free one has what its annotation says."""
-        known = self._var_types.get(var) or var.checked_type
-        if known is None:
-            known = self.bind_var(var, None)
-        return known
+        return self.known_type_of(var) or self.bind_var(var, None)
+
+    def known_type_of(self, var: Var) -> Type | None:
+        """The type of a variable if it has one already."""
+        return self._var_types.get(var) or var.checked_type
 
     def bind_var(self, var: Var, type_: Type | None) -> Type:
         """Give a variable its type: `type_`, or what its annotation says, or a new one to be found."""
@@ -164,6 +161,14 @@ class Inference:
                 Origin("used as", str(self.unifier.zonk(known))),
             )
             raise mismatch_error("type-mismatch", "an expression is used as another type", expr.span, mismatch, sides)
+
+    def replace_type(self, expr: Expr, type_: Type) -> None:
+        """The type of a node that nothing has used yet is quantified."""
+        self._types[id(expr)] = type_
+
+    def has_met(self, expr: Expr) -> bool:
+        """Whether a node was walked, or is being walked."""
+        return id(expr) in self._met
 
     def same_type(self, function: Function, announced: Type) -> None:
         """A function that calls itself has the type that its calls assumed."""
@@ -254,9 +259,9 @@ class Inference:
         self._type_vars.append(self.type_vars.union(own))
         if node.ret_type is not None:
             self.check_annotation(node.ret_type, "the result of a function", node.span)
-            self._loosen(node.ret_type)
+            self.loosen(node.ret_type)
 
-    def _loosen(self, annotation: Type) -> None:
+    def loosen(self, annotation: Type) -> None:
         """Symbols that an annotation in a body mentions first stand for extents to be found."""
         self.unifier.flexible.update(s for s in type_symbols(annotation) if s not in self._visible[-1])
 
@@ -300,56 +305,10 @@ class Inference:
     # --------------------------------------------------------------------------------------------------- lets
 
     def _announce_let(self, node: Let) -> None:
-        """A function may call the variable that it is bound to: by its annotations, or as one type."""
-        value = node.value
-        if not isinstance(value, Function):
-            return
-        if id(value) not in self._met and value.checked_type is None and not value.type_params:
-            self._generalises.add(id(value))
-        if node.var.type_annotation is None:
-            type_, declared = self.announced(value, f"%{node.var.name_hint}")
-            self.bind_var(node.var, type_)
-            if not declared:
-                self.unfinished.add(node.var)
-
-    def announced(self, function: Function, name: str) -> tuple[FuncType, bool]:
-        """The type by which a function may call itself, and whether it is all declared (else parts are variables)."""
-        params = tuple(self.type_of_var(param) for param in function.params)
-        own = own_type_params(function, params, self.type_vars)
-        declared = declared_type(function)
-        if declared is not None:
-            return FuncType(declared.arg_types, declared.ret_type, own), True
-        hole = IncompleteType(reason=f"the result type of {name}", span=function.span)
-        return FuncType(params, function.ret_type or hole, own), False
+        announce_let(self, node)
 
     def _bind_let(self, node: Let) -> None:
-        value = self.type_of(node.value)
-        annotation = node.var.type_annotation
-        quantified = isinstance(annotation, FuncType) and bool(annotation.type_params)
-        if quantified:
-            value = self._generalised(node.value, value)
-        known = self._var_types.get(node.var) or node.var.checked_type or annotation
-        if known is not None and known is not value:
-            if annotation is not None:
-                self._loosen(annotation)
-            mismatch = self.unifier.relate(value, known, Mode.ASSIGN)
-            if mismatch is not None:
-                sides = (
-                    Origin("value", str(self.unifier.zonk(value)), describe(node.value)),
-                    Origin(f"%{node.var.name_hint}", str(known)),
-                )
-                message = f"the value of %{node.var.name_hint} is of another type"
-                raise mismatch_error("let-type", message, span_of_use(node.value, node), mismatch, sides)
-            self.unifier.undecided.clear()
-        type_ = annotation if quantified else self._generalised(node.value, value)
-        self.unfinished.discard(node.var)
-        self.bind_var(node.var, type_)
-
-    def _generalised(self, value: Expr, type_: Type) -> Type:
-        """The type of the value of a let, quantified if it is a function that stands here alone."""
-        if id(value) in self._generalises and isinstance(value, Function) and isinstance(type_, FuncType):
-            type_ = self._types[id(value)] = generalised(self, value, type_)
-        return type_
+        bind_let(self, node)
 
     def _leave_let(self, node: Let) -> None:
         self.set_type(node, self.type_of(node.body))
@@ -423,18 +382,3 @@ class Inference:
         if type_holes(type_):
             raise CompilerBug("infer", f"the type of a {type(expr).__name__} has holes after finish")
         return type_
-
-
-def declared_type(function: Function) -> FuncType | None:
-    """The type that a function's annotations give, when all are there and without holes."""
-    annotations = [param.checked_type or param.type_annotation for param in function.params]
-    ret_type = function.ret_type
-    if ret_type is None or type_holes(ret_type):
-        return None
-    arg_types: list[Type] = []
-    for annotation in annotations:
-        if annotation is None or type_holes(annotation):
-            return None
-        arg_types.append(annotation)
-    symbols = frozenset(symbol for arg in arg_types for symbol in type_symbols(arg))
-    return FuncType(tuple(arg_types), close_symbols(ret_type, symbols), function.type_params)

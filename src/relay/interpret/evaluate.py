@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from relay.base.diagnostics import RelayError
-from relay.interpret.machine import CallOperator, Machine, by_meaning
+from relay.interpret.machine import CallOperator, Machine, Trace, by_meaning
 from relay.interpret.values import Closure, Value, ValueLike, to_value
 from relay.ir.expr import Expr, Function, GlobalVar, Var
 from relay.ir.module import IRModule
@@ -21,13 +21,16 @@ def evaluate(
     variables: Mapping[Var, ValueLike] | None = None,
     step_limit: int | None = None,
     call_operator: CallOperator = by_meaning,
+    trace: Trace | None = None,
 ) -> Value:
     """The value of `program`.
 
     A module: its function `function` is called with `arguments` (by position or by name). A Function with arguments
     is called; any other expression is evaluated, its free variables being `variables`. `module` gives an expression
     its global functions. Operators are evaluated by NumPy, or by `call_operator`. Where the program is typed, the
-    checks that inference left to the run are made.
+    checks that inference left to the run are made. `trace` is told of each node when it has a value (a call in tail
+    position has none of its own: it is its caller's). Functions, data and refs may be results and arguments: a
+    `Closure` can be called from Python.
 
     Raises `RelayError`: `argument-type` or `arity` for arguments that the parameters refuse, `extent-mismatch` for a
     check that fails, `no-clause-fits`, `step-limit` after `step_limit` nodes.
@@ -38,12 +41,12 @@ def evaluate(
     array(2, dtype=int32)
     """
     surroundings = program if isinstance(program, IRModule) else (module or IRModule())
-    machine = Machine(surroundings, step_limit, call_operator)
+    machine = Machine(surroundings, step_limit, call_operator, trace)
     if isinstance(program, IRModule):
         closure = machine.global_closure(GlobalVar(function))
         return machine.apply(closure, _arguments(closure.function, arguments or (), f"@{function}"), f"@{function}")
     if isinstance(program, Function) and arguments is not None:
-        closure = Closure(program, None, scopes(program))
+        closure = Closure(program, None, scopes(program), machine.apply)
         return machine.apply(closure, _arguments(program, arguments, "the function"), "the function")
     if arguments is not None:
         raise RelayError(rule="not-a-function", message="arguments are given to an expression that is no function")

@@ -18,10 +18,22 @@ from relay.arith.expr import (
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
 from relay.base.span import Span
-from relay.interpret.values import Environment, Value
+from relay.interpret.values import Closure, ConstructorValue, Environment, RefValue, Value
 from relay.ir.attributes import Attributes
+from relay.ir.expr import Constructor, Op
 from relay.ir.operator import Check
-from relay.ir.types import AnyDimension, TensorType, TupleType, Type
+from relay.ir.types import (
+    AnyDimension,
+    FuncType,
+    GlobalTypeVar,
+    IncompleteType,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    TypeVar,
+)
 
 
 def extent_of(dim: IntExpr, environment: Environment) -> int | None:
@@ -62,7 +74,16 @@ def conforms(value: Value, type_: Type, environment: Environment) -> str:
                 if not isinstance(part, tuple) or len(part) != len(parts):
                     return f"{_kind(part)} is not a tuple of {len(parts)}"
                 stack.extend(zip(reversed(part), reversed(parts), strict=True))
-            case _:
+            case TypeCall(func):
+                if not isinstance(part, ConstructorValue) or part.constructor.belong_to != func:
+                    return f"{_kind(part)} is not a {func}"
+            case FuncType():
+                if not isinstance(part, (Closure, Constructor, Op)):
+                    return f"{_kind(part)} is not a function"
+            case RefType():
+                if not isinstance(part, RefValue):
+                    return f"{_kind(part)} is not a ref"
+            case TypeVar() | GlobalTypeVar() | IncompleteType():
                 pass
     return _bind_and_compare(later, environment)
 
@@ -82,7 +103,17 @@ def _bind_and_compare(extents: list[tuple[int, IntExpr]], environment: Environme
 
 
 def _kind(value: Value) -> str:
-    return f"a tuple of {len(value)}" if isinstance(value, tuple) else f"a {type(value).__name__}"
+    match value:
+        case np.ndarray():
+            return "a tensor"
+        case tuple():
+            return f"a tuple of {len(value)}"
+        case ConstructorValue(_, _, constructor):
+            return f"a {constructor.belong_to}"
+        case RefValue():
+            return "a ref"
+        case Closure() | Constructor() | Op():
+            return "a function"
 
 
 def enforce(check: Check, environment: Environment, span: Span | None) -> None:

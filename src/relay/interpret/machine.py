@@ -7,6 +7,7 @@ choice leaves it to its successor, so neither depth nor the length of a loop is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ import numpy as np
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.infer.checks import node_checks
 from relay.infer.constraints import attributes_of
-from relay.infer.explain import arity_error, callee_name
+from relay.infer.explain import arity_error, callee_name, describe
 from relay.interpret.extents import concrete, conforms, enforce
-from relay.interpret.values import Closure, ConstructorValue, Environment, RefValue, Value
+from relay.interpret.values import Closure, ConstructorValue, Environment, RefValue, Value, show_value
 from relay.ir.attributes import Attributes
 from relay.ir.expr import (
     Call,
@@ -49,7 +50,20 @@ from relay.ir.types import TensorType
 from relay.ops.record import OperatorRecord
 
 CallOperator = Callable[[Operator, Attributes, tuple[Value, ...]], Value]
+Trace = Callable[["Step"], None]
 NO_VALUES: Mapping[Var, Value] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node that was evaluated: its value, and how many calls, branches and clauses were open."""
+
+    node: Expr
+    value: Value
+    depth: int
+
+    def __str__(self) -> str:
+        return f"{'  ' * self.depth}{describe(self.node)} is {show_value(self.value)}"
 
 
 class Frame:
@@ -81,11 +95,15 @@ def by_meaning(operator: Operator, attributes: Attributes, arguments: tuple[Valu
 class Machine:
     """Evaluates expressions over the functions of `module`; at most `step_limit` nodes in all."""
 
-    def __init__(self, module: IRModule, step_limit: int | None, call_operator: CallOperator) -> None:
+    def __init__(
+        self, module: IRModule, step_limit: int | None, call_operator: CallOperator, trace: Trace | None = None
+    ) -> None:
         self.module = module
         self.steps_left = step_limit
         self.step_limit = step_limit
         self.call_operator = call_operator
+        self.trace = trace
+        self._entered_times: dict[str, int] = {}
         self._stack: list[Frame] = []
         self._globals: dict[GlobalVar, Closure] = {}
         self._checks: dict[int, tuple[Expr, tuple[Check, ...]]] = {}
@@ -117,11 +135,17 @@ class Machine:
         known = self._globals.get(name)
         if known is None:
             function = self.module[name]
-            known = self._globals[name] = Closure(function, None, scopes(function))
+            known = self._globals[name] = Closure(function, None, scopes(function), self.apply)
         return known
 
     def _run(self, first: Frame) -> Value:
-        stack = self._stack = [first]
+        outer, self._stack = self._stack, [first]
+        try:
+            return self._run_stack(self._stack)
+        finally:
+            self._stack = outer  # an operator that Python evaluates may call a closure while the machine runs
+
+    def _run_stack(self, stack: list[Frame]) -> Value:
         while True:
             frame = stack[-1]
             order = frame.scope.order
@@ -146,11 +170,15 @@ class Machine:
             return
         self.steps_left -= 1
         if self.steps_left < 0:
+            calls = sorted(self._entered_times.items(), key=lambda item: (-item[1], item[0]))[:3]
             raise RelayError(
                 rule="step-limit",
                 message="the program has not ended within the limit",
                 span=node.span,
                 expected=f"at most {self.step_limit} steps",
+                found=f"{len(self._stack)} scopes open; "
+                + (", ".join(f"{name} entered {count} times" for name, count in calls) or "no function entered"),
+                remedy="a function that calls itself must come to an end; raise step_limit if this one does",
             )
 
     def _finish(self, frame: Frame, value: Value) -> None:
@@ -158,6 +186,8 @@ class Machine:
         node = frame.scope.order[frame.position]
         frame.environment.values[node] = value
         frame.position += 1
+        if self.trace is not None:
+            self.trace(Step(node, value, len(self._stack) - 1))
         if node.checked_type is not None:
             fact = conforms(value, node.checked_type, frame.environment)
             if fact and isinstance(node, Call) and isinstance(node.op, Op):
@@ -208,6 +238,8 @@ class Machine:
 
     def _entered(self, closure: Closure, arguments: tuple[Value, ...], name: str) -> Frame:
         function = closure.function
+        if self.steps_left is not None:
+            self._entered_times[name] = self._entered_times.get(name, 0) + 1
         environment = Environment(closure.environment)
         for param, argument in zip(function.params, arguments, strict=True):
             environment.values[param] = argument
@@ -274,7 +306,7 @@ class Machine:
         self._finish(frame, whole[node.index])
 
     def function(self, frame: Frame, node: Function) -> None:
-        self._finish(frame, Closure(node, frame.environment, frame.scopes))
+        self._finish(frame, Closure(node, frame.environment, frame.scopes, self.apply))
 
     def let(self, frame: Frame, node: Let) -> None:
         """The value is there already: give it the name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
@@ -36,11 +36,16 @@ class Environment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """A function with the values of its free variables."""
+    """A function with the values of its free variables. Python may call it, with what `to_value` takes."""
 
     function: Function
     environment: Environment | None = field(repr=False)
     scopes: Scopes = field(repr=False)
+    apply: Callable[[Closure, tuple[Value, ...], str], Value] = field(repr=False)
+
+    def __call__(self, *arguments: ValueLike) -> Value:
+        """The result for these arguments. Raises `RelayError` as a call in the program does."""
+        return self.apply(self, tuple(map(to_value, arguments)), "the function")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +64,7 @@ class RefValue:
     value: Value
 
 
+MAX_SHOWN_DEPTH = 8
 Array: TypeAlias = NDArray[np.generic]
 Value: TypeAlias = Union[Array, "tuple[Value, ...]", Closure, ConstructorValue, RefValue, Constructor, Op]
 ValueLike: TypeAlias = Union[Value, bool, int, float, "Sequence[ValueLike]"]
@@ -89,3 +95,35 @@ def to_value(like: object) -> Value:
             array = np.asarray(like)
             dtype_of(array.dtype)
             return array
+
+
+def show_value(value: Value) -> str:
+    """A value in one short line: what is deep or large is cut.
+
+    >>> show_value(to_value((1, [2.5, True])))
+    '(1, (2.5, True))'
+    """
+    return _show(value, MAX_SHOWN_DEPTH)
+
+
+def _show(value: Value, depth: int) -> str:
+    match value:
+        case np.ndarray() if value.size == 1 and value.ndim == 0:
+            return str(value)
+        case np.ndarray():
+            return f"Tensor[{value.shape}, {dtype_of(value.dtype)}]"
+        case _ if depth == 0:
+            return "..."
+        case tuple():
+            return f"({', '.join(_show(part, depth - 1) for part in value)}{',' if len(value) == 1 else ''})"
+        case ConstructorValue(_, fields, constructor):
+            inner = ", ".join(_show(part, depth - 1) for part in fields)
+            return f"{constructor.name_hint}({inner})" if fields else constructor.name_hint
+        case RefValue(inside):
+            return f"ref({_show(inside, depth - 1)})"
+        case Closure():
+            return "a function"
+        case Constructor(name):
+            return f"the constructor {name}"
+        case Op():
+            return f"the operator {value.name}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
 
 from relay.ir.expr import Call, Expr, ExprBase, Function, Var
 from relay.ir.traversal import post_order
@@ -49,7 +48,7 @@ def _named(part: Expr | Type) -> Iterator[tuple[TypeVar, bool]]:
         yield from _in_type(part)
         return
     annotated: dict[Var, None] = {}
-    for node in post_order(cast("Expr", part)):
+    for node in post_order(part):
         if isinstance(node, Function):
             yield from ((variable, True) for variable in node.type_params)
             if node.ret_type is not None:
