@@ -20,7 +20,6 @@ from relay.driver.compilation import Compilation
 from relay.targets.cpu.backend import CpuBackend
 from relay.targets.cpu.host import resolve
 from relay.tir.printer import print_primfunc
-from relay.transform.context import PassContext
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "schedules_cpu"
 FEATURES = "+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq,+avx512bw"
@@ -96,8 +95,7 @@ KINDS: tuple[Callable[[], relay.Expr], ...] = (
 
 
 def compiled(function: relay.Function) -> Compilation:
-    machine = backend()
-    return Compilation(relay.IRModule.from_expr(function), machine, PassContext(opt_level=3, layouts=machine.layouts))
+    return Compilation(relay.IRModule.from_expr(function), backend(), 3)
 
 
 def heaviest_kernel(make: Callable[[], relay.Expr]) -> str:
