@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
-from relay.infer.dimensions import Agreement, agreement, solve_for
+from relay.infer.dimensions import Agreement, agreement, open_unknowns, solve_for
 from relay.ir.type_traversal import map_type, type_leaves, type_symbols
 from relay.ir.types import (
     AnyDimension,
@@ -247,7 +247,10 @@ class Unifier:
         fresh = {symbol: self.fresh_symbol(symbol.name) for symbol in sorted(own, key=lambda symbol: symbol.name)}
         here = instantiate(found, _holes(found), fresh) if fresh or found.type_params else found
         stack.append((here.ret_type, expected.ret_type, mode))
-        pairs = zip(here.arg_types, expected.arg_types, strict=True)
+        given = expected.arg_types
+        if mode is Mode.ASSIGN:  # whoever calls it gives arguments of some extent, however little is known of it
+            given = tuple(open_unknowns(self.zonk(argument)) for argument in given)
+        pairs = zip(here.arg_types, given, strict=True)
         stack.extend((other, one, mode) for one, other in reversed(tuple(pairs)))
         return None
 
