@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check suite bench clean
+.PHONY: demo test check suite fuzz bench clean
 
 $(VENV)/.ready-run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,9 @@ suite: $(VENV)/.ready-test  ## the tests
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 test: check suite  ## all that must hold before a change lands
+
+fuzz: $(VENV)/.ready-test  ## the generated tests on new examples at every run, from the tests that have them
+	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime
 
 bench: $(VENV)/.ready-run  ## the speed of models and kernels, as ratios to onnxruntime
 	$(BIN)/python -m benchmarks

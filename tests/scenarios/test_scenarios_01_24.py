@@ -447,7 +447,8 @@ NUMBERS = as_list(1, 2, 3, 4)
         ("@tensor_array_read(@tensor_array_write(@tensor_array(3), 1, 2.5f), 1)", 2.5),
         ("@tensor_array_concat[Tensor[(?,), int32]](fn (%x: Tensor[(?,), int32], %y: Tensor[(?,), int32]) ->"
          " Tensor[(?,), int32] { concatenate((%x, %y), axis=0) }, @tensor_array_write(@tensor_array_write("
-         "@tensor_array[Tensor[(?,), int32]](2), 1, zeros(shape=[1], dtype=\"int32\")), 0, ones(shape=[2], dtype=\"int32\")))", [1, 1, 0]),
+         "@tensor_array[Tensor[(?,), int32]](2), 1, zeros(shape=[1], dtype=\"int32\")), 0,"
+         " ones(shape=[2], dtype=\"int32\")))", [1, 1, 0]),
         ("@tensor_array_gather(@tensor_array_scatter(@tensor_array(4), Cons(3, Cons(0, Nil)), Cons(True, Cons(False,"
          " Nil))), Cons(0, Cons(1, Cons(3, Nil))))", [("Some", False), ("None",), ("Some", True)]),
     ],
