@@ -48,7 +48,8 @@ def _fused(compilation: Compilation, function: str | None) -> str:
 
 def _program(compilation: Compilation, function: str | None) -> str:
     program = compilation.program
-    return next((str(f) for f in program.functions if f.name == function), str(program))
+    named = (*program.functions, *program.procedures)
+    return next((str(f) for f in named if f.name == function), str(program))
 
 
 def _te(compilation: Compilation, kernel: Kernel) -> str:
