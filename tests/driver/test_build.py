@@ -228,9 +228,7 @@ def test_every_level_gives_the_same_numbers(level):
 
 
 NOT_NATIVE = {
-    "if": "def @main(%x: float32, %b: bool) -> float32 { if (%b) { %x } else { negative(%x) } }",
     "closure": "def @main(%x: float32) { let %f = fn (%y: float32) { %y + %x }; (%f, %x) }",
-    "reference": "def @main(%x: float32) { let %r = ref(%x); ref_read(%r) }",
     "function-input": "def @main(%f: fn (float32) -> float32, %x: float32) { %f(%x) }",
 }
 

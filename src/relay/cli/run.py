@@ -15,6 +15,8 @@ from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model
 from relay.runtime.executable import Result, load
 from relay.runtime.files import write_atomically
+from relay.runtime.heap import DataValue
+from relay.runtime.manifest import EntrySpec
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -37,7 +39,7 @@ def execute(options: argparse.Namespace) -> None:
     if options.random:
         arrays = {**random_inputs(executable.entry, options.seed, read_extents(options)), **arrays}
     leaves = _leaves(executable(**arrays))
-    results = {spec.name: leaf for spec, leaf in zip(executable.entry.outputs, leaves, strict=True)}
+    results = dict(zip(_names(executable.entry, len(leaves)), leaves, strict=True))
     if options.output:
         _save(Path(options.output), results)
     if options.json:
@@ -47,6 +49,13 @@ def execute(options: argparse.Namespace) -> None:
         print(f"{name}: {array.dtype}{list(array.shape)}")
         if not options.output:
             print(array)
+
+
+def _names(entry: EntrySpec, count: int) -> list[str]:
+    """The names of results; those of a program with a heap have none of their own."""
+    if entry.outputs:
+        return [spec.name for spec in entry.outputs]
+    return ["output"] if count == 1 else [f"output{position}" for position in range(count)]
 
 
 def _input(text: str) -> tuple[str, NDArray[np.generic]]:
@@ -72,4 +81,14 @@ def _save(path: Path, results: dict[str, NDArray[np.generic]]) -> None:
 
 
 def _leaves(result: Result) -> list[NDArray[np.generic]]:
-    return [leaf for part in result for leaf in _leaves(part)] if isinstance(result, tuple) else [result]
+    if isinstance(result, tuple):
+        return [leaf for part in result for leaf in _leaves(part)]
+    if isinstance(result, DataValue):
+        raise RelayError(
+            rule="result-kind",
+            message="the program gives a value of a data type, which is no array",
+            expected="an array, or tuples of arrays",
+            found=repr(result),
+            remedy="call it from Python: relay.load(path)(...)",
+        )
+    return [result]

@@ -16,16 +16,16 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.version import VERSION
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
-from relay.infer.checks import checks_of
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend
-from relay.lower.lowering import lower_module
-from relay.lower.program import Program, ProgramFunction
+from relay.lower.module import entry_checks, lower_module
+from relay.lower.program import ProcedureEntry, Program, ProgramFunction
 from relay.runtime.artefact import Artefact
 from relay.runtime.executable import aligned_bytes
-from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec
+from relay.runtime.heap import HEAP_BYTES
+from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.pipelines import optimization_pipeline
 
@@ -77,10 +77,7 @@ class Compilation:
         table = KernelTable()
         module = self.optimized
         with self._stage("lower"):
-            checks = {
-                name: [each.check for each in checks_of(function, self.typed)]
-                for name, function in self.typed.functions.items()
-            }
+            checks = {name: entry_checks(function, self.typed) for name, function in self.typed.functions.items()}
             return lower_module(module, checks, table.kernel_of), table
 
     @property
@@ -113,10 +110,10 @@ class Compilation:
                 lambda position: self._source(kernels[position]),
                 lambda done, total: self.progress("kernels", done, total),
             )
-            entry = self.backend.compile([self.backend.program_text(self.program)])
+            entry = self.backend.compile_program(self.program)
         with self._stage("pack constants"):
             constants = _constant_bytes(self.program)
-        return Artefact(self.manifest, self.backend.support_object(), (*objects, *entry), constants)
+        return Artefact(self.manifest, self.backend.support_object(), (*objects, entry), constants)
 
     def _source(self, kernel: Kernel) -> str:
         """Schedules are ours: what is refused here is not the user's fault."""
@@ -127,13 +124,14 @@ class Compilation:
 
     @property
     def manifest(self) -> Manifest:
-        entries = tuple(map(_entry_spec, self.program.functions))
+        program = self.program
+        entries = (*map(_entry_spec, program.functions), *map(_heap_entry_spec, program.entries))
         provenance = {
             "compiler": f"relay {VERSION}",
             "target": str(self.backend.target),
             "opt": str(self.opt_level),
         }
-        return Manifest(entries, provenance, self.backend.target)
+        return Manifest(entries, provenance, self.backend.target, program.labels)
 
     @contextmanager
     def _stage(self, name: str) -> Generator[None]:
@@ -167,6 +165,18 @@ def _entry_spec(function: ProgramFunction) -> EntrySpec:
         symbols=function.symbols,
         workspace_bytes=function.workspace_bytes,
         failures=function.failures,
+    )
+
+
+def _heap_entry_spec(entry: ProcedureEntry) -> EntrySpec:
+    return EntrySpec(
+        name=entry.name,
+        inputs=tuple(TensorSpec(p.name, p.type.shape, p.type.dtype) for p in entry.inputs),
+        outputs=(),
+        result=HeapResult(),
+        symbols=entry.symbols,
+        workspace_bytes=HEAP_BYTES,
+        failures=entry.failures,
     )
 
 

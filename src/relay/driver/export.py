@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from relay.base.diagnostics import RelayError
 from relay.lower.backend import Backend
 from relay.runtime.artefact import Artefact
 from relay.runtime.files import write_atomically
-from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec
+from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec
 
 
 def export_library(backend: Backend, artefact: Artefact, path: Path) -> None:
@@ -17,6 +18,13 @@ def export_library(backend: Backend, artefact: Artefact, path: Path) -> None:
 
     Raises `RelayError` when there is no linker, or when a file cannot be written.
     """
+    if isinstance(artefact.manifest.entry("main").result, HeapResult):
+        raise RelayError(
+            rule="not-exported-yet",
+            message="`main` branches, calls functions or gives data, which a shared library cannot do yet",
+            expected="a straight-line program on tensors",
+            remedy="save it as an artefact, and load that with relay.load",
+        )
     header = c_header(artefact.manifest, path.name)
     backend.link(artefact, path)
     write_atomically(path.with_suffix(".h"), [header.encode()])

@@ -16,7 +16,7 @@ from relay.ir.types import TensorType
 from relay.lower.backend import Backend
 from relay.lower.group import Group, make_group
 from relay.lower.in_place import in_place_inputs
-from relay.lower.lowering import KernelInfo
+from relay.lower.kernel_calls import KernelInfo
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.step import Step
 from relay.text.printer import astext

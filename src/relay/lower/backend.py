@@ -43,8 +43,8 @@ class Backend(Protocol):
         kept; `report(done, total)` is told of progress."""
         ...
 
-    def compile(self, texts: Sequence[str]) -> list[bytes]:
-        """Objects of these sources, in order; cached, and in parallel where that pays."""
+    def compile_program(self, program: Program) -> bytes:
+        """The object of a program's entries and procedures."""
         ...
 
     def support_object(self) -> bytes:

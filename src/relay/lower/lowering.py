@@ -8,52 +8,32 @@ written where the caller wants them; the others are copied there at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias, Union
 
-import numpy as np
-from numpy.typing import NDArray
-
-from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply
+from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
-from relay.ir.module import IRModule
 from relay.ir.operator import Check
-from relay.ir.types import ANY, TensorType, Type
+from relay.ir.types import (
+    TensorType,
+    Type,
+)
 from relay.lower.group import leaf_types
+from relay.lower.kernel_calls import Constants, KernelInfo, KernelOf, extents_of, size_bytes
+from relay.lower.place import CheckExtents, InputPlace, OutputPlace, Place, WorkspacePlace
 from relay.lower.program import (
     CallKernel,
-    CheckExtents,
-    ConstantData,
-    ConstantPlace,
     CopyBytes,
-    InputPlace,
     Instruction,
-    OutputPlace,
     Parameter,
-    Place,
-    Program,
     ProgramFunction,
-    WorkspacePlace,
 )
-from relay.lower.storage import ALIGNMENT_BYTES, Lifetime, plan_storage
+from relay.lower.refusal import not_native
+from relay.lower.storage import Lifetime, plan_storage
 from relay.lower.views import is_view
 from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import ResultSpec, TupleSpec
-
-KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
-"""Names the kernel of a primitive function; equal functions get one kernel."""
-Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
-
-
-@dataclass(frozen=True, slots=True)
-class KernelInfo:
-    """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and
-    the positions of the inputs that its result may be written over."""
-
-    name: str
-    symbols: tuple[Symbol, ...]
-    in_place: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,55 +63,29 @@ class _KernelStep:
     extents: tuple[IntExpr, ...]
 
 
-@dataclass(slots=True, eq=False)
-class _Constants:
-    """Constants of all functions, each array once, by identity."""
-
-    places: dict[int, ConstantPlace] = field(default_factory=dict)
-    data: list[ConstantData] = field(default_factory=list)
-    size_bytes: int = 0
-
-    def place(self, array: NDArray[np.generic]) -> ConstantPlace:
-        if id(array) not in self.places:
-            self.places[id(array)] = ConstantPlace(self.size_bytes)
-            self.data.append(ConstantData(self.size_bytes, array))
-            self.size_bytes += -(-array.nbytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
-        return self.places[id(array)]
-
-
-def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Program:
-    """The program of every global function of a fused module in A-normal form. `checks` are the statements about
-    extents that each function makes sure of when it is entered.
-
-    Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
-    """
-    constants = _Constants()
-    functions = tuple(
-        _lower_function(name, function, checks.get(name, ()), kernel_of, constants)
-        for name, function in module.functions.items()
-    )
-    return Program(functions, tuple(constants.data), constants.size_bytes)
-
-
-def _lower_function(
-    name: GlobalVar, function: Function, checks: Sequence[Check], kernel_of: KernelOf, constants: _Constants
+def lower_function(
+    name: GlobalVar, function: Function, checks: Sequence[Check], kernel_of: KernelOf, constants: Constants
 ) -> ProgramFunction:
+    """A straight-line function, every value of which gets a place. `checks` hold when it is entered.
+
+    Raises `RelayError` (rule `not-native-yet`) that names the expression which it cannot hold.
+    """
     environment: dict[Var, _Value] = {}
     inputs: list[Parameter] = []
     for parameter in function.params:
-        environment[parameter] = _input(parameter, inputs)
-    symbols = _symbols(function, inputs)
+        environment[parameter] = input_value(parameter, inputs)
+    symbols = determined_symbols(function, inputs)
     steps: list[_KernelStep] = []
     body: Expr = function.body
     while isinstance(body, Let):
         environment[body.var] = _bound(body.value, environment, steps, kernel_of, constants)
         body = body.body
     result = _atom(body, environment, constants)
-    instructions, failures = _checks(function, checks, symbols)
+    instructions, failures = extent_checks(function, checks, symbols)
     return _placed(name.name_hint, inputs, symbols, steps, result, instructions, failures)
 
 
-def _symbols(function: Function, inputs: Sequence[Parameter]) -> tuple[Symbol, ...]:
+def determined_symbols(function: Function, inputs: Sequence[Parameter]) -> tuple[Symbol, ...]:
     """The dimension symbols of a function, all of which its inputs must determine."""
     shapes = [each.type.shape for each in inputs]
     known = tuple(symbol_sources(shapes))
@@ -148,14 +102,14 @@ def _symbols(function: Function, inputs: Sequence[Parameter]) -> tuple[Symbol, .
     return known
 
 
-def _input(parameter: Var, inputs: list[Parameter]) -> _Value:
+def input_value(parameter: Var, inputs: list[Parameter]) -> _Value:
     type_ = parameter.checked_type
     if type_ is None:
         raise CompilerBug("lower", f"parameter %{parameter.name_hint} has no type")
     try:
         leaves = leaf_types(type_)
     except CompilerBug:
-        raise _not_native(parameter, f"takes a parameter of type {type_}") from None
+        raise not_native(parameter, f"takes a parameter of type {type_}") from None
     names = [parameter.name_hint] if isinstance(type_, TensorType) else [
         f"{parameter.name_hint}.{i}" for i in range(len(leaves))
     ]  # fmt: skip
@@ -181,7 +135,7 @@ def _bound(
     environment: Mapping[Var, _Value],
     steps: list[_KernelStep],
     kernel_of: KernelOf,
-    constants: _Constants,
+    constants: Constants,
 ) -> _Value:
     """The value of a let binding; a kernel call adds a step."""
     match value:
@@ -191,7 +145,7 @@ def _bound(
                 return _Tensor(_tensor_type(value), arguments[0].storage)
             result = _nested(_known_type(value), _tensor)
             kernel = kernel_of(function)
-            known = _extents_of(function, [argument.type for argument in arguments])
+            known = extents_of(function, [argument.type for argument in arguments])
             extents = tuple(known[symbol] for symbol in kernel.symbols)
             outputs = tuple(leaf.storage for leaf in _leaves(result))
             steps.append(_KernelStep(kernel, tuple(a.storage for a in arguments), outputs, extents))
@@ -211,7 +165,7 @@ def _leaves(value: _Value) -> list[_Tensor]:
     return [value] if isinstance(value, _Tensor) else [leaf for part in value for leaf in _leaves(part)]
 
 
-def _atom(expr: Expr, environment: Mapping[Var, _Value], constants: _Constants) -> _Value:
+def _atom(expr: Expr, environment: Mapping[Var, _Value], constants: Constants) -> _Value:
     match expr:
         case Var():
             return environment[expr]
@@ -220,23 +174,13 @@ def _atom(expr: Expr, environment: Mapping[Var, _Value], constants: _Constants) 
         case Tuple(fields=fields):
             return tuple(_atom(each, environment, constants) for each in fields)
         case _:
-            raise _not_native(expr, f"holds the expression {type(expr).__name__}")
+            raise not_native(expr, f"holds the expression {type(expr).__name__}")
 
 
 def _as_tensor(value: _Value) -> _Tensor:
     if not isinstance(value, _Tensor):
         raise CompilerBug("lower", "a kernel is given a tuple")
     return value
-
-
-def _not_native(expr: Expr, what: str) -> RelayError:
-    return RelayError(
-        rule="not-native-yet",
-        message=f"the function {what}, which native code cannot run yet",
-        span=expr.span,
-        expected="operator calls, let bindings, constants and tuples of tensors",
-        remedy='run it with relay.create_executor("interpreter")',
-    )
 
 
 def _known_type(expr: Expr) -> Type:
@@ -252,21 +196,7 @@ def _tensor_type(expr: Expr) -> TensorType:
     return type_
 
 
-def _extents_of(function: Function, types: list[TensorType]) -> dict[Symbol, IntExpr]:
-    """The symbols of a primitive function's parameters, in terms of the caller's dimensions."""
-    known: dict[Symbol, IntExpr] = {}
-    for parameter, type_ in zip(function.params, types, strict=True):
-        declared = parameter.checked_type
-        if isinstance(declared, TensorType):
-            for symbol, extent in zip(declared.shape, type_.shape, strict=True):
-                if isinstance(symbol, Symbol):
-                    known.setdefault(symbol, extent)
-                for free in free_symbols(symbol):
-                    known.setdefault(free, free)
-    return known
-
-
-def _checks(
+def extent_checks(
     function: Function, checks: Sequence[Check], symbols: tuple[Symbol, ...]
 ) -> tuple[list[CheckExtents], tuple[str, ...]]:
     """The checks as instructions, and what each failure means."""
@@ -275,7 +205,7 @@ def _checks(
         text = f"{check.message} (needs {check.condition})"
         unknown = (free_symbols(check.condition.left) | free_symbols(check.condition.right)) - set(symbols)
         if unknown:
-            raise _not_native(function, f"checks `{check.condition}`, an extent that its inputs do not determine")
+            raise not_native(function, f"checks `{check.condition}`, an extent that its inputs do not determine")
         found.setdefault(text, CheckExtents(check.condition, len(found) + 1))
     return list(found.values()), tuple(found)
 
@@ -306,14 +236,14 @@ def _placed(
         instructions.append(CallKernel(step.kernel.name, arguments, len(step.outputs), step.extents))
     for storage, destination in copied:
         instructions.append(CopyBytes(_place(storage, places), destination, storage.size_bytes))
-    spec = _result_spec(result, iter(range(len(leaves))))
+    spec = result_spec(result, iter(range(len(leaves))))
     return ProgramFunction(name, tuple(inputs), outputs, spec, symbols, workspace_bytes, tuple(instructions), failures)
 
 
-def _result_spec(value: _Value, positions: Iterator[int]) -> ResultSpec:
+def result_spec(value: _Value, positions: Iterator[int]) -> ResultSpec:
     if isinstance(value, _Tensor):
         return next(positions)
-    return TupleSpec(tuple(_result_spec(part, positions) for part in value))
+    return TupleSpec(tuple(result_spec(part, positions) for part in value))
 
 
 def _plan_workspace(steps: list[_KernelStep], places: dict[_Storage, Place]) -> IntExpr:
@@ -351,17 +281,3 @@ def _overwritten(
 
 def _place(storage: _Storage, places: Mapping[_Storage, Place]) -> Place:
     return storage.fixed if storage.fixed is not None else places[storage]
-
-
-def size_bytes(type_: TensorType) -> IntExpr:
-    """The bytes of a tensor. Raises `RelayError` for an extent that inputs do not determine."""
-    total: IntExpr = type_.dtype.item_bytes
-    for extent in type_.shape:
-        if extent == ANY:
-            raise RelayError(
-                rule="not-native-yet",
-                message=f"a value has the type {type_}, whose extent only the run knows",
-                remedy='run it with relay.create_executor("interpreter")',
-            )
-        total = multiply(total, extent)
-    return total

@@ -1,12 +1,14 @@
 """Program: what the machine will do. Functions of flat blocks, kernels called in destination-passing style.
 
-    program     ::= functions, kernels, constants
-    function    ::= parameters, results, workspace, blocks
-    instruction ::= CallKernel | CheckExtents
+    program     ::= functions, procedures, entries, labels, kernels, constants
+    function    ::= parameters, results, workspace, instructions
+    instruction ::= CallKernel | CopyBytes | CheckExtents
     place       ::= InputPlace | OutputPlace | ConstantPlace | WorkspacePlace
 
-Places are decided before anything is emitted: a value lives in an input, in an output, in the constants, or at an
-offset of the workspace, which one call owns. Nothing allocates.
+There are two forms of code. A *function* is straight-line and its places are decided before anything is emitted: a
+value lives in an input, in an output, in the constants, or at an offset of the workspace, which one call owns. Nothing
+allocates. What branches, calls or holds other values than tensors is a *procedure* (`lower.procedure`), whose values
+live on a heap that one call owns; an *entry* lets a caller run one.
 """
 
 from __future__ import annotations
@@ -17,54 +19,13 @@ from typing import TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.arith.expr import Comparison, IntExpr, Symbol
+from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.types import TensorType
-from relay.runtime.manifest import ResultSpec
-
-
-@dataclass(frozen=True, slots=True)
-class InputPlace:
-    """The caller's array number `index`."""
-
-    index: int
-
-    def __str__(self) -> str:
-        return f"input[{self.index}]"
-
-
-@dataclass(frozen=True, slots=True)
-class OutputPlace:
-    """The array number `index` that the caller made for a result."""
-
-    index: int
-
-    def __str__(self) -> str:
-        return f"output[{self.index}]"
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantPlace:
-    """The bytes at `offset_bytes` of the program's constants."""
-
-    offset_bytes: int
-
-    def __str__(self) -> str:
-        return f"constant[{self.offset_bytes}]"
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspacePlace:
-    """The bytes at `offset_bytes` of the call's workspace."""
-
-    offset_bytes: IntExpr
-
-    def __str__(self) -> str:
-        return f"workspace[{self.offset_bytes}]"
-
-
-Place: TypeAlias = Union[InputPlace, OutputPlace, ConstantPlace, WorkspacePlace]
+from relay.lower.place import CheckExtents, Place
+from relay.lower.procedure import Procedure
+from relay.runtime.manifest import Label, ResultSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +54,6 @@ class CopyBytes:
 
     def __str__(self) -> str:
         return f"{self.destination} = copy({self.source}, {self.size_bytes} bytes)"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckExtents:
-    """Return failure number `failure` unless `condition` holds."""
-
-    condition: Comparison
-    failure: int
-
-    def __str__(self) -> str:
-        return f"check {self.condition} else fail {self.failure}"
 
 
 Instruction: TypeAlias = Union[CallKernel, CopyBytes, CheckExtents]
@@ -142,6 +92,28 @@ class ProgramFunction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ProcedureEntry:
+    """What lets a caller run a procedure: it makes a heap, wraps the caller's arrays (`arguments` says how they nest,
+    `labels` what each is), and leaves the result on the heap. `deep`: it may need more stack than callers have."""
+
+    name: str
+    procedure: str
+    inputs: tuple[Parameter, ...]
+    labels: tuple[int, ...]
+    arguments: tuple[ResultSpec, ...]
+    symbols: tuple[Symbol, ...]
+    checks: tuple[CheckExtents, ...]
+    deep: bool
+    failures: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"entry {self.name}({', '.join(map(str, self.inputs))}) runs @{self.procedure}"]
+        lines += [f"  {check}" for check in self.checks]
+        lines += [f"  failure {number}: {text}" for number, text in enumerate(self.failures, start=1)]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ConstantData:
     """A constant tensor at its place among the program's constants."""
 
@@ -160,20 +132,27 @@ class Program:
     functions: tuple[ProgramFunction, ...]
     constants: tuple[ConstantData, ...]
     constant_bytes: int
+    procedures: tuple[Procedure, ...] = ()
+    entries: tuple[ProcedureEntry, ...] = ()
+    labels: tuple[Label, ...] = ()
 
-    def function(self, name: str) -> ProgramFunction:
-        """The function called `name`. Raises `RelayError` (rule `unknown-global`)."""
-        for function in self.functions:
+    def function(self, name: str) -> ProgramFunction | Procedure:
+        """The function called `name`, in whichever form it has. Raises `RelayError` (rule `unknown-global`)."""
+        named = (*self.functions, *self.procedures)
+        for function in named:
             if function.name == name:
                 return function
         raise RelayError(
             rule="unknown-global",
             message=f"the program has no function `{name}`",
-            expected="one of " + ", ".join(function.name for function in self.functions),
+            expected="one of " + ", ".join(function.name for function in named),
             found=name,
         )
 
     def __str__(self) -> str:
         lines = [str(function) for function in self.functions]
+        lines += [*map(str, self.entries), *map(str, self.procedures)]
+        if self.labels:
+            lines.append("\n".join(f"label #{number}: {label}" for number, label in enumerate(self.labels)))
         lines.append(f"constants: {len(self.constants)}, {self.constant_bytes} bytes")
         return "\n\n".join(lines)

@@ -1,37 +1,37 @@
-"""Name every intermediate value: A-normal form of straight-line programs.
+"""Name every intermediate value: A-normal form.
 
-    before: add(multiply(%x, %y), %x)
-    after:  let %v0 = multiply(%x, %y); let %v1 = add(%v0, %x); %v1
+    before: if (%c) { add(multiply(%x, %y), %x) } else { %x }
+    after:  let %v0 = if (%c) { let %v0 = multiply(%x, %y); let %v1 = add(%v0, %x); %v1 } else { %x }; %v0
 
-Shared nodes are bound once, in post-order; what was bound already keeps its name. Constants, variables, operators and
-functions stay where they stand.
+Each scope (function body, branch, clause) becomes a chain of bindings that ends in an atom. A shared node is bound
+once, in the innermost scope around its uses, in evaluation order (`ir.sharing`); what was bound already keeps its
+name. Constants, variables, operators and functions stay where they stand, with their bodies in A-normal form too;
+primitive functions are left as they are.
 """
 
 from __future__ import annotations
 
-from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from dataclasses import dataclass, field
+
+from relay.ir.expr import AnyExpr, Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from relay.ir.sharing import Scope, Scopes, scopes
 from relay.ir.traversal import children, rebuild
 
 
 def to_a_normal_form(function: Function) -> Function:
-    """The function with a body in A-normal form. Bodies of nested functions and branches are left as they are."""
-    bindings: list[tuple[Var, Expr]] = []
-    named: dict[int, Expr] = {}
-    body: Expr = function.body
-    while isinstance(body, Let):
-        bindings.append((body.var, _flattened(body.value, bindings, named)))
-        named[id(body.var)] = body.var
-        body = body.body
-    result = _atom(body, bindings, named)
-    type_ = function.body.checked_type
-    for var, value in reversed(bindings):
-        result = Let(var, value, result, span=value.span)
-        if type_ is not None:
-            record_type(result, type_)
+    """The function with every scope in A-normal form."""
+    found = scopes(function.body)
+    forms = _Forms(found)
+    all_scopes = _outermost_first(found)
+    for scope in all_scopes:
+        forms.name(scope)
+    for scope in reversed(all_scopes):
+        forms.bind(scope)
+    body = forms.bodies[id(found.root)]
     rebuilt = Function(
-        function.params, result, function.ret_type, function.type_params, function.attrs, span=function.span
+        function.params, body, function.ret_type, function.type_params, function.attrs, span=function.span
     )
-    return rebuilt if function.checked_type is None else record_type(rebuilt, function.checked_type)
+    return _typed(rebuilt, function)
 
 
 def is_atom(expr: Expr) -> bool:
@@ -39,40 +39,80 @@ def is_atom(expr: Expr) -> bool:
     return isinstance(expr, (Var, GlobalVar, Constant, Op, Constructor, Function))
 
 
-def _atom(expr: Expr, bindings: list[tuple[Var, Expr]], named: dict[int, Expr]) -> Expr:
-    """An atom for `expr`; what it needs is bound first, without recursion."""
-    stack = [expr]
-    while stack:
-        node = stack[-1]
-        if id(node) in named or is_atom(node):
-            stack.pop()
-            continue
-        waiting = [part for part in children(node) if id(part) not in named and not is_atom(part)]
-        if waiting:
-            stack.extend(reversed(waiting))
-            continue
-        stack.pop()
-        var = Var(f"v{len(bindings)}", node.checked_type, span=node.span)
-        if node.checked_type is not None:
-            record_type(var, node.checked_type)
-        bindings.append((var, _with_names(node, named)))
-        named[id(node)] = var
-    return named.get(id(expr), expr)
+def _outermost_first(found: Scopes) -> list[Scope]:
+    """Every scope after the one around it; primitive functions are not entered."""
+    order = [found.root]
+    for scope in order:
+        for node in scope.order:
+            if not (isinstance(node, Function) and node.attrs.get("Primitive")):
+                order.extend(found.inner(node))
+    return order
 
 
-def _flattened(value: Expr, bindings: list[tuple[Var, Expr]], named: dict[int, Expr]) -> Expr:
-    """A let-bound value whose parts are atoms; the value itself keeps the name it has."""
-    if is_atom(value):
-        return value
-    for part in children(value):
-        _atom(part, bindings, named)
-    return _with_names(value, named)
+@dataclass(slots=True, eq=False)
+class _Forms:
+    """The name of each node, and the chain of each scope once it is made (inner scopes first)."""
+
+    scopes: Scopes
+    names: dict[int, Var] = field(default_factory=dict)
+    let_bound: set[int] = field(default_factory=set)  # nodes whose name the let behind them gives
+    bodies: dict[int, Expr] = field(default_factory=dict)
+    functions: dict[int, Function] = field(default_factory=dict)
+
+    def name(self, scope: Scope) -> None:
+        """Give a name to every node of a scope that needs one: that of the let which binds it, or a new one."""
+        bound = 0
+        for node, follower in zip(scope.order, [*scope.order[1:], None], strict=False):
+            if isinstance(node, Let):
+                bound += 1
+            elif not is_atom(node):
+                if isinstance(follower, Let) and follower.value is node:
+                    self.names[id(node)] = follower.var
+                    self.let_bound.add(id(node))
+                else:
+                    self.names[id(node)] = _typed(Var(f"v{bound}", node.checked_type, span=node.span), node)
+                    bound += 1
+
+    def bind(self, scope: Scope) -> None:
+        """The chain of a scope whose inner scopes have theirs."""
+        bindings: list[tuple[Var, Expr]] = []
+        for node in scope.order:
+            if isinstance(node, Let):
+                own = id(node.value) in self.let_bound and self.names[id(node.value)] is node.var
+                bindings.append((node.var, self.rebuilt(node.value) if own else self.atom(node.value)))
+            elif isinstance(node, Function):
+                self.functions[id(node)] = self.function(node)
+            elif id(node) not in self.let_bound:
+                bindings.append((self.names[id(node)], self.rebuilt(node)))
+        result = self.atom(scope.result)
+        for var, value in reversed(bindings):
+            result = _typed(Let(var, value, result, span=value.span), scope.result)
+        self.bodies[id(scope)] = result
+
+    def function(self, node: Function) -> Function:
+        if node.attrs.get("Primitive"):
+            return node
+        body = self.bodies[id(self.scopes.inner(node)[0])]
+        return _typed(Function(node.params, body, node.ret_type, node.type_params, node.attrs, span=node.span), node)
+
+    def atom(self, expr: Expr) -> Expr:
+        """What stands for an expression whose value is there already."""
+        while isinstance(expr, Let):
+            expr = expr.body
+        if isinstance(expr, Function):
+            return self.functions[id(expr)]
+        return expr if is_atom(expr) else self.names[id(expr)]
+
+    def rebuilt(self, node: Expr) -> Expr:
+        """The node with atoms for its parts, and chains for its inner scopes."""
+        parts = children(node)
+        inner = self.scopes.inner(node)
+        direct = len(parts) - len(inner)
+        new = [self.atom(part) for part in parts[:direct]] + [self.bodies[id(scope)] for scope in inner]
+        return _typed(rebuild(node, new), node)
 
 
-def _with_names(node: Expr, named: dict[int, Expr]) -> Expr:
-    parts = children(node)
-    atoms = [named.get(id(part), part) for part in parts]
-    if all(a is b for a, b in zip(parts, atoms, strict=True)):
-        return node
-    rebuilt = rebuild(node, atoms)
-    return rebuilt if node.checked_type is None else record_type(rebuilt, node.checked_type)
+def _typed(expr: AnyExpr, model: Expr) -> AnyExpr:
+    if expr.checked_type is None and model.checked_type is not None:
+        record_type(expr, model.checked_type)
+    return expr

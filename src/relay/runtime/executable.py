@@ -18,11 +18,12 @@ from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
 from relay.runtime.elf import ELF_MAGIC
 from relay.runtime.extents import symbol_sources
+from relay.runtime.heap import DataValue, HeapValue, read_result
 from relay.runtime.host import check_runs_here, runs_here
-from relay.runtime.manifest import EntrySpec, Manifest, ResultSpec
-from relay.runtime.native import NativeCode, load_artefact_code, load_shared_library
+from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Label, Manifest, ResultSpec
+from relay.runtime.native import HEAP_SYMBOLS, NativeCode, load_artefact_code, load_shared_library
 
-Result: TypeAlias = Union[NDArray[np.generic], "tuple[Result, ...]"]
+Result: TypeAlias = Union[NDArray[np.generic], DataValue, "tuple[Result, ...]"]
 Exporter: TypeAlias = Callable[[Artefact, Path], None]
 _WORKSPACE_ALIGNMENT_BYTES = 64
 
@@ -52,7 +53,9 @@ class Executable:
     def __getitem__(self, name: str) -> EntryPoint:
         point = self._entries.get(name)
         if point is None:
-            point = self._entries.setdefault(name, EntryPoint(self.manifest.entry(name), self.code))
+            point = self._entries.setdefault(
+                name, EntryPoint(self.manifest.entry(name), self.code, self.manifest.labels)
+            )
         return point
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
@@ -110,13 +113,15 @@ class EntryPoint:
         "_constants",
         "_fixed_outputs",
         "_function",
+        "_heap",
+        "_labels",
         "_sources",
         "_spec",
         "_symbols",
         "_workspaces",
     )
 
-    def __init__(self, spec: EntrySpec, code: NativeCode) -> None:
+    def __init__(self, spec: EntrySpec, code: NativeCode, labels: Sequence[Label] = ()) -> None:
         self._spec = spec
         self._function = code.entry(spec.native_symbol)
         self._constants = code.constants_address
@@ -124,6 +129,8 @@ class EntryPoint:
         self._fixed_outputs = None if spec.symbols else self._output_types({})
         self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
         self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
+        self._labels = labels
+        self._heap = None if not isinstance(spec.result, HeapResult) else _HeapFunctions.of(code)
         self._workspaces: list[_Workspace] = []  # free ones; append and pop are atomic
 
     @property
@@ -134,6 +141,8 @@ class EntryPoint:
         arrays = bind_arguments(self._spec, positional, named)
         values = solve_symbols(self._spec, self._sources, arrays)
         types = self._output_types(values) if self._fixed_outputs is None else self._fixed_outputs
+        if isinstance(self._spec.result, HeapResult):
+            return self._run_on_heap(arrays, values)
         outputs = [np.empty(shape, dtype) for shape, dtype in types]
         self.run(arrays, outputs, values)
         return _nest(self._spec.result, outputs)
@@ -154,6 +163,32 @@ class EntryPoint:
             self._workspaces.append(workspace)
         if status:
             raise self._failure(status, values)
+
+    def _run_on_heap(self, inputs: Sequence[NDArray[np.generic]], values: Mapping[Symbol, int]) -> HeapValue:
+        """Run, take the result from the heap of the call, and free the heap, whatever is left on it."""
+        if self._heap is None:
+            raise CompilerBug("runtime", f"`{self._spec.name}` has no heap")
+        buffers = self._buffers(*map(_address, inputs))
+        symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
+        workspace = self._take_workspace(values)
+        try:
+            status = self._function(buffers, symbols, workspace.address, self._constants)
+            if status:
+                raise self._failure(status, values)
+            result = read_result(workspace.address, self._labels)
+            if self._heap.observer is not None:
+                self._heap.observer(self._heap.drop_result(workspace.address))
+            return result
+        finally:
+            self._heap.close(workspace.address)
+            self._workspaces.append(workspace)
+
+    def observe_heap(self, observer: Callable[[int], None] | None) -> None:
+        """For tests and debugging: call `observer` after each call with the number of objects still alive when the
+        result has been released. More than none are a leak, or cycles through refs; either way they are freed."""
+        if self._heap is None:
+            raise RelayError(rule="no-heap", message=f"`{self._spec.name}` runs without a heap")
+        self._heap.observer = observer
 
     def _output_types(self, values: Mapping[Symbol, int]) -> list[tuple[tuple[int, ...], np.dtype[np.generic]]]:
         types: list[tuple[tuple[int, ...], np.dtype[np.generic]]] = []
@@ -179,6 +214,14 @@ class EntryPoint:
         return workspace if workspace.memory.nbytes >= needed else _workspace(needed)
 
     def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
+        if status == STACK_USED_UP:
+            return RelayError(
+                rule="recursion-too-deep",
+                message=f"`{self._spec.name}` nests calls deeper than its stack of 1 GiB holds",
+                remedy="carry the result along in a parameter, so that the call is the last thing its caller does",
+            )
+        if 0 < status <= len(self._spec.failures) and self._spec.failures[status - 1].startswith(NO_CLAUSE_FITS):
+            return RelayError(rule="no-clause-fits", message=f"`{self._spec.name}`: {self._spec.failures[status - 1]}")
         if 0 < status <= len(self._spec.failures):
             return RelayError(
                 rule="check-failed",
@@ -192,6 +235,21 @@ class EntryPoint:
 
 
 OUT_OF_MEMORY = -1
+STACK_USED_UP = -2
+
+
+@dataclass(slots=True, eq=False)
+class _HeapFunctions:
+    """What ends a call that has a heap."""
+
+    drop_result: Callable[[int], int]
+    close: Callable[[int], int]
+    observer: Callable[[int], None] | None = None
+
+    @staticmethod
+    def of(code: NativeCode) -> _HeapFunctions:
+        drop_result, close = map(code.heap_function, HEAP_SYMBOLS)
+        return _HeapFunctions(drop_result, close)
 
 
 def _values(values: Mapping[Symbol, int]) -> str:

@@ -57,6 +57,40 @@ ResultSpec: TypeAlias = Union[int, TupleSpec]
 
 
 @dataclass(frozen=True, slots=True)
+class HeapResult:
+    """The result is left on the heap of the call: `Manifest.labels` tell what its objects are."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLabel:
+    """A tensor on the heap."""
+
+    dtype: DType
+    rank: int
+
+    def __str__(self) -> str:
+        return f"tensor of {self.dtype}, {self.rank} axes"
+
+
+@dataclass(frozen=True, slots=True)
+class CellLabel:
+    """An object of words on the heap: a `tuple`, `data` (made by the constructor `name`), a `closure` or a `ref`."""
+
+    kind: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}".strip()
+
+
+NO_CLAUSE_FITS = "no clause of a match fits"
+"""How the text of a failed match begins."""
+
+Label: TypeAlias = Union[TensorLabel, CellLabel]
+CELL_KINDS = ("tuple", "data", "closure", "ref")
+
+
+@dataclass(frozen=True, slots=True)
 class EntrySpec:
     """One callable of the artefact.
 
@@ -67,7 +101,7 @@ class EntrySpec:
     name: str
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
-    result: ResultSpec
+    result: ResultSpec | HeapResult
     symbols: tuple[Symbol, ...]
     workspace_bytes: IntExpr
     failures: tuple[str, ...] = ()
@@ -80,11 +114,12 @@ class EntrySpec:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
-    on."""
+    on. `labels` are the kinds of objects on the heaps of its calls, by number."""
 
     entries: tuple[EntrySpec, ...]
     provenance: Mapping[str, str]
     target: Target = field(default_factory=Target)
+    labels: tuple[Label, ...] = ()
 
     def entry(self, name: str) -> EntrySpec:
         for entry in self.entries:
@@ -117,6 +152,8 @@ class Manifest:
             "provenance": dict(self.provenance),
             "target": str(self.target),
         }
+        if self.labels:
+            document["labels"] = list(map(_label_to_json, self.labels))
         return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
@@ -135,6 +172,7 @@ class Manifest:
             entries = tuple(_entry_from_json(entry) for entry in document["entries"])
             provenance = {str(key): str(value) for key, value in document["provenance"].items()}
             target = Target.parse(str(document["target"]))
+            labels = tuple(map(_label_from_json, document.get("labels", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
                 rule="bad-manifest",
@@ -142,7 +180,7 @@ class Manifest:
                 found=f"{type(error).__name__}: {error}",
                 remedy="the file is damaged or is not an artefact; compile the model again",
             ) from error
-        return Manifest(entries, provenance, target)
+        return Manifest(entries, provenance, target, labels)
 
 
 def extent_to_json(expr: IntExpr) -> Any:
@@ -210,7 +248,23 @@ def _tensor_from_json(value: Any, symbols: Mapping[str, Symbol]) -> TensorSpec:
     return TensorSpec(str(value["name"]), shape, DType(value["dtype"]))
 
 
-def _result_to_json(result: ResultSpec) -> Any:
+def _label_to_json(label: Label) -> Any:
+    if isinstance(label, TensorLabel):
+        return {"dtype": str(label.dtype), "rank": label.rank}
+    return {"kind": label.kind, "name": label.name}
+
+
+def _label_from_json(value: Any) -> Label:
+    if "dtype" in value:
+        return TensorLabel(DType(value["dtype"]), int(value["rank"]))
+    if value["kind"] not in CELL_KINDS:
+        raise ValueError(f"an object of the kind {value['kind']}")
+    return CellLabel(str(value["kind"]), str(value["name"]))
+
+
+def _result_to_json(result: ResultSpec | HeapResult) -> Any:
+    if isinstance(result, HeapResult):
+        return "heap"
     return result if isinstance(result, int) else [_result_to_json(field) for field in result.fields]
 
 
@@ -231,7 +285,7 @@ def _entry_from_json(value: Any) -> EntrySpec:
         name=str(value["name"]),
         inputs=tuple(_tensor_from_json(spec, symbols) for spec in value["inputs"]),
         outputs=outputs,
-        result=_result_from_json(value["result"], len(outputs)),
+        result=HeapResult() if value["result"] == "heap" else _result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),
         workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),

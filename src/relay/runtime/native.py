@@ -30,6 +30,10 @@ NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
+HEAP_SYMBOLS = ("relay_heap_drop_result", "relay_heap_close")
+"""What the objects of a program with a heap export beside its entries."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class NativeCode:
     """Where symbols are, and what keeps them there: the library or the objects, and the constants."""
@@ -42,11 +46,17 @@ class NativeCode:
         """The entry as a Python function of four addresses that gives its status. It runs without Python's lock."""
         return _SIGNATURE(self.address(symbol))
 
+    def heap_function(self, symbol: str) -> Callable[[int], int]:
+        """A function of a heap's address."""
+        return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address(symbol))
+
 
 def load_artefact_code(artefact: Artefact) -> NativeCode:
     """Load the objects of an artefact into this process."""
     constants: NDArray[np.uint8] = artefact.constants
-    symbols = tuple(entry.native_symbol for entry in artefact.manifest.entries)
+    symbols = [entry.native_symbol for entry in artefact.manifest.entries]
+    if artefact.manifest.labels:
+        symbols += HEAP_SYMBOLS
     support = load_support(artefact.support)
     objects = load_objects(artefact.objects, symbols, support.addresses)
     return NativeCode(objects.address, constants.ctypes.data, (objects, constants))

@@ -7,7 +7,8 @@ A node may join the group of its immediate post-dominator (the first node throug
 between the two allows it: elementwise work behind a convolution, injective work in front of anything up to a
 reduction. A group has at most one heavy operator, and one result.
 
-Does not look into nested functions that are primitive already; does not fuse across `let`, branches or closures.
+Every scope (function body, branch, clause) is fused by itself: a group never crosses `let`, branches or closures. Does
+not look into functions that are primitive already.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, record_type
 from relay.ir.module import IRModule
+from relay.ir.sharing import scopes
 from relay.ir.traversal import children, rebuild
 from relay.ir.types import TensorType, TupleType
 from relay.ops.record import FusionKind, OperatorRecord
@@ -73,17 +75,18 @@ def _operator(expr: Expr) -> OperatorRecord | None:
 
 def _graph(body: Expr) -> list[_Node]:
     order = _evaluated(body)
+    of_scope = scopes(body).of
     users: dict[int, list[Expr]] = {}
     nodes: dict[int, _Node] = {}
     for expr in order:
-        for child in children(expr) if not isinstance(expr, Function) else ():
+        for child in _parts(expr):
             users.setdefault(id(child), []).append(expr)
         record = _operator(expr)
         if record is not None and isinstance(expr, Call):
             nodes[id(expr)] = _Node(expr, _kind(record, expr), len(nodes))
     for node in nodes.values():
         for user in _looking_through_tuples(users.get(id(node.call), []), users):
-            if id(user) in nodes:
+            if id(user) in nodes and of_scope(user) is of_scope(node.call):
                 node.users.append(nodes[id(user)])
             else:
                 node.escapes = True
@@ -93,8 +96,12 @@ def _graph(body: Expr) -> list[_Node]:
 
 
 def _evaluated(body: Expr) -> list[Expr]:
-    """The nodes that a body evaluates itself, parts first; functions inside it are values, not looked into."""
-    return graph_post_order([body], lambda expr: () if isinstance(expr, Function) else children(expr))
+    """The nodes of a body and of the functions inside it, parts first; primitive functions are not looked into."""
+    return graph_post_order([body], _parts)
+
+
+def _parts(expr: Expr) -> tuple[Expr, ...]:
+    return () if isinstance(expr, Function) and expr.attrs.get("Primitive") else children(expr)
 
 
 def _looking_through_tuples(direct: list[Expr], users: dict[int, list[Expr]]) -> list[Expr]:
@@ -215,8 +222,8 @@ def _rebuilt(function: Function, nodes: list[_Node]) -> Function:
         if group is not None:
             new[id(expr)] = _primitive_call(group, new)
         else:
-            changed = [new.get(id(part), part) for part in children(expr)]
-            new[id(expr)] = same_type(rebuild(expr, changed), expr)
+            changed = [new.get(id(part), part) for part in _parts(expr)]
+            new[id(expr)] = same_type(rebuild(expr, changed), expr) if changed else expr
     return with_body(function, new[id(function.body)])
 
 

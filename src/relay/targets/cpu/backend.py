@@ -74,8 +74,9 @@ class CpuBackend:
         report(len(keys), len(keys))
         return [image for image in found if image is not None]
 
-    def compile(self, texts: Sequence[str]) -> list[bytes]:
-        return [emit_object(text, self.target, opt=1) for text in texts]  # calls only: nothing to optimize
+    def compile_program(self, program: Program) -> bytes:
+        opt = 2 if program.procedures else 1  # straight-line entries are calls only: nothing to optimize
+        return emit_object(self.program_text(program), self.target, opt)
 
     def support_object(self) -> bytes:
         return support_object(self.target)

@@ -5,23 +5,15 @@ from __future__ import annotations
 from typing import assert_never
 
 from relay.base.target import Target
-from relay.lower.program import (
-    CallKernel,
-    CheckExtents,
-    ConstantPlace,
-    CopyBytes,
-    InputPlace,
-    Instruction,
-    OutputPlace,
-    Place,
-    Program,
-    ProgramFunction,
-    WorkspacePlace,
-)
+from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
+from relay.lower.program import CallKernel, CopyBytes, Instruction, Program, ProgramFunction
 from relay.targets.cpu.emit.context import Emitter, Machine
+from relay.targets.cpu.emit.heap_entry import emit_heap_entry
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.procedure import emit_procedure
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
+from relay.targets.cpu.support.library import heap_text
 
 
 def emit_program(program: Program, target: Target) -> str:
@@ -35,7 +27,20 @@ def emit_program(program: Program, target: Target) -> str:
     module = ModuleText("program")
     for function in program.functions:
         module.functions.append(_entry(function, target, module))
+    if program.entries:
+        _emit_procedures(program, target, module)
     return module.render()
+
+
+def _emit_procedures(program: Program, target: Target, module: ModuleText) -> None:
+    """Entries with a heap, the procedures they run, and the heap itself."""
+    machine = Machine.of(target, contract=False)
+    deep = any(entry.deep for entry in program.entries)
+    module.functions.append(heap_text(deep))
+    for entry in program.entries:
+        emit_heap_entry(entry, machine, module, program.labels, deep)
+    for procedure in program.procedures:
+        module.functions.append(emit_procedure(procedure, machine, module, deep))
 
 
 def _entry(function: ProgramFunction, target: Target, module: ModuleText) -> str:

@@ -45,5 +45,11 @@ def support_object(target: Target, pinning: bool = False) -> bytes:
     return emit_object(support_text(target, pinning), target, opt=1)
 
 
+@cache
+def heap_text(deep: bool) -> str:
+    """LLVM text of the heap of calls, part of the programs that need one; `deep` adds what runs on a large stack."""
+    return _read("heap.ll") + ("\n" + _read("stack.ll") if deep else "")
+
+
 def _read(name: str) -> str:
     return resources.files("relay.targets.cpu.support").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,151 @@
+"""From a fused module in A-normal form to a Program: which form each function takes, and how it is entered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from relay.infer.checks import checks_of
+from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
+from relay.ir.module import IRModule
+from relay.ir.operator import Check
+from relay.ir.sharing import scopes
+from relay.ir.types import (
+    FuncType,
+    GlobalTypeVar,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeCall,
+    type_children,
+)
+from relay.lower.kernel_calls import Constants, KernelOf
+from relay.lower.lowering import determined_symbols, extent_checks, input_value, lower_function, result_spec
+from relay.lower.place import CheckExtents
+from relay.lower.procedures import Procedures, is_deep
+from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction
+from relay.lower.refusal import not_native
+from relay.runtime.manifest import CellLabel, TensorLabel
+
+Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
+
+
+def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Program:
+    """The program of a fused module in A-normal form. `checks` are the statements about extents that each function
+    makes sure of when it is entered.
+
+    Straight-line functions of tensors get a place for every value; all others become procedures, and those of them
+    that take tensors and give data can be entered from outside. `@main` always can.
+
+    Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
+    """
+    constants = Constants()
+    procedures = Procedures(module, kernel_of, constants)
+    functions: list[ProgramFunction] = []
+    entries: list[ProcedureEntry] = []
+    for name, function in module.functions.items():
+        if is_straight(function):
+            functions.append(lower_function(name, function, checks.get(name, ()), kernel_of, constants))
+        elif name.name_hint == "main" or can_be_entered(function, module):
+            entries.append(_entry(name, function, checks.get(name, ()), procedures))
+    procedures.finish()
+    by_name = {each.name: each for each in procedures.finished}
+    failures = tuple(procedures.failures)
+    return Program(
+        tuple(functions),
+        tuple(constants.data),
+        constants.size_bytes,
+        tuple(procedures.finished),
+        tuple(replace(each, failures=failures, deep=is_deep(by_name, each.procedure)) for each in entries),
+        tuple(procedures.labels),
+    )
+
+
+def entry_checks(function: Function, module: IRModule) -> tuple[Check, ...]:
+    """The run-time checks of a typed function, all of which can be made when it is entered.
+
+    Raises `RelayError` (rule `not-native-yet`) for one inside a branch or a closure, which may never be evaluated.
+    """
+    found = checks_of(function, module)
+    if not found:
+        return ()
+    where = scopes(function.body)
+    for each in found:
+        if each.node is not function and where.of(each.node) is not where.root:
+            raise not_native(each.node, f"checks `{each.check.condition}` inside a branch or a closure")
+    return tuple(each.check for each in found)
+
+
+def is_straight(function: Function) -> bool:
+    """Whether a function only runs kernels on tensors, one after another."""
+    body: Expr = function.body
+    while isinstance(body, Let):
+        match body.value:
+            case Call(op=Function() as callee) if callee.attrs.get("Primitive"):
+                pass
+            case Var() | Constant() | Tuple() | TupleGetItem():
+                pass
+            case _:
+                return False
+        body = body.body
+    return isinstance(body, (Var, Constant, Tuple)) and all(
+        is_of_tensors(each.checked_type) for each in function.params
+    )
+
+
+def is_of_tensors(type_: Type | None) -> bool:
+    """Whether a type is a tensor, or a tuple of such."""
+    match type_:
+        case TensorType():
+            return True
+        case TupleType(fields):
+            return all(map(is_of_tensors, fields))
+        case _:
+            return False
+
+
+def can_be_entered(function: Function, module: IRModule) -> bool:
+    """Whether callers can make the arguments of a function and take its result."""
+    if function.type_params or not all(is_of_tensors(each.checked_type) for each in function.params):
+        return False
+    return is_data(function.body.checked_type, module)
+
+
+def is_data(type_: Type | None, module: IRModule) -> bool:
+    """Whether values of a type hold neither functions nor refs."""
+    stack: list[Type | None] = [type_]
+    met: set[GlobalTypeVar] = set()
+    while stack:
+        each = stack.pop()
+        match each:
+            case FuncType() | RefType() | None:
+                return False
+            case GlobalTypeVar() | TypeCall():
+                name = each if isinstance(each, GlobalTypeVar) else each.func
+                if name not in met and name in module.type_definitions:
+                    met.add(name)
+                    stack += [part for made in module.type_definitions[name].constructors for part in made.inputs]
+            case _:
+                pass
+        stack += type_children(each)
+    return True
+
+
+def _entry(name: GlobalVar, function: Function, checks: Sequence[Check], procedures: Procedures) -> ProcedureEntry:
+    inputs: list[Parameter] = []
+    values = [input_value(parameter, inputs) for parameter in function.params]
+    if not is_data(function.body.checked_type, procedures.module):
+        raise not_native(function, f"gives a value of type {function.body.checked_type} to its caller")
+    positions = iter(range(len(inputs)))
+    arguments = tuple(result_spec(value, positions) for value in values)
+    symbols = determined_symbols(function, inputs)
+    made, texts = extent_checks(function, checks, symbols)
+    numbered = tuple(
+        CheckExtents(check.condition, procedures.failure(text)) for check, text in zip(made, texts, strict=True)
+    )
+    procedures.label(CellLabel("tuple"))
+    labels = tuple(procedures.label(TensorLabel(each.type.dtype, len(each.type.shape))) for each in inputs)
+    code = procedures.procedure_of(name)
+    return ProcedureEntry(name.name_hint, code, tuple(inputs), labels, arguments, symbols, numbered, deep=True)

@@ -1,0 +1,310 @@
+"""Procedure: the general form of a function. Registers, flat blocks, every allocation, count, call and branch explicit.
+
+    procedure   ::= name, parameters, blocks
+    block       ::= parameters, instructions, terminator
+    instruction ::= NewTensor | NewConstant | NewView | NewCell | NewClosure | Immediate | Field | StoreField | Retain
+                  | Release | RunKernel | CallProcedure | CallClosure | ReadExtent | CheckExtents
+    terminator  ::= Branch | Switch | Jump | Return | TailCall | TailCallClosure | Fail
+
+A register holds one word: the address of a counted object, or an odd number that stands for an object without fields.
+Objects carry a *label*, their position in the program's table of labels: what a value is can be read off it, so nothing
+here depends on types, and one procedure serves all instances of a polymorphic function.
+
+Ownership: a procedure owns its arguments and gives away its result, so that a call in tail position has nothing left to
+do and is a jump. Kernels, projections and decisions borrow. `Retain` and `Release` say where counts change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, Union
+
+from relay.arith.expr import IntExpr, Symbol
+from relay.lower.place import CheckExtents, ConstantPlace
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """One word, written once."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"%{self.number}"
+
+
+Operand: TypeAlias = Union[Register, ConstantPlace]
+"""What a kernel reads: an object's data, or the program's constants."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewTensor:
+    """A tensor with room for `size_bytes`, its contents undefined."""
+
+    result: Register
+    label: int
+    shape: tuple[IntExpr, ...]
+    size_bytes: IntExpr
+
+    def __str__(self) -> str:
+        return f"{self.result} = tensor #{self.label} [{_list(self.shape)}] {self.size_bytes} bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class NewConstant:
+    """A tensor whose data stand among the program's constants."""
+
+    result: Register
+    label: int
+    shape: tuple[IntExpr, ...]
+    place: ConstantPlace
+
+    def __str__(self) -> str:
+        return f"{self.result} = tensor #{self.label} [{_list(self.shape)}] at {self.place}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewView:
+    """The data of `source`, which it then owns, in another shape."""
+
+    result: Register
+    label: int
+    shape: tuple[IntExpr, ...]
+    source: Register
+
+    def __str__(self) -> str:
+        return f"{self.result} = view #{self.label} [{_list(self.shape)}] of {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewCell:
+    """A tuple, a value of a data type, or a ref; it owns its fields."""
+
+    result: Register
+    label: int
+    fields: tuple[Register, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} = cell #{self.label} ({_list(self.fields)})"
+
+
+@dataclass(frozen=True, slots=True)
+class NewClosure:
+    """A procedure with the values of its free variables, which it owns: fields 1 and up, the code being field 0."""
+
+    result: Register
+    label: int
+    procedure: str
+    captures: tuple[Register, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} = closure @{self.procedure} ({_list(self.captures)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """An object without fields: needs no memory."""
+
+    result: Register
+    label: int
+
+    def __str__(self) -> str:
+        return f"{self.result} = #{self.label}"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field, borrowed from its object."""
+
+    result: Register
+    source: Register
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.result} = {self.source}.{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreField:
+    """`target` owns `value` in place of what it held, which is released."""
+
+    target: Register
+    index: int
+    value: Register
+
+    def __str__(self) -> str:
+        return f"{self.target}.{self.index} := {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Retain:
+    value: Register
+
+    def __str__(self) -> str:
+        return f"retain {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    value: Register
+
+    def __str__(self) -> str:
+        return f"release {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunKernel:
+    """`kernel(inputs…, outputs…, extents…)` on the data of tensors."""
+
+    kernel: str
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Register, ...]
+    extents: tuple[IntExpr, ...] = ()
+
+    def __str__(self) -> str:
+        extents = f" [{_list(self.extents)}]" if self.extents else ""
+        return f"{self.kernel}({_list(self.inputs)}) into {_list(self.outputs)}{extents}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallProcedure:
+    result: Register
+    procedure: str
+    arguments: tuple[Register, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} = call @{self.procedure}({_list(self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class CallClosure:
+    result: Register
+    closure: Register
+    arguments: tuple[Register, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} = call {self.closure}({_list(self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadExtent:
+    """`symbol`, of which axis `axis` of a tensor has `factor · symbol + offset` entries."""
+
+    symbol: Symbol
+    tensor: Register
+    axis: int
+    factor: int = 1
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.symbol} = (extent {self.axis} of {self.tensor} - {self.offset}) / {self.factor}"
+
+
+ProcedureInstruction: TypeAlias = Union[
+    NewTensor, NewConstant, NewView, NewCell, NewClosure, Immediate, Field, StoreField, Retain, Release, RunKernel,
+    CallProcedure, CallClosure, ReadExtent, CheckExtents,
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """By the bool scalar in `condition`."""
+
+    condition: Operand
+    if_true: int
+    if_false: int
+
+    def __str__(self) -> str:
+        return f"if {self.condition} block{self.if_true} else block{self.if_false}"
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """By the label of `value`."""
+
+    value: Register
+    cases: tuple[tuple[int, int], ...]
+    otherwise: int
+
+    def __str__(self) -> str:
+        cases = ", ".join(f"#{label}: block{block}" for label, block in self.cases)
+        return f"switch {self.value} {{{cases}}} else block{self.otherwise}"
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    block: int
+    arguments: tuple[Register, ...] = ()
+
+    def __str__(self) -> str:
+        return f"jump block{self.block}({_list(self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Register
+
+    def __str__(self) -> str:
+        return f"return {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class TailCall:
+    procedure: str
+    arguments: tuple[Register, ...]
+
+    def __str__(self) -> str:
+        return f"jump @{self.procedure}({_list(self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class TailCallClosure:
+    closure: Register
+    arguments: tuple[Register, ...]
+
+    def __str__(self) -> str:
+        return f"jump {self.closure}({_list(self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """End the entry's call with failure number `failure`."""
+
+    failure: int
+
+    def __str__(self) -> str:
+        return f"fail {self.failure}"
+
+
+Terminator: TypeAlias = Union[Branch, Switch, Jump, Return, TailCall, TailCallClosure, Fail]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Straight-line code. `parameters` take their values from the jumps that lead here."""
+
+    number: int
+    parameters: tuple[Register, ...]
+    instructions: tuple[ProcedureInstruction, ...]
+    terminator: Terminator
+
+    def __str__(self) -> str:
+        lines = [f"  block{self.number}({_list(self.parameters)}):"]
+        lines += [f"    {instruction}" for instruction in (*self.instructions, self.terminator)]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Procedure:
+    """Begins at its first block, which has no parameters and to which nothing jumps."""
+
+    name: str
+    parameters: tuple[Register, ...]
+    blocks: tuple[Block, ...]
+
+    def __str__(self) -> str:
+        return "\n".join((f"procedure @{self.name}({_list(self.parameters)})", *map(str, self.blocks)))
+
+
+def _list(items: tuple[object, ...]) -> str:
+    return ", ".join(map(str, items))

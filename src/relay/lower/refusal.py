@@ -1,0 +1,16 @@
+"""What native code cannot run yet, said in one way."""
+
+from __future__ import annotations
+
+from relay.base.diagnostics import RelayError
+from relay.ir.expr import Expr
+
+
+def not_native(expr: Expr, what: str) -> RelayError:
+    """The refusal of a function that does `what`."""
+    return RelayError(
+        rule="not-native-yet",
+        message=f"the function {what}, which native code cannot run yet",
+        span=expr.span,
+        remedy='run it with relay.create_executor("interpreter")',
+    )

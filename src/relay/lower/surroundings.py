@@ -1,0 +1,48 @@
+"""What lowering one procedure asks of the program around it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from relay.ir.expr import Constant, Constructor, Function, GlobalVar, Match, Var
+from relay.lower.kernel_calls import KernelInfo
+from relay.lower.liveness import FreeVariables
+from relay.lower.place import ConstantPlace
+from relay.runtime.manifest import CellLabel, Label
+
+
+class Surroundings(Protocol):
+    """Numbers, places and names that are the program's."""
+
+    def label(self, label: Label) -> int:
+        """The number of a label."""
+        ...
+
+    def place(self, constant: Constant) -> ConstantPlace:
+        """Where the data of a constant stand."""
+        ...
+
+    def kernel(self, function: Function) -> KernelInfo:
+        """How the kernel of a primitive function is called."""
+        ...
+
+    def procedure_of(self, name: GlobalVar) -> str:
+        """The procedure of a global function."""
+        ...
+
+    def closure_code(self, function: Function, free: FreeVariables, known: Var | None) -> str:
+        """The procedure of a local function; `known` is the variable by which it calls itself."""
+        ...
+
+    def wrapper(self, value: GlobalVar | Constructor) -> str:
+        """The procedure of a closure without captures that stands for a global function or a constructor."""
+        ...
+
+    def no_clause_failure(self, match: Match) -> int:
+        """The number of the failure of a match none of whose clauses fits."""
+        ...
+
+
+def constructor_label(constructor: Constructor) -> CellLabel:
+    """Constructors are known by the names of the data type and of themselves."""
+    return CellLabel("data", f"{constructor.belong_to.name}.{constructor.name_hint}")

@@ -1,0 +1,103 @@
+"""What a call left on its heap, as Python values. The layout is that of `targets/cpu/support/heap.ll`.
+
+word    the address of an object, or 2 * label + 1 for one without fields
+object  count (i64) · label (i32) · number of words (i32) · class (i64) · words
+tensor  an object with one word (the object that owns its data) · address of the data · extents
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.base.diagnostics import CompilerBug
+from relay.runtime.manifest import CellLabel, Label, TensorLabel
+
+HEAP_BYTES = 1024
+STACK_END_OFFSET_BYTES = 8
+STATUS_OFFSET_BYTES = 48
+RESULT_OFFSET_BYTES = 56
+JUMP_OFFSET_BYTES = 448
+LABEL_OFFSET_BYTES = 8
+FIELDS_OFFSET_BYTES = 24
+DATA_OFFSET_BYTES = 32
+EXTENTS_OFFSET_BYTES = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataValue:
+    """A value of a data type: the names of the type and of the constructor, and the fields."""
+
+    type_name: str
+    constructor: str
+    fields: tuple[HeapValue, ...]
+
+    def __repr__(self) -> str:
+        return f"<{self.type_name}.{self.constructor} of {len(self.fields)} fields>"
+
+
+HeapValue: TypeAlias = Union[NDArray[np.generic], "tuple[HeapValue, ...]", DataValue]
+
+
+def read_result(heap_address: int, labels: Sequence[Label]) -> HeapValue:
+    """The result on the heap of a call that has ended well, copied; what is shared there is shared here."""
+    return read_value(_word(heap_address + RESULT_OFFSET_BYTES), labels)
+
+
+def read_value(word: int, labels: Sequence[Label]) -> HeapValue:
+    """The value of a word, without recursion: lists may be long."""
+    values: dict[int, HeapValue] = {}
+    stack = [word]
+    while stack:
+        each = stack[-1]
+        if each in values:
+            stack.pop()
+            continue
+        label = labels[_label_number(each)]
+        if isinstance(label, TensorLabel):
+            values[each] = _tensor(each, label)
+            continue
+        words = _words(each)
+        waiting = [part for part in words if part not in values]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        values[each] = _cell(label, tuple(values[part] for part in words))
+    return values[word]
+
+
+def _cell(label: CellLabel, fields: tuple[HeapValue, ...]) -> HeapValue:
+    if label.kind == "tuple":
+        return fields
+    if label.kind == "data":
+        type_name, _, constructor = label.name.rpartition(".")
+        return DataValue(type_name, constructor, fields)
+    raise CompilerBug("runtime", f"a result holds a {label.kind}")
+
+
+def _tensor(address: int, label: TensorLabel) -> NDArray[np.generic]:
+    shape = tuple(_word(address + EXTENTS_OFFSET_BYTES + 8 * axis) for axis in range(label.rank))
+    array: NDArray[np.generic] = np.empty(shape, label.dtype.numpy)
+    if array.nbytes:
+        ctypes.memmove(array.__array_interface__["data"][0], _word(address + DATA_OFFSET_BYTES), array.nbytes)
+    return array
+
+
+def _label_number(word: int) -> int:
+    return word >> 1 if word & 1 else ctypes.c_int32.from_address(word + LABEL_OFFSET_BYTES).value
+
+
+def _words(word: int) -> list[int]:
+    if word & 1:
+        return []
+    count = ctypes.c_int32.from_address(word + LABEL_OFFSET_BYTES + 4).value
+    return [_word(word + FIELDS_OFFSET_BYTES + 8 * position) for position in range(count)]
+
+
+def _word(address: int) -> int:
+    return ctypes.c_int64.from_address(address).value

@@ -1,0 +1,152 @@
+"""Entries that run a procedure: they open a heap in the caller's workspace, wrap the caller's arrays as tensors, and
+leave the result there. Whoever calls takes the result and then closes the heap (`relay_heap_close`)."""
+
+from __future__ import annotations
+
+from relay.lower.program import ProcedureEntry
+from relay.runtime.heap import (
+    DATA_OFFSET_BYTES,
+    EXTENTS_OFFSET_BYTES,
+    FIELDS_OFFSET_BYTES,
+    JUMP_OFFSET_BYTES,
+    RESULT_OFFSET_BYTES,
+    STACK_END_OFFSET_BYTES,
+    STATUS_OFFSET_BYTES,
+)
+from relay.runtime.manifest import CellLabel, Label, ResultSpec
+from relay.targets.cpu.emit.context import Emitter, Machine
+from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.procedure import procedure_symbol
+from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
+from relay.targets.cpu.emit.value import emit_value
+
+_STACK_RESERVE_BYTES = 1 << 18
+"""What is left of a stack when it counts as used up: kernels and the C library run on the rest."""
+
+
+def emit_heap_entry(
+    entry: ProcedureEntry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool
+) -> None:
+    """Add the functions of one entry to a module."""
+    module.declare("_setjmp", "i32 @_setjmp(ptr) returns_twice")
+    module.declare("relay_allocation_failures", "i64 @relay_allocation_failures()")
+    name = f"relay_entry_{entry.name}"
+    parameters = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
+    body = _guarded(entry, machine, module, labels, deep)
+    if not deep:
+        module.functions.append(body.render(f"define i32 @{name}({parameters}) nounwind"))
+        return
+    module.functions.append(body.render(f"define internal i32 @{name}.run({parameters}, i64 %stack_bytes) nounwind"))
+    module.functions.append(_START.format(name=name))
+    module.functions.append(_DEEP.format(name=name, parameters=parameters))
+
+
+_START = """define internal ptr @{name}.start(ptr %arguments) nounwind {{
+  %slot1 = getelementptr i8, ptr %arguments, i64 8
+  %slot2 = getelementptr i8, ptr %arguments, i64 16
+  %slot3 = getelementptr i8, ptr %arguments, i64 24
+  %slot4 = getelementptr i8, ptr %arguments, i64 32
+  %buffers = load ptr, ptr %arguments
+  %symbols = load ptr, ptr %slot1
+  %workspace = load ptr, ptr %slot2
+  %constants = load ptr, ptr %slot3
+  %bytes = load i64, ptr %slot4
+  %status = call i32 @{name}.run(ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants, i64 %bytes)
+  %word = sext i32 %status to i64
+  %worth = inttoptr i64 %word to ptr
+  ret ptr %worth
+}}
+"""
+
+_DEEP = """define i32 @{name}({parameters}) nounwind {{
+  call void @relay_heap_open(ptr %workspace, ptr %constants)
+  %arguments = alloca [40 x i8], align 8
+  %slot1 = getelementptr i8, ptr %arguments, i64 8
+  %slot2 = getelementptr i8, ptr %arguments, i64 16
+  %slot3 = getelementptr i8, ptr %arguments, i64 24
+  store ptr %buffers, ptr %arguments
+  store ptr %symbols, ptr %slot1
+  store ptr %workspace, ptr %slot2
+  store ptr %constants, ptr %slot3
+  %status = call i32 @relay_on_deep_stack(ptr @{name}.start, ptr %arguments)
+  ret i32 %status
+}}
+"""
+
+
+def _guarded(
+    entry: ProcedureEntry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool
+) -> FunctionText:
+    """Run the procedure; a failure inside comes back here."""
+    text = FunctionText(module)
+    e = Emitter(text, machine, entry.name, emit_value)
+    if not deep:
+        text.effect("call void @relay_heap_open(ptr %workspace, ptr %constants)")
+    else:
+        frame = text.impure("call ptr @llvm.frameaddress.p0(i32 0)")
+        budget = text.impure(f"sub i64 {_STACK_RESERVE_BYTES}, %stack_bytes")
+        end = text.impure(f"getelementptr i8, ptr {frame}, i64 {budget}")
+        text.effect(
+            f"store ptr {end}, ptr {text.impure(f'getelementptr i8, ptr %workspace, i64 {STACK_END_OFFSET_BYTES}')}"
+        )
+    target = text.impure(f"getelementptr i8, ptr %workspace, i64 {JUMP_OFFSET_BYTES}")
+    back = text.impure(f"call i32 @_setjmp(ptr {target}) returns_twice")
+    first, failed = text.label("first"), text.label("failed")
+    text.branch(text.impure(f"icmp eq i32 {back}, 0"), first, failed)
+    text.start_block(failed)
+    slot = text.impure(f"getelementptr i8, ptr %workspace, i64 {STATUS_OFFSET_BYTES}")
+    text.effect(f"ret i32 {text.impure(f'load i32, ptr {slot}')}")
+    text.start_block(first)
+    for position, symbol in enumerate(entry.symbols):
+        address = text.impure(f"getelementptr i64, ptr %symbols, i64 {position}")
+        e.symbols[symbol] = (text.impure(f"load i64, ptr {address}, align 8"), HERE)
+    for check in entry.checks:
+        passed, refused = text.label("passed"), text.label("refused")
+        text.branch(emit_comparison(e, check.condition), passed, refused)
+        text.start_block(refused)
+        text.effect(f"ret i32 {check.failure}")
+        text.start_block(passed)
+    before = text.impure("call i64 @relay_allocation_failures()")
+    tuple_label = labels.index(CellLabel("tuple"))
+    tensors = [_tensor(e, entry, position) for position in range(len(entry.inputs))]
+    words = ", ".join(
+        ["ptr %workspace", *(f"i64 {_nested(text, spec, tensors, tuple_label)}" for spec in entry.arguments)]
+    )
+    result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({words})")
+    slot = text.impure(f"getelementptr i8, ptr %workspace, i64 {RESULT_OFFSET_BYTES}")
+    text.effect(f"store i64 {result}, ptr {slot}")
+    after = text.impure("call i64 @relay_allocation_failures()")
+    missing = text.impure(f"icmp ne i64 {before}, {after}")
+    text.effect(f"ret i32 {text.impure(f'select i1 {missing}, i32 -1, i32 0')}")
+    return text
+
+
+def _tensor(e: Emitter, entry: ProcedureEntry, position: int) -> str:
+    """An object for the caller's array number `position`, whose data it does not own."""
+    text, shape = e.function, entry.inputs[position].type.shape
+    bytes_, label = EXTENTS_OFFSET_BYTES + 8 * len(shape), entry.labels[position]
+    address = text.impure(f"call ptr @relay_heap_new(ptr %workspace, i64 {bytes_}, i32 {label}, i32 1)")
+    buffer = text.impure(f"getelementptr ptr, ptr %buffers, i64 {position}")
+    data = text.impure(f"load ptr, ptr {buffer}, align 8")
+    stores = [("i64", "1", FIELDS_OFFSET_BYTES), ("ptr", data, DATA_OFFSET_BYTES)]
+    stores += [("i64", emit_index(e, extent), EXTENTS_OFFSET_BYTES + 8 * axis) for axis, extent in enumerate(shape)]
+    for kind, value, offset in stores:
+        slot = text.impure(f"getelementptr i8, ptr {address}, i64 {offset}")
+        text.effect(f"store {kind} {value}, ptr {slot}, align 8")
+    return text.impure(f"ptrtoint ptr {address} to i64")
+
+
+def _nested(text: FunctionText, spec: ResultSpec, tensors: list[str], tuple_label: int) -> str:
+    """An argument: a tensor, or a tuple of arguments."""
+    if isinstance(spec, int):
+        return tensors[spec]
+    words = [_nested(text, field, tensors, tuple_label) for field in spec.fields]
+    if not words:
+        return str(2 * tuple_label + 1)
+    bytes_ = FIELDS_OFFSET_BYTES + 8 * len(words)
+    made = f"call ptr @relay_heap_new(ptr %workspace, i64 {bytes_}, i32 {tuple_label}, i32 {len(words)})"
+    address = text.impure(made)
+    for position, word in enumerate(words):
+        slot = text.impure(f"getelementptr i8, ptr {address}, i64 {FIELDS_OFFSET_BYTES + 8 * position}")
+        text.effect(f"store i64 {word}, ptr {slot}, align 8")
+    return text.impure(f"ptrtoint ptr {address} to i64")

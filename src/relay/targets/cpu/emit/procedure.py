@@ -1,0 +1,257 @@
+"""Procedures as LLVM text. A register is an `i64`; every procedure takes the heap of its call first.
+
+    define internal tailcc i64 @relay_procedure_name(ptr %heap, i64 %r0, i64 %r1, …)
+
+The calling convention guarantees that a call in tail position is a jump, whatever the two signatures are.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from relay.arith.expr import IntExpr
+from relay.lower.place import CheckExtents, ConstantPlace
+from relay.lower.procedure import (
+    Branch,
+    CallClosure,
+    CallProcedure,
+    Fail,
+    Field,
+    Immediate,
+    Jump,
+    NewCell,
+    NewClosure,
+    NewConstant,
+    NewTensor,
+    NewView,
+    Operand,
+    Procedure,
+    ProcedureInstruction,
+    ReadExtent,
+    Register,
+    Release,
+    Retain,
+    Return,
+    RunKernel,
+    StoreField,
+    Switch,
+    TailCall,
+    TailCallClosure,
+    Terminator,
+)
+from relay.runtime.heap import DATA_OFFSET_BYTES, EXTENTS_OFFSET_BYTES, FIELDS_OFFSET_BYTES
+from relay.targets.cpu.emit.context import Emitter, Machine
+from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
+from relay.targets.cpu.emit.value import emit_value
+
+
+def procedure_symbol(name: str) -> str:
+    return f"relay_procedure_{name}"
+
+
+def emit_procedure(procedure: Procedure, machine: Machine, module: ModuleText, checks_stack: bool) -> str:
+    """The text of one procedure."""
+    return _ProcedureText(procedure, machine, module).render(checks_stack)
+
+
+class _ProcedureText:
+    def __init__(self, procedure: Procedure, machine: Machine, module: ModuleText) -> None:
+        self.procedure = procedure
+        self.text = FunctionText(module)
+        self.e = Emitter(self.text, machine, procedure.name, emit_value)
+        self.incoming: dict[int, list[tuple[str, tuple[Register, ...]]]] = {}
+
+    def render(self, checks_stack: bool) -> str:
+        text = self.text
+        if checks_stack:
+            text.effect("call void @relay_heap_check_stack(ptr %heap)")
+        text.jump("block0")
+        merges: list[tuple[int, tuple[Register, ...], list[str]]] = []
+        for block in self.procedure.blocks:
+            lines: list[str] = []
+            text.start_block(f"block{block.number}")
+            text.insert_later(lines)
+            merges.append((block.number, block.parameters, lines))
+            text.open_region()
+            for instruction in block.instructions:
+                self.instruction(instruction)
+            self.terminator(block.terminator)
+            text.close_region()
+        for number, parameters, lines in merges:
+            lines.extend(self._merged(number, parameters))
+        arguments = "".join(f", i64 {_name(register)}" for register in self.procedure.parameters)
+        symbol = procedure_symbol(self.procedure.name)
+        return text.render(f"define internal tailcc i64 @{symbol}(ptr %heap{arguments}) nounwind")
+
+    def _merged(self, number: int, parameters: tuple[Register, ...]) -> list[str]:
+        lines: list[str] = []
+        for position, parameter in enumerate(parameters):
+            sources = [f"[ {_name(given[position])}, %{label} ]" for label, given in self.incoming.get(number, [])]
+            if sources:
+                lines.append(f"  {_name(parameter)} = phi i64 {', '.join(sources)}")
+            else:
+                lines.append(f"  {_name(parameter)} = add i64 0, 1")  # no jump leads here
+        return lines
+
+    # ----------------------------------------------------------------------------------------------- instructions
+
+    def instruction(self, instruction: ProcedureInstruction) -> None:
+        text = self.text
+        match instruction:
+            case NewTensor(result, label, shape, size_bytes):
+                size, rank = emit_index(self.e, size_bytes), len(shape)
+                made = f"call ptr @relay_heap_tensor(ptr %heap, i64 {size}, i64 {rank}, i32 {label})"
+                self._extents(self._object(result, made), shape)
+            case NewConstant(result, label, shape, place):
+                address = self._header(result, label, len(shape))
+                text.effect(f"store i64 1, ptr {self._at(address, FIELDS_OFFSET_BYTES)}")
+                text.effect(f"store ptr {self._constant(place)}, ptr {self._at(address, DATA_OFFSET_BYTES)}")
+                self._extents(address, shape)
+            case NewView(result, label, shape, source):
+                address = self._header(result, label, len(shape))
+                data = self._data(source)
+                text.effect(f"store i64 {_name(source)}, ptr {self._at(address, FIELDS_OFFSET_BYTES)}")
+                text.effect(f"store ptr {data}, ptr {self._at(address, DATA_OFFSET_BYTES)}")
+                self._extents(address, shape)
+            case NewCell(result, label, fields):
+                self._cell(result, label, [_name(field) for field in fields])
+            case NewClosure(result, label, procedure, captures):
+                code = text.impure(f"ptrtoint ptr @{procedure_symbol(procedure)} to i64")
+                shifted = text.impure(f"shl i64 {code}, 1")
+                odd = text.impure(f"or i64 {shifted}, 1")
+                self._cell(result, label, [odd, *map(_name, captures)])
+            case Immediate(result, label):
+                text.effect(f"{_name(result)} = add i64 0, {2 * label + 1}")
+            case Field(result, source, index):
+                slot = self._field(source, index)
+                text.effect(f"{_name(result)} = load i64, ptr {slot}, align 8")
+            case StoreField(target, index, value):
+                slot = self._field(target, index)
+                before = text.impure(f"load i64, ptr {slot}, align 8")
+                text.effect(f"store i64 {_name(value)}, ptr {slot}, align 8")
+                text.effect(f"call void @relay_heap_release(ptr %heap, i64 {before})")
+            case Retain(value):
+                text.effect(f"call void @relay_heap_retain(i64 {_name(value)})")
+            case Release(value):
+                text.effect(f"call void @relay_heap_release(ptr %heap, i64 {_name(value)})")
+            case RunKernel(kernel, inputs, outputs, extents):
+                operands = [f"ptr {self._read(operand)}" for operand in (*inputs, *outputs)]
+                kinds = ["ptr"] * len(operands) + ["i64"] * len(extents)
+                operands += [f"i64 {emit_index(self.e, extent)}" for extent in extents]
+                text.module.declare(kernel, f"void @{kernel}({', '.join(kinds)})")
+                text.effect(f"call void @{kernel}({', '.join(operands)})")
+            case CallProcedure(result, procedure, arguments):
+                text.effect(f"{_name(result)} = call {_direct(procedure, arguments)}")
+            case CallClosure(result, closure, arguments):
+                text.effect(f"{_name(result)} = call {self._indirect(closure, arguments)}")
+            case ReadExtent():
+                self._read_extent(instruction)
+            case CheckExtents(condition, failure):
+                passed, failed = text.label("passed"), text.label("failed")
+                text.branch(emit_comparison(self.e, condition), passed, failed)
+                text.start_block(failed)
+                self._fail(failure)
+                text.start_block(passed)
+            case _:
+                assert_never(instruction)
+
+    def terminator(self, terminator: Terminator) -> None:
+        text = self.text
+        match terminator:
+            case Branch(condition, if_true, if_false):
+                byte = text.impure(f"load i8, ptr {self._read(condition)}, align 1")
+                text.branch(text.impure(f"icmp ne i8 {byte}, 0"), f"block{if_true}", f"block{if_false}")
+            case Switch(value, cases, otherwise):
+                label = text.impure(f"call i32 @relay_heap_label(i64 {_name(value)})")
+                table = " ".join(f"i32 {number}, label %block{block}" for number, block in cases)
+                text.effect(f"switch i32 {label}, label %block{otherwise} [{table}]")
+            case Jump(block, arguments):
+                self.incoming.setdefault(block, []).append((text.block, arguments))
+                text.jump(f"block{block}")
+            case Return(value):
+                text.effect(f"ret i64 {_name(value)}")
+            case TailCall(procedure, arguments):
+                text.effect(f"ret i64 {text.impure(f'musttail call {_direct(procedure, arguments)}')}")
+            case TailCallClosure(closure, arguments):
+                text.effect(f"ret i64 {text.impure(f'musttail call {self._indirect(closure, arguments)}')}")
+            case Fail(failure):
+                self._fail(failure)
+            case _:
+                assert_never(terminator)
+
+    def _fail(self, failure: int) -> None:
+        self.text.effect(f"call void @relay_heap_fail(ptr %heap, i32 {failure})")
+        self.text.effect("unreachable")
+
+    # ---------------------------------------------------------------------------------------------------- objects
+
+    def _object(self, result: Register, made: str) -> str:
+        """The address of a new object; the register holds it as a word."""
+        address = self.text.impure(made)
+        self.text.effect(f"{_name(result)} = ptrtoint ptr {address} to i64")
+        return address
+
+    def _header(self, result: Register, label: int, rank: int) -> str:
+        bytes_ = EXTENTS_OFFSET_BYTES + 8 * rank
+        return self._object(result, f"call ptr @relay_heap_new(ptr %heap, i64 {bytes_}, i32 {label}, i32 1)")
+
+    def _cell(self, result: Register, label: int, words: list[str]) -> None:
+        bytes_ = FIELDS_OFFSET_BYTES + 8 * len(words)
+        new = f"call ptr @relay_heap_new(ptr %heap, i64 {bytes_}, i32 {label}, i32 {len(words)})"
+        address = self._object(result, new)
+        for position, word in enumerate(words):
+            self.text.effect(f"store i64 {word}, ptr {self._at(address, FIELDS_OFFSET_BYTES + 8 * position)}, align 8")
+
+    def _extents(self, address: str, shape: tuple[IntExpr, ...]) -> None:
+        for axis, extent in enumerate(shape):
+            number = emit_index(self.e, extent)
+            self.text.effect(f"store i64 {number}, ptr {self._at(address, EXTENTS_OFFSET_BYTES + 8 * axis)}, align 8")
+
+    def _at(self, address: str, offset_bytes: int) -> str:
+        return self.text.impure(f"getelementptr i8, ptr {address}, i64 {offset_bytes}")
+
+    def _pointer(self, register: Register) -> str:
+        return self.text.impure(f"inttoptr i64 {_name(register)} to ptr")
+
+    def _field(self, source: Register, index: int) -> str:
+        return self._at(self._pointer(source), FIELDS_OFFSET_BYTES + 8 * index)
+
+    def _data(self, register: Register) -> str:
+        slot = self._at(self._pointer(register), DATA_OFFSET_BYTES)
+        return self.text.impure(f"load ptr, ptr {slot}, align 8")
+
+    def _constant(self, place: ConstantPlace) -> str:
+        constants = self.text.impure("load ptr, ptr %heap, align 8")
+        return self._at(constants, place.offset_bytes)
+
+    def _read(self, operand: Operand) -> str:
+        return self._constant(operand) if isinstance(operand, ConstantPlace) else self._data(operand)
+
+    def _read_extent(self, read: ReadExtent) -> None:
+        text = self.text
+        slot = self._at(self._pointer(read.tensor), EXTENTS_OFFSET_BYTES + 8 * read.axis)
+        extent = text.impure(f"load i64, ptr {slot}, align 8")
+        if read.offset:
+            extent = text.impure(f"sub i64 {extent}, {read.offset}")
+        if read.factor != 1:
+            extent = text.impure(f"sdiv i64 {extent}, {read.factor}")
+        self.e.symbols[read.symbol] = (extent, HERE)
+
+    def _indirect(self, closure: Register, arguments: tuple[Register, ...]) -> str:
+        slot = self._field(closure, 0)
+        odd = self.text.impure(f"load i64, ptr {slot}, align 8")
+        code = self.text.impure(f"inttoptr i64 {self.text.impure(f'lshr i64 {odd}, 1')} to ptr")
+        return f"tailcc i64 {code}({_arguments((closure, *arguments))})"
+
+
+def _direct(procedure: str, arguments: tuple[Register, ...]) -> str:
+    return f"tailcc i64 @{procedure_symbol(procedure)}({_arguments(arguments)})"
+
+
+def _arguments(registers: tuple[Register, ...]) -> str:
+    return ", ".join(["ptr %heap", *(f"i64 {_name(register)}" for register in registers)])
+
+
+def _name(register: Register) -> str:
+    return f"%r{register.number}"
