@@ -35,6 +35,8 @@ def interleaved(
 ) -> dict[str, Timing]:
     """Time each candidate in turn, round after round, for about `seconds` in all (or for `rounds` rounds).
 
+    A turn is a call that is not timed and one that is.
+
     >>> sorted(interleaved({"a": lambda: None, "b": lambda: None}, rounds=3))
     ['a', 'b']
     """
@@ -45,12 +47,13 @@ def interleaved(
         started = time.perf_counter()
         function()
         one_round += time.perf_counter() - started
-    count = rounds if rounds is not None else max(5, min(1000, int(seconds / max(one_round, 1e-7))))
+    count = rounds if rounds is not None else max(5, min(1000, int(seconds / max(2 * one_round, 1e-7))))
     samples: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(count):
         names = list(candidates) if number % 2 == 0 else list(candidates)[::-1]
         for name in names:
             function = candidates[name]
+            function()  # not timed: the threads of the candidate before may still be spinning
             started = time.perf_counter()
             function()
             samples[name].append(time.perf_counter() - started)
