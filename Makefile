@@ -30,8 +30,9 @@ suite: $(VENV)/.ready-test  ## the tests
 
 test: check suite  ## all that must hold before a change lands
 
-fuzz: $(VENV)/.ready-test  ## the generated tests on new examples at every run, from the tests that have them
-	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime
+fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 generated programs run three ways
+	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime tests/programs
+	$(BIN)/python -m tests.programs
 
 bench: $(VENV)/.ready-run  ## the speed of models and kernels, as ratios to onnxruntime
 	$(BIN)/python -m benchmarks

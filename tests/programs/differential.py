@@ -1,0 +1,97 @@
+"""One program, run three ways: the reference interpreter, native code, and plain Python. All must agree."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import relay
+from relay.interpret.evaluate import evaluate
+from relay.ir.module import IRModule
+from tests.programs.generate import Program
+from tests.programs.to_python import as_python, run_python
+
+STEP_LIMIT = 100_000
+RELATIVE, ABSOLUTE = 1e-3, 1e-3  # sums of a few hundred floats, in another order
+
+
+class Disagreement(AssertionError):
+    """Two ways of running one program differ."""
+
+
+def check(program: Program, opt_level: int, folder: Path) -> None:
+    """Run a program three ways. Raises `Disagreement`, after writing a folder with which it can be run again."""
+    try:
+        compare(program, opt_level)
+    except Exception as error:
+        place = write_repro(program, opt_level, folder, error)
+        raise Disagreement(f"{type(error).__name__}: {error}\nat level {opt_level}; kept in {place}") from error
+
+
+def compare(program: Program, opt_level: int) -> None:
+    meant = evaluate(program.module, program.arguments, step_limit=STEP_LIMIT)
+    assert_same(run_python(program.module, program.arguments), meant, "Python", "the interpreter")
+    executable = relay.build(program.module, opt_level=opt_level)
+    assert_same(executable(*program.arguments), meant, "native code", "the interpreter")
+
+
+def assert_same(found: Any, expected: Any, finder: str, other: str) -> None:
+    stack = [(plain(found), plain(expected), "result")]
+    while stack:
+        left, right, path = stack.pop()
+        if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+            stack += [(a, b, f"{path}.{i}") for i, (a, b) in enumerate(zip(left, right, strict=True))]
+        elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray) and left.shape == right.shape:
+            if left.dtype != right.dtype or not np.allclose(left, right, RELATIVE, ABSOLUTE, equal_nan=True):
+                raise Disagreement(f"{path}: {finder} gives {left!r}, {other} gives {right!r}")
+        elif left != right:
+            raise Disagreement(f"{path}: {finder} gives {left!r}, {other} gives {right!r}")
+
+
+def plain(value: Any) -> Any:
+    """Data as tuples that begin with the constructor's name, whichever way they were made."""
+    match value:
+        case np.ndarray() | np.generic() | bool() | int() | float():
+            return np.asarray(value)
+        case str():
+            return value
+        case tuple():
+            return tuple(map(plain, value))
+        case _:
+            constructor = value.constructor
+            name = constructor if isinstance(constructor, str) else constructor.name_hint
+            return (name, *map(plain, value.fields))
+
+
+def write_repro(program: Program, opt_level: int, folder: Path, error: Exception) -> Path:
+    """The program as text and as Python, its arguments, what went wrong, and a script that runs it again."""
+    text = str(program)
+    place = folder / hashlib.sha256(f"{text}{opt_level}".encode()).hexdigest()[:12]
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    module: IRModule = program.module
+    (place / "program.relay").write_text(module.astext())
+    (place / "error.txt").write_text(f"{type(error).__name__}: {error}\n{text}\n")
+    (place / "program.py").write_text(as_python(module))
+    np.savez(place / "arguments.npz", *program.arguments)
+    (place / "run.py").write_text(_RUN.format(opt_level=opt_level))
+    return place
+
+
+_RUN = '''"""Runs the program of this folder natively and in the reference interpreter."""
+from pathlib import Path
+
+import numpy as np
+
+import relay
+
+here = Path(__file__).parent
+module = relay.parse((here / "program.relay").read_text(), "program.relay")
+arguments = list(np.load(here / "arguments.npz").values())
+print("interpreter:", relay.create_executor("interpreter", mod=module).evaluate()(*arguments))
+print("native:     ", relay.build(module, opt_level={opt_level})(*arguments))
+'''
