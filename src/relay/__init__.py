@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from relay.driver.build import build
     from relay.driver.executors import create_executor
     from relay.driver.parameters import load_params, save_params
+    from relay.driver.python_source import function, model
     from relay.driver.reading import load_json, parse, parse_expr, save_json
+    from relay.frontend.python.callables import ref
+    from relay.frontend.python.datatype import datatype
+    from relay.frontend.python.notation import Ref, Tensor
     from relay.ir.expr import (
         Call,
         Clause,
@@ -78,7 +82,11 @@ _HOMES = {
     "relay.driver.build": ("build",),
     "relay.driver.executors": ("create_executor",),
     "relay.driver.parameters": ("load_params", "save_params"),
+    "relay.driver.python_source": ("function", "model"),
     "relay.driver.reading": ("load_json", "parse", "parse_expr", "save_json"),
+    "relay.frontend.python.callables": ("ref",),
+    "relay.frontend.python.datatype": ("datatype",),
+    "relay.frontend.python.notation": ("Ref", "Tensor"),
     "relay.ir.expr": (
         "Call", "Clause", "Constant", "Constructor", "Expr", "Function", "GlobalVar", "If", "Let", "Match", "Op",
         "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "RefCreate", "RefRead", "RefWrite",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -37,9 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_python_runs(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
-    names: dict[str, object] = {}
-    for code in blocks("python"):
-        exec(compile(code, "README.md", "exec"), names)
+    (folder / "readme.py").write_text("\n\n".join(blocks("python")))  # a file: functions are read from their source
+    runpy.run_path("readme.py")
     printed = capsys.readouterr().out
     assert '#[version = "0.0.5"]' in printed
     assert "error[" in printed

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import inspect
 import linecache
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
+_READING: ContextVar[Span | None] = ContextVar("reading", default=None)
 _PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
 
 
@@ -53,8 +57,22 @@ class Span:
         return f"  {line}\n  {' ' * (self.column - 1)}{'^' * max(1, self.width)}"
 
 
+@contextmanager
+def reading(span: Span) -> Generator[None]:
+    """What is built inside comes from `span`: a source that is read, not run."""
+    token = _READING.set(span)
+    try:
+        yield
+    finally:
+        _READING.reset(token)
+
+
 def caller_span() -> Span | None:
-    """The line of the user's Python that is running: the innermost frame outside this package."""
+    """The place that nodes built now come from: what is being read, or else the line of the user's Python that is
+    running (the innermost frame outside this package)."""
+    place = _READING.get()
+    if place is not None:
+        return place
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE_ROOT):
         frame = frame.f_back

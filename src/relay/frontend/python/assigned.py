@@ -1,0 +1,104 @@
+"""Facts of statements that their syntax tells: which names they assign, whether they leave early."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+_CHANGING_METHODS = ("append", "pop")
+
+
+def assigned_names(statements: Sequence[ast.stmt], *, definitely: bool = False) -> list[str]:
+    """The names that statements assign, on every way through them if `definitely`, in order."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        found.update(dict.fromkeys(_assigned(statement, definitely)))
+    return list(found)
+
+
+def _assigned(statement: ast.stmt, definitely: bool) -> Iterable[str]:
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _targets(target)
+            yield from _changed(value)
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            yield from _targets(target)
+        case ast.Expr(value=value):
+            yield from _changed(value)
+        case ast.FunctionDef(name=name):
+            yield name
+        case ast.If(body=body, orelse=orelse):
+            yield from _of_sides([body, orelse], definitely)
+        case ast.Match(cases=cases):
+            yield from _of_sides([case.body for case in cases], definitely)
+            if not definitely:
+                for case in cases:
+                    yield from (n.name for n in ast.walk(case.pattern) if isinstance(n, ast.MatchAs) and n.name)
+        case ast.While(body=body) if not definitely:
+            yield from assigned_names(body)
+        case ast.For(target=target, body=body) if not definitely:
+            yield from _targets(target)
+            yield from assigned_names(body)
+        case _:
+            return
+
+
+def _of_sides(sides: Sequence[Sequence[ast.stmt]], definitely: bool) -> Iterable[str]:
+    each = [assigned_names(side, definitely=definitely) for side in sides if not definitely or may_fall_through(side)]
+    if not definitely:
+        return [name for names in each for name in names]
+    return [name for name in each[0] if all(name in names for names in each)] if each else []
+
+
+def _targets(target: ast.expr) -> Iterable[str]:
+    return (node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
+def _changed(value: ast.expr) -> Iterable[str]:
+    """The list that `xs.append(x)` or `xs.pop()` changes."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _CHANGING_METHODS:
+            yield name
+        case _:
+            return
+
+
+def leaves_early(statements: Iterable[ast.stmt], *, loops: bool = True) -> bool:
+    """Whether statements contain a `return`; or, where `loops`, a `break` or `continue` of the loop around them."""
+    for statement in statements:
+        match statement:
+            case ast.Return():
+                return True
+            case ast.Break() | ast.Continue():
+                if loops:
+                    return True
+            case ast.If(body=body, orelse=orelse):
+                if leaves_early(body, loops=loops) or leaves_early(orelse, loops=loops):
+                    return True
+            case ast.Match(cases=cases):
+                if any(leaves_early(case.body, loops=loops) for case in cases):
+                    return True
+            case ast.While(body=body) | ast.For(body=body):
+                if leaves_early(body, loops=False):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def may_fall_through(statements: Sequence[ast.stmt]) -> bool:
+    """Whether what follows these statements may be reached."""
+    for statement in statements:
+        match statement:
+            case ast.Return() | ast.Break() | ast.Continue():
+                return False
+            case ast.If(body=body, orelse=orelse):
+                if not may_fall_through(body) and not may_fall_through(orelse):
+                    return False
+            case ast.Match(cases=cases):
+                if not any(may_fall_through(case.body) for case in cases):
+                    return False
+            case _:
+                pass
+    return True

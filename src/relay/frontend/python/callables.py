@@ -1,0 +1,37 @@
+"""What a program may call that is neither a Relay value nor a Python function."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from relay.frontend.python.block import Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """A nested function or lambda, defined in `block`. A call of it is its body, in place."""
+
+    node: ast.FunctionDef | ast.Lambda
+    block: Block
+
+    @property
+    def parameters(self) -> list[str]:
+        return [each.arg for each in self.node.args.args]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A method of a Relay value, about to be called."""
+
+    owner: Any
+    name: str
+
+
+def ref(value: Any) -> Any:  # noqa: ARG001 - what programs write
+    """A mutable cell, in a program that `@relay.function` reads: `r = relay.ref(x)`, then `r.value`.
+
+    Outside of such programs there are no cells: Python has variables.
+    """
+    raise TypeError("relay.ref makes a cell inside a function that @relay.function reads")

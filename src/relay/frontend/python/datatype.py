@@ -1,0 +1,129 @@
+"""`@relay.datatype`: a Python class as an algebraic data type.
+
+    @relay.datatype
+    class Tree:
+        class Leaf: ...
+        class Node:
+            left: "Tree"
+            value: relay.Tensor[(128,)]
+            right: "Tree"
+
+The classes inside are the constructors: dataclasses that inherit from the class around them, so `match` works in
+Python and in programs alike. A class with fields of its own and no classes inside has one constructor, itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from relay.base.diagnostics import RelayError
+from relay.frontend.python.notation import as_type
+from relay.ir.datatype import TypeData
+from relay.ir.expr import Call, Constructor, Expr
+from relay.ir.types import GlobalTypeVar, Type, TypeVar
+
+
+class DataInstance:
+    """What values of data types inherit from."""
+
+    __relay_type__: typing.ClassVar[GlobalTypeVar]
+    __relay_variants__: typing.ClassVar[Mapping[str, type]]
+    __relay_variant__: typing.ClassVar[str] = ""
+
+    def to_expr(self, part: Callable[[Any, Type | None], Expr], known: dict[GlobalTypeVar, TypeData]) -> Expr:
+        """The call of the constructor that makes this value."""
+        constructor = constructor_of(type(self), known)
+        values = [getattr(self, each.name) for each in dataclasses.fields(cast("Any", self))]
+        return Call(constructor, tuple(part(v, t) for v, t in zip(values, constructor.inputs, strict=True)))
+
+
+def datatype(definition: type) -> type:
+    """Make a class a data type of Relay.
+
+    Raises `RelayError` (rule `bad-datatype`) for a class that declares no constructor.
+
+    >>> from relay.frontend.python.notation import Tensor
+    >>> @datatype
+    ... class Shape:
+    ...     class Dot: ...
+    ...     class Line:
+    ...         length: Tensor[()]
+    >>> Shape.Line(2.0)
+    Shape.Line(length=2.0)
+    """
+    inside = {name: each for name, each in vars(definition).items() if isinstance(each, type)}
+    own = typing.get_type_hints(definition) if not inside and "__annotations__" in vars(definition) else {}
+    if not inside and not own:
+        raise RelayError(
+            rule="bad-datatype",
+            message=f"the class `{definition.__name__}` declares no constructor",
+            expected="classes inside it, each with its fields; or fields of its own",
+        )
+    name = definition.__name__
+    if name in _TAKEN:
+        raise RelayError(
+            rule="bad-datatype", message=f"`{name}` is what Python's {_TAKEN[name]} is in a program",
+            remedy="give the class another name",
+        )  # fmt: skip
+    body = {key: each for key, each in vars(definition).items() if key not in inside and key not in _OF_EVERY_CLASS}
+    bases = (DataInstance, *vars(definition).get("__orig_bases__", definition.__bases__))
+    base = _made(name, bases, {**body, "__relay_type__": GlobalTypeVar(name)})
+    variants: dict[str, type] = {}
+    for variant, declared in inside.items() if inside else [(name, definition)]:
+        members = {key: each for key, each in vars(declared).items() if key not in _OF_EVERY_CLASS}
+        members |= {"__relay_variant__": variant, "__qualname__": f"{name}.{variant}" if inside else name}
+        variants[variant] = dataclasses.dataclass(frozen=True)(_made(variant, (base,), members))
+        if inside:
+            setattr(base, variant, variants[variant])
+    base.__relay_variants__ = variants
+    return base if inside else variants[name]
+
+
+def _made(name: str, bases: tuple[Any, ...], members: dict[str, Any]) -> type:
+    return types.new_class(name, bases, exec_body=lambda namespace: namespace.update(members))
+
+
+_TAKEN = {"List": "list", "Option": "None beside another type"}
+_OF_EVERY_CLASS = ("__dict__", "__weakref__", "__orig_bases__", "__parameters__")
+
+
+def constructor_of(variant: type, known: dict[GlobalTypeVar, TypeData]) -> Constructor:
+    """The constructor that a class stands for; its data type joins `known`."""
+    data = define(variant, known)
+    return next(each for each in data.constructors if each.name_hint == cast("Any", variant).__relay_variant__)
+
+
+def define(definition: Any, known: dict[GlobalTypeVar, TypeData]) -> TypeData:
+    """The data type of a class, among `known` with all those that its fields speak of."""
+    header: GlobalTypeVar = definition.__relay_type__
+    if header in known:
+        return known[header]
+    variables: dict[Any, TypeVar] = {}
+    fields: dict[str, tuple[Type, ...]] = {}
+    mentioned: list[Any] = []
+    for name, variant in definition.__relay_variants__.items():
+        hints = typing.get_type_hints(variant, localns={header.name: definition})
+        annotations = [hints[each.name] for each in dataclasses.fields(variant)]
+        mentioned += annotations
+        fields[name] = tuple(as_type(each, None, variables) for each in annotations)
+    own = tuple(variables.values())
+    constructors = tuple(Constructor(name, parts, header, tag) for tag, (name, parts) in enumerate(fields.items()))
+    data = known[header] = TypeData(header, own, constructors)
+    for each in mentioned:
+        define_mentioned(each, known)
+    return data
+
+
+def define_mentioned(annotation: Any, known: dict[GlobalTypeVar, TypeData]) -> None:
+    """The data types that an annotation speaks of join `known`."""
+    stack = [annotation]
+    while stack:
+        each = stack.pop()
+        stack.extend(each if isinstance(each, list) else typing.get_args(each))
+        origin = typing.get_origin(each) or each
+        if isinstance(getattr(origin, "__relay_type__", None), GlobalTypeVar):
+            define(origin, known)

@@ -1,0 +1,123 @@
+"""What the reading of one function gathers: the functions, data types and library functions that its module needs, and
+the types of the expressions that are made on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from relay.base.span import Span
+from relay.infer.eager import eager_type
+from relay.infer.infer_type import infer_type
+from relay.ir.datatype import TypeData
+from relay.ir.expr import (
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    Match,
+    Pattern,
+    PatternConstructor,
+    PatternTuple,
+    Var,
+)
+from relay.ir.module import IRModule
+from relay.ir.traversal import post_order
+from relay.ir.types import FuncType, GlobalTypeVar, Type, type_children
+from relay.ir.variables import free_vars, substitute
+from relay.ops.table import OPERATORS
+from relay.text.prelude import borrow_functions, prelude_types
+
+_MAIN, _PROBE = GlobalVar("main"), GlobalVar("probe")
+
+
+def _lists_and_options() -> dict[GlobalTypeVar, TypeData]:
+    """What Python's lists, and None beside another type, are."""
+    return {each.header: each for each in prelude_types() if each.header.name in ("List", "Option")}
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
+    `standing` the variables that stand for functions until they are finished."""
+
+    functions: dict[GlobalVar, Function] = field(default_factory=dict)
+    types: dict[GlobalTypeVar, TypeData] = field(default_factory=_lists_and_options)
+    waiting: dict[GlobalVar, Function] = field(default_factory=dict)
+    standing: dict[GlobalVar, Var] = field(default_factory=dict)
+
+    def library(self, name: str, span: Span | None) -> GlobalVar:
+        """A function of the prelude."""
+        if GlobalVar(name) not in self.functions:
+            module = infer_type(borrow_functions(IRModule(self.functions, self.types), {name: span}, OPERATORS))
+            self.functions.update(module.functions)
+            self.types.update(module.type_definitions)
+        return GlobalVar(name)
+
+    def finish(self, name: GlobalVar, function: Function) -> None:
+        """A function has been read. It, and those that waited for it, are finished when nothing is open in them."""
+        self.waiting[name] = function
+        stands = {self.standing[each]: each for each in self.waiting if each in self.standing}
+        known = set(stands)
+        if any(var not in known for each in self.waiting.values() for var in free_vars(each)):
+            return
+        closed = {each: cast("Function", substitute(body, dict(stands))) for each, body in self.waiting.items()}
+        self.waiting.clear()
+        self.functions.update(closed)
+        infer_type(IRModule(self.functions, self.types))
+
+    def module(self, main: Function, functions: Mapping[GlobalVar, Function]) -> IRModule:
+        """The finished program: `main` with what it calls, and the data types that any of them speaks of."""
+        kept = {_MAIN: main, **functions}
+        used: set[GlobalTypeVar] = set()
+        waiting = [each for function in kept.values() for each in _mentioned_types(function)]
+        while waiting:
+            header = waiting.pop()
+            if header not in used and header in self.types:
+                used.add(header)
+                fields = [part for constructor in self.types[header].constructors for part in constructor.inputs]
+                waiting += [each for part in fields for each in _headers(part)]
+        types = {header: data for header, data in self.types.items() if header in used}
+        return infer_type(IRModule(kept, types))
+
+    def type_of(self, expr: Expr) -> Type:
+        """The type of an expression over typed variables. Raises `RelayError` when it has none."""
+        known = eager_type(expr)
+        if known is not None:
+            return known
+        probe = Function(tuple(free_vars(expr)), expr)
+        infer_type(IRModule({**self.functions, _PROBE: probe}, self.types))
+        if expr.checked_type is not None:
+            return expr.checked_type
+        assert isinstance(probe.checked_type, FuncType)  # a function used as a value: only its use has a type
+        return probe.checked_type.ret_type
+
+
+def _mentioned_types(function: Function) -> Iterator[GlobalTypeVar]:
+    for node in post_order(function):
+        if isinstance(node, Constructor):
+            yield node.belong_to
+        elif isinstance(node, Match):
+            yield from (header for clause in node.clauses for header in _pattern_headers(clause.lhs))
+        elif node.checked_type is not None:
+            yield from _headers(node.checked_type)
+
+
+def _pattern_headers(pattern: Pattern) -> Iterator[GlobalTypeVar]:
+    stack = [pattern]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, PatternConstructor):
+            yield each.constructor.belong_to
+        if isinstance(each, PatternConstructor | PatternTuple):
+            stack.extend(each.patterns)
+
+
+def _headers(type_: Type) -> Iterator[GlobalTypeVar]:
+    stack = [type_]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, GlobalTypeVar):
+            yield each
+        stack.extend(type_children(each))

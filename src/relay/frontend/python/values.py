@@ -1,0 +1,122 @@
+"""Python values as expressions: numbers take the element type that is wanted, lists become Relay's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.base.span import Span
+from relay.frontend.python.block import Block, Unset
+from relay.frontend.python.datatype import DataInstance
+from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple
+from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
+from relay.ops.build import TupleWrapper
+from relay.ops.build import as_expr as operand
+
+
+def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None) -> Expr:
+    """A value as an expression of a known type. `wanted` gives numbers their element type and lists their elements'.
+
+    Raises `RelayError` (rule `python-value`) for what is no value of the language.
+    """
+    match value:
+        case ExprBase():
+            return _perhaps(block, cast("Expr", value), wanted)
+        case TupleWrapper():
+            return value.astuple()
+        case Unset():
+            raise RelayError(
+                rule="may-be-unset",
+                message="a variable is used that some way through the function does not assign",
+                span=span,
+                found=f"assigned only at line {value.span.line}",
+                remedy="assign it before the branch or loop too",
+            )
+        case bool() | int() | float() | np.ndarray() | np.generic():
+            inner = wanted.args[0] if isinstance(wanted, TypeCall) and is_option(wanted) else wanted
+            return _perhaps(block, operand(value, _element_type(value, inner)), wanted)
+        case None:
+            return _nothing(block, span, wanted)
+        case list():
+            return list_expr(block, cast("list[Any]", value), span, wanted)
+        case tuple():
+            fields = cast("tuple[Any, ...]", value)
+            types = wanted.fields if isinstance(wanted, TupleType) else [None] * len(fields)
+            parts = [as_expr(block, part, span, type_) for part, type_ in zip(fields, types, strict=False)]
+            made = Tuple(tuple(parts), span=span)
+            block.type_of(made)
+            return made
+        case DataInstance():
+            return value.to_expr(lambda part, type_: as_expr(block, part, span, type_), block.session.types)
+        case _:
+            raise RelayError(
+                rule="python-value",
+                message="a Python object is used where the program needs a value",
+                span=span,
+                expected="a number, an array, a tuple or list of such, or a value of a data type",
+                found=f"{type(value).__name__}",
+            )
+
+
+def is_option(type_: Type | None) -> bool:
+    return isinstance(type_, TypeCall) and type_.func.name == "Option"
+
+
+def _perhaps(block: Block, value: Expr, wanted: Type | None) -> Expr:
+    """A value where one that may be missing is wanted: it is there."""
+    if not isinstance(wanted, TypeCall) or not is_option(wanted) or is_option(block.type_of(value)):
+        return value
+    some = constructor_named(block, "Option", "Some")
+    return block.bind_as("some", Call(some, (value,), type_args=wanted.args), wanted)
+
+
+def _element_type(value: Any, wanted: Type | None) -> DType | None:
+    """A number takes what is wanted if that loses nothing; arrays keep their own."""
+    if isinstance(value, np.ndarray | np.generic) or not isinstance(wanted, TensorType):
+        return None
+    if isinstance(value, bool) != wanted.dtype.is_bool or (isinstance(value, float) and not wanted.dtype.is_float):
+        return None
+    return wanted.dtype
+
+
+def _nothing(block: Block, span: Span, wanted: Type | None) -> Expr:
+    """None: nothing of an Option, or the empty tuple."""
+    if isinstance(wanted, TypeCall) and is_option(wanted):
+        return block.bind_as(
+            "none", Call(constructor_named(block, "Option", "None"), (), type_args=wanted.args), wanted
+        )
+    return as_expr(block, (), span)
+
+
+def list_expr(block: Block, items: Sequence[Any], span: Span, wanted: Type | None = None) -> Expr:
+    """A Relay list of these elements. Raises `RelayError` (rule `empty-list`) when nothing says of what it is one."""
+    element = wanted.args[0] if isinstance(wanted, TypeCall) and wanted.func.name == "List" else None
+    parts = [as_expr(block, item, span, element) for item in items]
+    if element is None and not parts:
+        raise RelayError(
+            rule="empty-list",
+            message="nothing says what the elements of this list are",
+            span=span,
+            remedy="annotate the variable: xs: list[relay.Tensor[(3,)]] = []",
+        )
+    element = element or block.type_of(parts[0])
+    type_ = TypeCall(GlobalTypeVar("List"), (element,))
+    cons, nil = constructor_named(block, "List", "Cons"), constructor_named(block, "List", "Nil")
+    result: Expr = Call(nil, (), type_args=(element,), span=span)
+    for part in reversed(parts):
+        result = Call(cons, (part, result), type_args=(element,), span=span)
+    return block.bind_as("items", result, type_, span)
+
+
+def constructor_named(block: Block, type_name: str, name: str) -> Constructor:
+    """A constructor of lists or options."""
+    data = block.session.types[GlobalTypeVar(type_name)]
+    return next(each for each in data.constructors if each.name_hint == name)
+
+
+def is_list(type_: Type) -> bool:
+    return isinstance(type_, TypeCall) and type_.func.name == "List"

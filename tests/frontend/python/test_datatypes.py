@@ -1,0 +1,149 @@
+"""Data types declared as classes, and models whose arrays are parameters."""
+
+from typing import Generic, TypeVar
+
+import numpy as np
+import pytest
+
+import relay
+from tests.messages import check_message
+
+Scalar = relay.Tensor[()]
+Element = TypeVar("Element")
+
+
+@relay.datatype
+class Tree:
+    class Leaf: ...
+
+    class Node:
+        left: "Tree"
+        value: Scalar
+        right: "Tree"
+
+
+@relay.datatype
+class Box(Generic[Element]):
+    class Full:
+        value: Element
+
+    class Empty: ...
+
+
+@relay.datatype
+class Point:
+    x: Scalar
+    y: Scalar
+
+
+@relay.function
+def total(tree: Tree) -> Scalar:
+    match tree:
+        case Tree.Leaf():
+            return 0.0
+        case Tree.Node(left, value, right):
+            return total(left) + value + total(right)
+
+
+@relay.function
+def grow(depth: int) -> Tree:
+    if depth == 0:
+        return Tree.Leaf()
+    return Tree.Node(grow(depth - 1), 1.0, grow(depth - 1))
+
+
+@relay.function
+def total_of_grown(depth: int):
+    return total(grow(depth))
+
+
+@relay.function
+def opened(x: relay.Tensor[(3,)], n: int):
+    box = Box.Empty()
+    if n > 0:
+        box = Box.Full(x)
+    match box:
+        case Box.Full(value):
+            return value
+        case Box.Empty():
+            return x * 0
+
+
+@relay.function
+def norm(a: Scalar):
+    match Point(a, a + 1):
+        case Point(x, y):
+            return x * x + y * y
+
+
+def test_a_recursive_type():
+    assert total_of_grown(np.int32(4)) == 15
+    assert "type Tree {\n  Leaf,\n  Node(Tree, float32, Tree),\n}" in total_of_grown.astext()
+
+
+def test_a_type_with_one_constructor():
+    assert norm(np.float32(2)) == 13
+
+
+def test_values_are_dataclasses():
+    leaf = Tree.Leaf()
+    assert repr(Tree.Node(leaf, 1.0, leaf)) == "Tree.Node(left=Tree.Leaf(), value=1.0, right=Tree.Leaf())"
+    assert Tree.Node(leaf, 1.0, leaf) == Tree.Node(leaf, 1.0, leaf)
+    assert isinstance(leaf, Tree)
+    match Box.Full(3):
+        case Box.Full(value):
+            assert value == 3
+
+
+def test_a_class_without_constructors_is_refused():
+    with pytest.raises(relay.RelayError) as caught:
+
+        @relay.datatype
+        class Nothing:
+            pass
+
+    check_message("python", "bad-datatype", caught.value)
+
+
+@relay.model
+class Perceptron:
+    def __init__(self, random: np.random.Generator) -> None:
+        self.layers = [
+            (random.standard_normal((3, 3), np.float32), random.standard_normal(3, np.float32)) for _ in range(2)
+        ]
+        self.scale = 2.0
+
+    def activation(self, x):
+        return np.maximum(x, 0) * self.scale
+
+    def __call__(self, x: relay.Tensor[("n", 3)]):  # noqa: F821
+        for w, b in self.layers:
+            x = self.activation(x @ w + b)
+        return x
+
+
+@relay.model
+class Ensemble:
+    def __init__(self) -> None:
+        self.members = [Perceptron(np.random.default_rng(seed)) for seed in range(2)]
+
+    def __call__(self, x: relay.Tensor[(2, 3)]):
+        total = x * 0
+        for member in self.members:
+            total = total + member(x)
+        return total
+
+
+def test_a_model_runs_as_the_class_does():
+    model, x = Perceptron(np.random.default_rng(0)), np.ones((2, 3), np.float32)
+    module, params = model.to_relay()
+    assert list(params) == ["layers.0.0", "layers.0.1", "layers.1.0", "layers.1.1"]
+    assert [each.name_hint for each in module["main"].params] == ["x", *params]
+    np.testing.assert_allclose(model(x), type(model).__call__.__wrapped__(model, x), rtol=1e-5)
+
+
+def test_models_inside_models():
+    model, x = Ensemble(), np.ones((2, 3), np.float32)
+    assert "members.1.layers.0.0" in model.to_relay()[1]
+    expected = sum(type(each).__call__.__wrapped__(each, x) for each in model.members)
+    np.testing.assert_allclose(model(x), expected, rtol=1e-5)
