@@ -8,10 +8,11 @@ import pytest
 from relay.base.diagnostics import RelayError
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
-from relay.interpret.values import ConstructorValue, RefValue
+from relay.interpret.values import RefValue
 from relay.ir.expr import Call, Function, Op, Var
 from relay.ir.operator import Conflict, Operator
 from relay.ops.table import OPERATORS
+from relay.runtime.values import DataValue
 from relay.text.module_parser import parse, parse_expr
 
 LIST = "type List[a] { Nil, Cons(a, List[a]) }\n"
@@ -33,8 +34,8 @@ def show(value):
     match value:
         case tuple():
             return tuple(map(show, value))
-        case ConstructorValue(_, fields, constructor):
-            return (constructor.name_hint, *map(show, fields))
+        case DataValue(_, constructor, fields):
+            return (constructor, *map(show, fields))
         case RefValue(inner):
             return ("ref", show(inner))
         case np.ndarray():

@@ -8,7 +8,7 @@ import numpy as np
 
 import relay
 from relay.runtime.executable import Executable
-from relay.runtime.heap import DataValue
+from relay.runtime.values import DataValue
 
 LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
@@ -51,7 +51,7 @@ def assert_same(found: Any, expected: Any) -> None:
             np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-6)
             continue
         if isinstance(left, DataValue):
-            assert left.constructor == right.constructor.name_hint
+            assert left.constructor == right.constructor
             left, right = left.fields, right.fields
         assert isinstance(left, tuple)
         assert len(left) == len(right)

@@ -15,7 +15,6 @@ from relay.infer.exhaustiveness import show_pattern
 from relay.infer.infer_type import infer_type, infer_type_expr
 from relay.infer.join import join
 from relay.infer.unify import Mode, Unifier
-from relay.interpret.values import ConstructorValue
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Call,
@@ -49,6 +48,7 @@ from relay.ir.types import (
     scalar_type,
 )
 from relay.ops.table import OPERATORS
+from relay.runtime.values import DataValue
 from relay.testing import dcgan, densenet, dqn, inception_v3, mlp, mobilenet, resnet, squeezenet, vgg
 from relay.text import module_parser
 
@@ -78,14 +78,10 @@ def plain(value):
             return value.tolist()
         case tuple():
             return tuple(map(plain, value))
-        case ConstructorValue(_, fields, constructor) if constructor.belong_to.name == "List":
-            items = []
-            while fields:
-                items.append(plain(fields[0]))
-                fields = fields[1].fields
-            return items
-        case ConstructorValue(_, fields, constructor):
-            return (constructor.name_hint, *map(plain, fields))
+        case DataValue(type_name="List"):
+            return list(map(plain, value))
+        case DataValue(_, constructor, fields):
+            return (constructor, *map(plain, fields))
         case _:
             return value
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import RelayError
-from relay.runtime.manifest import EntrySpec
+from relay.runtime.manifest import EntrySpec, TensorSpec
 
 
 def add_extent_option(command: argparse.ArgumentParser) -> None:
@@ -46,6 +46,12 @@ def random_inputs(entry: EntrySpec, seed: int, extents: Mapping[str, int]) -> di
     values: dict[Symbol, int] = {symbol: extents.get(symbol.name, 1) for symbol in entry.symbols}
     arrays: dict[str, NDArray[np.generic]] = {}
     for spec in entry.inputs:
+        if not isinstance(spec, TensorSpec):
+            raise RelayError(
+                rule="input-kind",
+                message=f"input `{spec.name}` is a {spec.type}, which cannot be made up",
+                remedy="call the program from Python: relay.load(path)(...)",
+            )
         shape = tuple(evaluate(extent, values) for extent in spec.shape)
         if spec.dtype.is_float:
             arrays[spec.name] = generator.standard_normal(shape, dtype=np.float32).astype(spec.dtype.numpy)

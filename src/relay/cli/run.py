@@ -15,8 +15,8 @@ from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model
 from relay.runtime.executable import Result, load
 from relay.runtime.files import write_atomically
-from relay.runtime.heap import DataValue
 from relay.runtime.manifest import EntrySpec
+from relay.runtime.values import DataValue
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -21,11 +21,11 @@ from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend
 from relay.lower.module import entry_checks, lower_module
-from relay.lower.program import ProcedureEntry, Program, ProgramFunction
+from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction, ValueParameter
 from relay.runtime.artefact import Artefact
 from relay.runtime.executable import aligned_bytes
 from relay.runtime.heap import HEAP_BYTES
-from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec
+from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.pipelines import optimization_pipeline
 
@@ -131,7 +131,7 @@ class Compilation:
             "target": str(self.backend.target),
             "opt": str(self.opt_level),
         }
-        return Manifest(entries, provenance, self.backend.target, program.labels)
+        return Manifest(entries, provenance, self.backend.target, program.labels, program.data)
 
     @contextmanager
     def _stage(self, name: str) -> Generator[None]:
@@ -171,13 +171,19 @@ def _entry_spec(function: ProgramFunction) -> EntrySpec:
 def _heap_entry_spec(entry: ProcedureEntry) -> EntrySpec:
     return EntrySpec(
         name=entry.name,
-        inputs=tuple(TensorSpec(p.name, p.type.shape, p.type.dtype) for p in entry.inputs),
+        inputs=tuple(map(_input_spec, entry.inputs)),
         outputs=(),
         result=HeapResult(),
         symbols=entry.symbols,
         workspace_bytes=HEAP_BYTES,
         failures=entry.failures,
     )
+
+
+def _input_spec(parameter: Parameter | ValueParameter) -> InputSpec:
+    if isinstance(parameter, ValueParameter):
+        return ValueSpec(parameter.name, parameter.type)
+    return TensorSpec(parameter.name, parameter.type.shape, parameter.type.dtype)
 
 
 def as_module(program: IRModule | Expr) -> IRModule:

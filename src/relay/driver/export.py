@@ -10,7 +10,7 @@ from relay.base.diagnostics import RelayError
 from relay.lower.backend import Backend
 from relay.runtime.artefact import Artefact
 from relay.runtime.files import write_atomically
-from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec
+from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec
 
 
 def export_library(backend: Backend, artefact: Artefact, path: Path) -> None:
@@ -76,7 +76,9 @@ def _buffer_lines(entry: EntrySpec) -> Iterator[str]:
         yield f"     {position}  {role:6} {_comment(str(spec))}{_size(spec)}\n"
 
 
-def _size(spec: TensorSpec) -> str:
+def _size(spec: InputSpec) -> str:
+    if not isinstance(spec, TensorSpec):
+        return ""
     total = spec.dtype.item_bytes
     for extent in spec.shape:
         if not isinstance(extent, int):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from relay.base.diagnostics import RelayError
 from relay.interpret.machine import CallOperator, Machine, Trace, by_meaning
-from relay.interpret.values import Closure, Value, ValueLike, to_value
+from relay.interpret.values import Closure, Value, ValueLike, to_value, to_value_of
 from relay.ir.expr import Expr, Function, GlobalVar, Var
 from relay.ir.module import IRModule
 from relay.ir.sharing import scopes
@@ -58,7 +58,8 @@ def _arguments(
 ) -> tuple[Value, ...]:
     """The arguments in the order of the parameters."""
     if not isinstance(given, Mapping):
-        return tuple(map(to_value, given))
+        types = [param.type_annotation for param in function.params]
+        return tuple(map(to_value_of, given, types)) if len(types) == len(given) else tuple(map(to_value, given))
     names = [param.name_hint for param in function.params]
     if len(set(names)) != len(names) or set(names) != set(given):
         raise RelayError(
@@ -67,4 +68,4 @@ def _arguments(
             expected=", ".join(names) or "no arguments",
             found=", ".join(given) or "none",
         )
-    return tuple(to_value(given[param]) for param in names)
+    return tuple(to_value_of(given[param.name_hint], param.type_annotation) for param in function.params)

@@ -18,7 +18,7 @@ from relay.arith.expr import (
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
 from relay.base.span import Span
-from relay.interpret.values import Closure, ConstructorValue, Environment, RefValue, Value
+from relay.interpret.values import Closure, Environment, RefValue, Value
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Constructor, Op
 from relay.ir.operator import Check
@@ -34,6 +34,7 @@ from relay.ir.types import (
     TypeCall,
     TypeVar,
 )
+from relay.runtime.values import DataValue
 
 
 def extent_of(dim: IntExpr, environment: Environment) -> int | None:
@@ -75,7 +76,7 @@ def conforms(value: Value, type_: Type, environment: Environment) -> str:
                     return f"{_kind(part)} is not a tuple of {len(parts)}"
                 stack.extend(zip(reversed(part), reversed(parts), strict=True))
             case TypeCall(func):
-                if not isinstance(part, ConstructorValue) or part.constructor.belong_to != func:
+                if not isinstance(part, DataValue) or part.type_name != func.name:
                     return f"{_kind(part)} is not a {func}"
             case FuncType():
                 if not isinstance(part, (Closure, Constructor, Op)):
@@ -108,8 +109,8 @@ def _kind(value: Value) -> str:
             return "a tensor"
         case tuple():
             return f"a tuple of {len(value)}"
-        case ConstructorValue(_, _, constructor):
-            return f"a {constructor.belong_to}"
+        case DataValue(type_name):
+            return f"a {type_name}"
         case RefValue():
             return "a ref"
         case Closure() | Constructor() | Op():

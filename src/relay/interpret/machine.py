@@ -17,7 +17,7 @@ from relay.infer.checks import node_checks
 from relay.infer.constraints import attributes_of
 from relay.infer.explain import arity_error, callee_name, describe
 from relay.interpret.extents import concrete, conforms, enforce
-from relay.interpret.values import Closure, ConstructorValue, Environment, RefValue, Value, show_value
+from relay.interpret.values import Closure, Environment, RefValue, Value, show_value
 from relay.ir.attributes import Attributes
 from relay.ir.expr import (
     Call,
@@ -48,6 +48,7 @@ from relay.ir.sharing import Scope, Scopes, scopes, value_node
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import TensorType
 from relay.ops.record import OperatorRecord
+from relay.runtime.values import DataValue
 
 CallOperator = Callable[[Operator, Attributes, tuple[Value, ...]], Value]
 Trace = Callable[["Step"], None]
@@ -225,10 +226,10 @@ class Machine:
             case Op(operator):
                 attributes = concrete(attributes_of(node, operator), frame.environment)
                 self._finish(frame, self.call_operator(operator, attributes, arguments))
-            case Constructor(_, inputs, _, tag):
+            case Constructor(name, inputs, type_name):
                 if len(arguments) != len(inputs):
                     raise arity_error(node, None, len(inputs))
-                self._finish(frame, ConstructorValue(tag, arguments, callee))
+                self._finish(frame, DataValue(type_name.name, name, arguments))
             case Closure():
                 if len(arguments) != len(callee.function.params):
                     raise arity_error(node, None, len(callee.function.params))
@@ -330,7 +331,7 @@ class Machine:
                 environment.values.update(bound)
                 self._push(frame, Frame(scope, frame.scopes, environment))
                 return
-        shown = data.constructor.name_hint if isinstance(data, ConstructorValue) else type(data).__name__
+        shown = data.constructor if isinstance(data, DataValue) else type(data).__name__
         raise RelayError(rule="no-clause-fits", message=f"no clause of a match fits {shown}", span=node.span)
 
     def ref_create(self, frame: Frame, node: RefCreate) -> None:
@@ -361,7 +362,7 @@ def _fits(pattern: Pattern, value: Value, bound: dict[object, Value | int]) -> b
             case PatternVar(var):
                 bound[var] = part
             case PatternConstructor(constructor, patterns):
-                if not isinstance(part, ConstructorValue) or part.constructor != constructor:
+                if not isinstance(part, DataValue) or not _made_by(part, constructor):
                     return False
                 if len(patterns) != len(part.fields):
                     return False
@@ -371,6 +372,10 @@ def _fits(pattern: Pattern, value: Value, bound: dict[object, Value | int]) -> b
                     return False
                 stack.extend(zip(patterns, part, strict=True))
     return True
+
+
+def _made_by(value: DataValue, constructor: Constructor) -> bool:
+    return value.constructor == constructor.name_hint and value.type_name == constructor.belong_to.name
 
 
 STEPS: Mapping[type, Callable[[Machine, Frame, Any], None]] = {

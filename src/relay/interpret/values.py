@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from relay.base.dtypes import dtype_of
 from relay.ir.expr import Constructor, Function, Op
 from relay.ir.sharing import Scopes
+from relay.ir.types import GlobalTypeVar, Type, TypeCall
+from relay.runtime.values import DataValue, as_data, data_list
 
 
 class Environment:
@@ -48,15 +50,6 @@ class Closure:
         return self.apply(self, tuple(map(to_value, arguments)), "the function")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConstructorValue:
-    """A value of a data type."""
-
-    tag: int
-    fields: tuple[Value, ...]
-    constructor: Constructor = field(repr=False)
-
-
 @dataclass(slots=True, eq=False)
 class RefValue:
     """A mutable cell: the one thing in the language that changes."""
@@ -66,7 +59,7 @@ class RefValue:
 
 MAX_SHOWN_DEPTH = 8
 Array: TypeAlias = NDArray[np.generic]
-Value: TypeAlias = Union[Array, "tuple[Value, ...]", Closure, ConstructorValue, RefValue, Constructor, Op]
+Value: TypeAlias = Union[Array, "tuple[Value, ...]", Closure, DataValue, RefValue, Constructor, Op]
 ValueLike: TypeAlias = Union[Value, bool, int, float, "Sequence[ValueLike]"]
 
 
@@ -77,7 +70,7 @@ def to_value(like: object) -> Value:
     (array(1, dtype=int32), array(2.5, dtype=float32))
     """
     match like:
-        case Closure() | ConstructorValue() | RefValue() | Constructor() | Op():
+        case Closure() | DataValue() | RefValue() | Constructor() | Op():
             return like
         case tuple() | list():
             return tuple(map(to_value, like))
@@ -95,6 +88,37 @@ def to_value(like: object) -> Value:
             array = np.asarray(like)
             dtype_of(array.dtype)
             return array
+
+
+def to_value_of(like: object, type_: Type | None) -> Value:
+    """A value where a type is wanted: Python lists become Relay's, None and other values options, instances of classes
+    that `@relay.datatype` made values of that type."""
+    if not isinstance(type_, TypeCall | GlobalTypeVar):
+        return to_value(like)
+    name = type_.func.name if isinstance(type_, TypeCall) else type_.name
+    made = as_data(like, name)
+    if made is None:
+        return to_value(like)
+    inner = type_.args[0] if isinstance(type_, TypeCall) and name in ("List", "Option") else None
+    if name == "List" and inner is not None:
+        return data_list(to_value_of(item, inner) for item in made)
+    stack: list[object] = [like]
+    known: dict[int, Value] = {}
+    while stack:
+        each = stack[-1]
+        data = as_data(each, name if each is like else "")
+        fields = () if data is None else data.fields
+        waiting = [part for part in fields if id(part) not in known]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        stack.pop()
+        if data is None:
+            known[id(each)] = to_value_of(each, inner)
+        else:
+            parts = tuple(known[id(part)] for part in fields)
+            known[id(each)] = DataValue(data.type_name, data.constructor, parts)
+    return known[id(like)]
 
 
 def show_value(value: Value) -> str:
@@ -116,9 +140,9 @@ def _show(value: Value, depth: int) -> str:
             return "..."
         case tuple():
             return f"({', '.join(_show(part, depth - 1) for part in value)}{',' if len(value) == 1 else ''})"
-        case ConstructorValue(_, fields, constructor):
+        case DataValue(_, constructor, fields):
             inner = ", ".join(_show(part, depth - 1) for part in fields)
-            return f"{constructor.name_hint}({inner})" if fields else constructor.name_hint
+            return f"{constructor}({inner})" if fields else constructor
         case RefValue(inside):
             return f"ref({_show(inside, depth - 1)})"
         case Closure():

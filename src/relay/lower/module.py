@@ -21,13 +21,14 @@ from relay.ir.types import (
     TypeCall,
     type_children,
 )
+from relay.lower.inputs import InputTypes
 from relay.lower.kernel_calls import Constants, KernelOf
 from relay.lower.lowering import determined_symbols, extent_checks, input_value, lower_function, result_spec
 from relay.lower.place import CheckExtents
 from relay.lower.procedures import Procedures, is_deep
-from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction
+from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction, ValueParameter
 from relay.lower.refusal import not_native
-from relay.runtime.manifest import CellLabel, TensorLabel
+from relay.runtime.manifest import CellLabel, ResultSpec, TensorLabel
 
 Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 
@@ -45,11 +46,12 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Progr
     procedures = Procedures(module, kernel_of, constants)
     functions: list[ProgramFunction] = []
     entries: list[ProcedureEntry] = []
+    types = InputTypes(module, procedures)
     for name, function in module.functions.items():
         if is_straight(function):
             functions.append(lower_function(name, function, checks.get(name, ()), kernel_of, constants))
         elif name.name_hint == "main" or can_be_entered(function, module):
-            entries.append(_entry(name, function, checks.get(name, ()), procedures))
+            entries.append(_entry(name, function, checks.get(name, ()), procedures, types))
     procedures.finish()
     by_name = {each.name: each for each in procedures.finished}
     failures = tuple(procedures.failures)
@@ -60,6 +62,7 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Progr
         tuple(procedures.finished),
         tuple(replace(each, failures=failures, deep=is_deep(by_name, each.procedure)) for each in entries),
         tuple(procedures.labels),
+        tuple(types.data.values()),
     )
 
 
@@ -108,7 +111,7 @@ def is_of_tensors(type_: Type | None) -> bool:
 
 def can_be_entered(function: Function, module: IRModule) -> bool:
     """Whether callers can make the arguments of a function and take its result."""
-    if function.type_params or not all(is_of_tensors(each.checked_type) for each in function.params):
+    if function.type_params or not all(is_data(each.checked_type, module) for each in function.params):
         return False
     return is_data(function.body.checked_type, module)
 
@@ -133,19 +136,38 @@ def is_data(type_: Type | None, module: IRModule) -> bool:
     return True
 
 
-def _entry(name: GlobalVar, function: Function, checks: Sequence[Check], procedures: Procedures) -> ProcedureEntry:
-    inputs: list[Parameter] = []
-    values = [input_value(parameter, inputs) for parameter in function.params]
+def _entry(
+    name: GlobalVar, function: Function, checks: Sequence[Check], procedures: Procedures, types: InputTypes
+) -> ProcedureEntry:
+    inputs: list[Parameter | ValueParameter] = []
+    arguments = tuple(_argument(parameter, inputs, types) for parameter in function.params)
     if not is_data(function.body.checked_type, procedures.module):
         raise not_native(function, f"gives a value of type {function.body.checked_type} to its caller")
-    positions = iter(range(len(inputs)))
-    arguments = tuple(result_spec(value, positions) for value in values)
-    symbols = determined_symbols(function, inputs)
+    tensors = [each for each in inputs if isinstance(each, Parameter)]
+    symbols = determined_symbols(function, tensors)
     made, texts = extent_checks(function, checks, symbols)
     numbered = tuple(
         CheckExtents(check.condition, procedures.failure(text)) for check, text in zip(made, texts, strict=True)
     )
     procedures.label(CellLabel("tuple"))
-    labels = tuple(procedures.label(TensorLabel(each.type.dtype, len(each.type.shape))) for each in inputs)
+    labels = tuple(
+        procedures.label(TensorLabel(each.type.dtype, len(each.type.shape))) if isinstance(each, Parameter) else None
+        for each in inputs
+    )
     code = procedures.procedure_of(name)
     return ProcedureEntry(name.name_hint, code, tuple(inputs), labels, arguments, symbols, numbered, deep=True)
+
+
+def _argument(parameter: Var, inputs: list[Parameter | ValueParameter], types: InputTypes) -> ResultSpec:
+    """A parameter as the inputs it is made of: tensors, nested as its type says, or one value."""
+    type_ = parameter.checked_type
+    start = len(inputs)
+    if is_of_tensors(type_):
+        tensors: list[Parameter] = []
+        value = input_value(parameter, tensors)
+        inputs.extend(tensors)
+        return result_spec(value, iter(range(start, len(inputs))))
+    if not is_data(type_, types.module):
+        raise not_native(parameter, f"takes a parameter of type {type_}")
+    inputs.append(ValueParameter(parameter.name_hint, types.told(type_)))
+    return start

@@ -26,6 +26,7 @@ from relay.ir.types import TensorType
 from relay.lower.place import CheckExtents, Place
 from relay.lower.procedure import Procedure
 from relay.runtime.manifest import Label, ResultSpec
+from relay.runtime.value_types import DataSpec, ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,17 @@ class Parameter:
         return f"{self.name}: {self.type}"
 
 
+@dataclass(frozen=True, slots=True)
+class ValueParameter:
+    """A value that is no tensor, which the caller hands in as a word."""
+
+    name: str
+    type: ValueType
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramFunction:
     """One entry. Its instructions run in order; a failed check ends it."""
@@ -93,13 +105,15 @@ class ProgramFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcedureEntry:
-    """What lets a caller run a procedure: it makes a heap, wraps the caller's arrays (`arguments` says how they nest,
-    `labels` what each is), and leaves the result on the heap. `deep`: it may need more stack than callers have."""
+    """What lets a caller run a procedure: it makes a heap, wraps the caller's arrays, and leaves the result there.
+
+    `arguments` says how inputs nest, `labels` what each is (None for a value, which is a word already). `deep`: it may
+    need more stack than callers have."""
 
     name: str
     procedure: str
-    inputs: tuple[Parameter, ...]
-    labels: tuple[int, ...]
+    inputs: tuple[Parameter | ValueParameter, ...]
+    labels: tuple[int | None, ...]
     arguments: tuple[ResultSpec, ...]
     symbols: tuple[Symbol, ...]
     checks: tuple[CheckExtents, ...]
@@ -135,6 +149,7 @@ class Program:
     procedures: tuple[Procedure, ...] = ()
     entries: tuple[ProcedureEntry, ...] = ()
     labels: tuple[Label, ...] = ()
+    data: tuple[DataSpec, ...] = ()
 
     def function(self, name: str) -> ProgramFunction | Procedure:
         """The function called `name`, in whichever form it has. Raises `RelayError` (rule `unknown-global`)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,22 @@ from relay.runtime.extents import Source
 from relay.runtime.manifest import EntrySpec, TensorSpec
 
 
-def bind_arguments(
-    entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]
-) -> tuple[NDArray[np.generic], ...]:
-    """One array an input, in the entry's order. Raises `RelayError` when arguments and inputs do not pair up."""
-    if not named and len(positional) == len(entry.inputs):
-        chosen = positional
-    else:
-        chosen = _pair(entry, positional, named)
-    return tuple(as_array(value, spec) for value, spec in zip(chosen, entry.inputs, strict=True))
+def bind_arguments(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    """One array an input, in the entry's order; values that are no tensors as they were given. A tuple of tensors is
+    its fields, one after another.
+
+    Raises `RelayError` when arguments and inputs do not pair up.
+    """
+    if named or len(positional) != len(entry.inputs):
+        positional = _pair(entry, [leaf for each in positional for leaf in _leaves(each)], named)
+    return tuple(
+        as_array(value, spec) if isinstance(spec, TensorSpec) else value
+        for value, spec in zip(positional, entry.inputs, strict=True)
+    )
+
+
+def _leaves(argument: Any) -> list[Any]:
+    return [leaf for part in argument for leaf in _leaves(part)] if isinstance(argument, tuple) else [argument]
 
 
 def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
@@ -100,19 +107,17 @@ def _scalar(value: float, spec: TensorSpec) -> NDArray[np.generic]:
     return array
 
 
-def solve_symbols(
-    entry: EntrySpec, sources: Mapping[Symbol, Source], arrays: Sequence[NDArray[np.generic]]
-) -> dict[Symbol, int]:
+def solve_symbols(entry: EntrySpec, sources: Mapping[Symbol, Source], arrays: Sequence[Any]) -> dict[Symbol, int]:
     """The dimension symbols as these arrays have them; every extent is checked. `sources` are those of the entry."""
     values: dict[Symbol, int] = {}
     for symbol, source in sources.items():
         value = source.value(arrays[source.position].shape[source.axis])
         if value is None:
-            spec = entry.inputs[source.position]
+            spec = cast("TensorSpec", entry.inputs[source.position])
             raise _mismatch(spec, "shape", f"({_shape(spec)})", str(arrays[source.position].shape), "")
         values[symbol] = value
     for spec, array in zip(entry.inputs, arrays, strict=True):
-        if spec.shape == array.shape:
+        if not isinstance(spec, TensorSpec) or spec.shape == array.shape:
             continue
         expected = tuple(evaluate(extent, values) for extent in spec.shape)
         if expected != array.shape:

@@ -16,12 +16,15 @@ from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
+from relay.runtime.building import ValueBuilder
 from relay.runtime.elf import ELF_MAGIC
 from relay.runtime.extents import symbol_sources
-from relay.runtime.heap import DataValue, HeapValue, read_result
+from relay.runtime.heap import HeapValue, read_result
 from relay.runtime.host import check_runs_here, runs_here
-from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Label, Manifest, ResultSpec
+from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Label, Manifest, ResultSpec, TensorSpec
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, load_artefact_code, load_shared_library
+from relay.runtime.value_types import DataSpec
+from relay.runtime.values import DataValue
 
 Result: TypeAlias = Union[NDArray[np.generic], DataValue, "tuple[Result, ...]"]
 Exporter: TypeAlias = Callable[[Artefact, Path], None]
@@ -54,7 +57,7 @@ class Executable:
         point = self._entries.get(name)
         if point is None:
             point = self._entries.setdefault(
-                name, EntryPoint(self.manifest.entry(name), self.code, self.manifest.labels)
+                name, EntryPoint(self.manifest.entry(name), self.code, self.manifest.labels, self.manifest.data)
             )
         return point
 
@@ -118,18 +121,22 @@ class EntryPoint:
         "_sources",
         "_spec",
         "_symbols",
+        "_values",
         "_workspaces",
     )
 
-    def __init__(self, spec: EntrySpec, code: NativeCode, labels: Sequence[Label] = ()) -> None:
+    def __init__(
+        self, spec: EntrySpec, code: NativeCode, labels: Sequence[Label] = (), data: Sequence[DataSpec] = ()
+    ) -> None:
         self._spec = spec
         self._function = code.entry(spec.native_symbol)
         self._constants = code.constants_address
-        self._sources = symbol_sources(tensor.shape for tensor in spec.inputs)
+        self._sources = symbol_sources(spec.input_shapes)
         self._fixed_outputs = None if spec.symbols else self._output_types({})
         self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
         self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
         self._labels = labels
+        self._values = ValueBuilder(labels, data)
         self._heap = None if not isinstance(spec.result, HeapResult) else _HeapFunctions.of(code)
         self._workspaces: list[_Workspace] = []  # free ones; append and pop are atomic
 
@@ -164,11 +171,20 @@ class EntryPoint:
         if status:
             raise self._failure(status, values)
 
-    def _run_on_heap(self, inputs: Sequence[NDArray[np.generic]], values: Mapping[Symbol, int]) -> HeapValue:
+    def _run_on_heap(self, inputs: Sequence[Any], values: Mapping[Symbol, int]) -> HeapValue:
         """Run, take the result from the heap of the call, and free the heap, whatever is left on it."""
         if self._heap is None:
             raise CompilerBug("runtime", f"`{self._spec.name}` has no heap")
-        buffers = self._buffers(*map(_address, inputs))
+        words: list[int] = []
+        kept: list[object] = []  # what the words speak of must live as long as the call
+        for spec, given in zip(self._spec.inputs, inputs, strict=True):
+            if isinstance(spec, TensorSpec):
+                words.append(_address(given))
+            else:
+                word, owner = self._values.build(spec, given)
+                words.append(word)
+                kept.append(owner)
+        buffers = self._buffers(*words)
         symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
         workspace = self._take_workspace(values)
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug
 from relay.runtime.manifest import CellLabel, Label, TensorLabel
+from relay.runtime.values import DataValue
 
 HEAP_BYTES = 1024
 STACK_END_OFFSET_BYTES = 8
@@ -27,18 +27,6 @@ LABEL_OFFSET_BYTES = 8
 FIELDS_OFFSET_BYTES = 24
 DATA_OFFSET_BYTES = 32
 EXTENTS_OFFSET_BYTES = 40
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DataValue:
-    """A value of a data type: the names of the type and of the constructor, and the fields."""
-
-    type_name: str
-    constructor: str
-    fields: tuple[HeapValue, ...]
-
-    def __repr__(self) -> str:
-        return f"<{self.type_name}.{self.constructor} of {len(self.fields)} fields>"
 
 
 HeapValue: TypeAlias = Union[NDArray[np.generic], "tuple[HeapValue, ...]", DataValue]

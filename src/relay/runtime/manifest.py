@@ -29,6 +29,7 @@ from relay.arith.expr import (
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.target import Target
+from relay.runtime.value_types import DataSpec, ValueType, data_from_json, data_to_json, type_from_json, type_to_json
 
 FORMAT_VERSION = 1
 _MAX_DEPTH = 64
@@ -44,6 +45,20 @@ class TensorSpec:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpec:
+    """A value that is no tensor, that an entry takes."""
+
+    name: str
+    type: ValueType
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}"
+
+
+InputSpec: TypeAlias = Union[TensorSpec, ValueSpec]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,7 @@ class EntrySpec:
     """
 
     name: str
-    inputs: tuple[TensorSpec, ...]
+    inputs: tuple[InputSpec, ...]
     outputs: tuple[TensorSpec, ...]
     result: ResultSpec | HeapResult
     symbols: tuple[Symbol, ...]
@@ -110,16 +125,22 @@ class EntrySpec:
     def native_symbol(self) -> str:
         return f"relay_entry_{self.name}"
 
+    @property
+    def input_shapes(self) -> tuple[tuple[IntExpr, ...], ...]:
+        """The shapes of the inputs, in order; that of a value is empty."""
+        return tuple(each.shape if isinstance(each, TensorSpec) else () for each in self.inputs)
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
-    on. `labels` are the kinds of objects on the heaps of its calls, by number."""
+    on. `labels` are the kinds of objects on the heaps of its calls, by number; `data` the data types of its inputs."""
 
     entries: tuple[EntrySpec, ...]
     provenance: Mapping[str, str]
     target: Target = field(default_factory=Target)
     labels: tuple[Label, ...] = ()
+    data: tuple[DataSpec, ...] = ()
 
     def entry(self, name: str) -> EntrySpec:
         for entry in self.entries:
@@ -137,7 +158,7 @@ class Manifest:
         entries = [
             {
                 "name": entry.name,
-                "inputs": [_tensor_to_json(spec) for spec in entry.inputs],
+                "inputs": [_input_to_json(spec) for spec in entry.inputs],
                 "outputs": [_tensor_to_json(spec) for spec in entry.outputs],
                 "result": _result_to_json(entry.result),
                 "symbols": [symbol.name for symbol in entry.symbols],
@@ -154,6 +175,8 @@ class Manifest:
         }
         if self.labels:
             document["labels"] = list(map(_label_to_json, self.labels))
+        if self.data:
+            document["data"] = list(map(data_to_json, self.data))
         return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
@@ -173,6 +196,7 @@ class Manifest:
             provenance = {str(key): str(value) for key, value in document["provenance"].items()}
             target = Target.parse(str(document["target"]))
             labels = tuple(map(_label_from_json, document.get("labels", [])))
+            data = tuple(map(data_from_json, document.get("data", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
                 rule="bad-manifest",
@@ -180,7 +204,7 @@ class Manifest:
                 found=f"{type(error).__name__}: {error}",
                 remedy="the file is damaged or is not an artefact; compile the model again",
             ) from error
-        return Manifest(entries, provenance, target, labels)
+        return Manifest(entries, provenance, target, labels, data)
 
 
 def extent_to_json(expr: IntExpr) -> Any:
@@ -248,6 +272,18 @@ def _tensor_from_json(value: Any, symbols: Mapping[str, Symbol]) -> TensorSpec:
     return TensorSpec(str(value["name"]), shape, DType(value["dtype"]))
 
 
+def _input_to_json(spec: InputSpec) -> Any:
+    if isinstance(spec, TensorSpec):
+        return _tensor_to_json(spec)
+    return {"name": spec.name, "type": type_to_json(spec.type)}
+
+
+def _input_from_json(value: Any, symbols: Mapping[str, Symbol]) -> InputSpec:
+    if "type" in value:
+        return ValueSpec(str(value["name"]), type_from_json(value["type"]))
+    return _tensor_from_json(value, symbols)
+
+
 def _label_to_json(label: Label) -> Any:
     if isinstance(label, TensorLabel):
         return {"dtype": str(label.dtype), "rank": label.rank}
@@ -283,7 +319,7 @@ def _entry_from_json(value: Any) -> EntrySpec:
     outputs = tuple(_tensor_from_json(spec, symbols) for spec in value["outputs"])
     return EntrySpec(
         name=str(value["name"]),
-        inputs=tuple(_tensor_from_json(spec, symbols) for spec in value["inputs"]),
+        inputs=tuple(_input_from_json(spec, symbols) for spec in value["inputs"]),
         outputs=outputs,
         result=HeapResult() if value["result"] == "heap" else _result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),

@@ -3,7 +3,7 @@ leave the result there. Whoever calls takes the result and then closes the heap 
 
 from __future__ import annotations
 
-from relay.lower.program import ProcedureEntry
+from relay.lower.program import ProcedureEntry, ValueParameter
 from relay.runtime.heap import (
     DATA_OFFSET_BYTES,
     EXTENTS_OFFSET_BYTES,
@@ -108,9 +108,9 @@ def _guarded(
         text.start_block(passed)
     before = text.impure("call i64 @relay_allocation_failures()")
     tuple_label = labels.index(CellLabel("tuple"))
-    tensors = [_tensor(e, entry, position) for position in range(len(entry.inputs))]
+    inputs = [_input(e, entry, position) for position in range(len(entry.inputs))]
     words = ", ".join(
-        ["ptr %workspace", *(f"i64 {_nested(text, spec, tensors, tuple_label)}" for spec in entry.arguments)]
+        ["ptr %workspace", *(f"i64 {_nested(text, spec, inputs, tuple_label)}" for spec in entry.arguments)]
     )
     result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({words})")
     slot = text.impure(f"getelementptr i8, ptr %workspace, i64 {RESULT_OFFSET_BYTES}")
@@ -121,10 +121,14 @@ def _guarded(
     return text
 
 
-def _tensor(e: Emitter, entry: ProcedureEntry, position: int) -> str:
-    """An object for the caller's array number `position`, whose data it does not own."""
-    text, shape = e.function, entry.inputs[position].type.shape
-    bytes_, label = EXTENTS_OFFSET_BYTES + 8 * len(shape), entry.labels[position]
+def _input(e: Emitter, entry: ProcedureEntry, position: int) -> str:
+    """The caller's input number `position`: a value as it is, or an object for an array whose data it does not own."""
+    text, parameter, label = e.function, entry.inputs[position], entry.labels[position]
+    if isinstance(parameter, ValueParameter):
+        slot = text.impure(f"getelementptr i64, ptr %buffers, i64 {position}")
+        return text.impure(f"load i64, ptr {slot}, align 8")
+    shape = parameter.type.shape
+    bytes_ = EXTENTS_OFFSET_BYTES + 8 * len(shape)
     address = text.impure(f"call ptr @relay_heap_new(ptr %workspace, i64 {bytes_}, i32 {label}, i32 1)")
     buffer = text.impure(f"getelementptr ptr, ptr %buffers, i64 {position}")
     data = text.impure(f"load ptr, ptr {buffer}, align 8")
@@ -136,11 +140,11 @@ def _tensor(e: Emitter, entry: ProcedureEntry, position: int) -> str:
     return text.impure(f"ptrtoint ptr {address} to i64")
 
 
-def _nested(text: FunctionText, spec: ResultSpec, tensors: list[str], tuple_label: int) -> str:
-    """An argument: a tensor, or a tuple of arguments."""
+def _nested(text: FunctionText, spec: ResultSpec, inputs: list[str], tuple_label: int) -> str:
+    """An argument: an input, or a tuple of arguments."""
     if isinstance(spec, int):
-        return tensors[spec]
-    words = [_nested(text, field, tensors, tuple_label) for field in spec.fields]
+        return inputs[spec]
+    words = [_nested(text, field, inputs, tuple_label) for field in spec.fields]
     if not words:
         return str(2 * tuple_label + 1)
     bytes_ = FIELDS_OFFSET_BYTES + 8 * len(words)

@@ -1,0 +1,72 @@
+"""Values of data types, as programs take and give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_SHOWN_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataValue:
+    """A value of a data type: the names of the type and of the constructor, and the fields.
+
+    A value of the type `List` can be iterated.
+
+    >>> [int(x) for x in data_list([1, 2])]
+    [1, 2]
+    """
+
+    type_name: str
+    constructor: str
+    fields: tuple[Any, ...] = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.type_name != "List":
+            raise TypeError(f"a value of the data type {self.type_name} is no list")
+        cell = self
+        while cell.constructor == "Cons":
+            yield cell.fields[0]
+            cell = cell.fields[1]
+
+    def __repr__(self) -> str:
+        return _shown(self, _SHOWN_DEPTH)
+
+
+def data_list(items: Iterable[Any]) -> DataValue:
+    """A Relay list of these elements.
+
+    >>> data_list([1, 2])
+    Cons(1, Cons(2, Nil))
+    """
+    result = DataValue("List", "Nil")
+    for item in reversed(list(items)):
+        result = DataValue("List", "Cons", (item, result))
+    return result
+
+
+def as_data(value: Any, type_name: str) -> DataValue | None:
+    """A value of a data type: one of relay's, a Python list for a `List`, None or anything else for an `Option`, or an
+    instance of a class that `@relay.datatype` made."""
+    if isinstance(value, DataValue):
+        return value
+    variant = getattr(type(value), "__relay_variant__", "")
+    if variant:
+        fields = tuple(getattr(value, name) for name in type(value).__dataclass_fields__)
+        return DataValue(type(value).__relay_type__.name, variant, fields)
+    if type_name == "List" and isinstance(value, list | tuple):
+        return data_list(value)
+    if type_name == "Option":
+        return DataValue("Option", "None") if value is None else DataValue("Option", "Some", (value,))
+    return None
+
+
+def _shown(value: Any, depth: int) -> str:
+    if not isinstance(value, DataValue):
+        return repr(value)
+    if not value.fields:
+        return value.constructor
+    inner = ", ".join(_shown(each, depth - 1) for each in value.fields) if depth else "..."
+    return f"{value.constructor}({inner})"
