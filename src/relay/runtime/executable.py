@@ -23,6 +23,7 @@ from relay.runtime.heap import HeapValue, read_result
 from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Label, Manifest, ResultSpec, TensorSpec
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, load_artefact_code, load_shared_library
+from relay.runtime.quick_call import REFUSED, QuickCall, quick_call
 from relay.runtime.value_types import DataSpec
 from relay.runtime.values import DataValue
 
@@ -67,7 +68,8 @@ class Executable:
         Gives an array, or tuples of arrays nested as the program's type says. Raises `RelayError` when an input has
         the wrong dtype, rank, extent or memory, and when a run-time check of the program fails.
         """
-        return self["main"](*positional, **named)
+        main = self._entries.get("main") or self["main"]
+        return main(*positional, **named)
 
     @property
     def entry(self) -> EntrySpec:
@@ -117,7 +119,9 @@ class EntryPoint:
         "_fixed_outputs",
         "_function",
         "_heap",
+        "_is_single",
         "_labels",
+        "_quick",
         "_sources",
         "_spec",
         "_symbols",
@@ -135,16 +139,36 @@ class EntryPoint:
         self._fixed_outputs = None if spec.symbols else self._output_types({})
         self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
         self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
+        self._is_single = spec.result == 0
         self._labels = labels
         self._values = ValueBuilder(labels, data)
         self._heap = None if not isinstance(spec.result, HeapResult) else _HeapFunctions.of(code)
         self._workspaces: list[_Workspace] = []  # free ones; append and pop are atomic
+        self._quick = self._quick_call(code)
 
     @property
     def spec(self) -> EntrySpec:
         return self._spec
 
+    def _quick_call(self, code: NativeCode) -> QuickCall | None:
+        """For entries whose outputs are always the same: they need nothing but arrays that fit."""
+        if self._fixed_outputs is None or self._heap is not None:
+            return None
+
+        def workspace() -> tuple[int, object]:
+            made = self._take_workspace({})
+            return made.address, made
+
+        return quick_call(self._spec, self._fixed_outputs, code.address, self._constants, workspace)
+
     def __call__(self, *positional: Any, **named: Any) -> Result:
+        quick = self._quick
+        if quick is not None and not named and len(positional) == quick.arity:
+            status, outputs = quick(positional)
+            if status == 0:
+                return outputs[0] if self._is_single else _nest(self._spec.result, outputs)
+            if status != REFUSED:
+                raise self._failure(status, {})
         arrays = bind_arguments(self._spec, positional, named)
         values = solve_symbols(self._spec, self._sources, arrays)
         types = self._output_types(values) if self._fixed_outputs is None else self._fixed_outputs
@@ -295,9 +319,11 @@ def aligned_bytes(size: int) -> NDArray[np.uint8]:
     return padded[start : start + size]
 
 
-def _nest(result: ResultSpec, outputs: Sequence[NDArray[np.generic]]) -> Result:
+def _nest(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]]) -> Result:
     if isinstance(result, int):
         return outputs[result]
+    if isinstance(result, HeapResult):
+        raise CompilerBug("runtime", "a result on the heap is read from there")
     return tuple(_nest(field, outputs) for field in result.fields)
 
 

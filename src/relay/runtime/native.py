@@ -25,6 +25,7 @@ from relay.runtime.artefact import Artefact
 from relay.runtime.elf import what_is_missing
 from relay.runtime.manifest import Manifest
 from relay.runtime.objects import load_objects, load_support
+from relay.runtime.quick_call import CALL_SYMBOL
 
 NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -59,7 +60,12 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
         symbols += HEAP_SYMBOLS
     support = load_support(artefact.support)
     objects = load_objects(artefact.objects, symbols, support.addresses)
-    return NativeCode(objects.address, constants.ctypes.data, (objects, constants))
+    library = support.address(CALL_SYMBOL)
+
+    def address(symbol: str) -> int:
+        return library if symbol == CALL_SYMBOL else objects.address(symbol)
+
+    return NativeCode(address, constants.ctypes.data, (objects, constants))
 
 
 def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:

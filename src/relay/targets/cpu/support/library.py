@@ -21,11 +21,11 @@ _PAUSE = {
 
 @cache
 def support_text(target: Target, pinning: bool = False) -> str:
-    """LLVM text of the allocator, the error slot and the thread pool. Where the pool is not supported (it is on Linux,
-    x86-64 and aarch64), parallel loops run on one thread."""
+    """LLVM text of the allocator, the error slot, calls from Python, and the thread pool. Where the pool is not
+    supported (it is on Linux, x86-64 and aarch64), parallel loops run on one thread."""
     machine = target.triple.split("-")[0]
     pooled = "linux" in target.triple and machine in _FUTEX_CALL_NUMBER
-    text = _read("memory.ll") + "\n" + _read("pool.ll" if pooled else "serial.ll")
+    text = "\n".join(map(_read, ("memory.ll", "call.ll", "pool.ll" if pooled else "serial.ll")))
     if not pooled:
         return text
     declaration, pause = _PAUSE[machine]

@@ -36,3 +36,4 @@ define i64 @relay_allocation_failures() nounwind {
   %count = load atomic i64, ptr @relay.failures acquire, align 8
   ret i64 %count
 }
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

@@ -45,7 +45,6 @@ declare i64 @llvm.ctpop.i64(i64)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i32 @llvm.smin.i32(i32, i32)
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 $pause_declaration
 
 ; The page of the pool's state, made by the first who asks; null when the system has no such pages.

@@ -1,0 +1,92 @@
+"""Calls whose arrays fit take the short way; all others the long one, which says what is wrong."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import relay
+from relay.runtime import quick_call
+
+A = np.arange(16, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def executable():
+    x, y = (relay.var(name, shape=(16,)) for name in "xy")
+    return relay.build(relay.Function([x, y], relay.Tuple([relay.add(x, y), relay.multiply(x, y)])))
+
+
+def refused(executable, *arrays):
+    status, _ = executable["main"]._quick(arrays)
+    return status == quick_call.REFUSED
+
+
+def test_arrays_are_found_where_they_are_looked_for():
+    assert quick_call._layout() is not None
+
+
+def test_arrays_that_fit(executable):
+    frozen = A.copy()
+    frozen.flags.writeable = False
+    for other in (A, frozen, A.reshape(16), A[:]):
+        assert not refused(executable, A, other)
+    total, product = executable(A, A)
+    np.testing.assert_array_equal(total, A + A)
+    np.testing.assert_array_equal(product, A * A)
+
+
+@pytest.mark.parametrize(
+    ("other", "rule"),
+    [
+        (A.astype(np.float64), "input-dtype"),
+        (A.astype(">f4"), "input-dtype"),
+        (A[:15], "input-shape"),
+        (A.reshape(4, 4), "input-rank"),
+        (np.arange(32, dtype=np.float32)[::2], "input-memory"),
+        (np.zeros(65, np.uint8)[1:].view(np.float32), "input-memory"),
+        ([1.0], "input-kind"),
+        (2.0, "input-rank"),
+        (None, "input-kind"),
+    ],
+)
+def test_arrays_that_do_not_fit(executable, other, rule):
+    assert refused(executable, A, other)
+    with pytest.raises(relay.RelayError) as caught:
+        executable(A, other)
+    assert caught.value.rule == rule
+
+
+def test_what_fits_in_another_way_is_taken(executable):
+    class Special(np.ndarray):
+        pass
+
+    special = A.view(Special)
+    assert refused(executable, A, special)
+    np.testing.assert_array_equal(executable(A, special)[0], A + A)
+    np.testing.assert_array_equal(executable(A, y=A)[0], A + A)
+
+
+def test_threads_have_frames_of_their_own(executable):
+    wrong = []
+
+    def run(value):
+        array = np.full(16, value, np.float32)
+        wrong.extend(value for _ in range(500) if executable(array, A)[0][0] != value)
+
+    threads = [threading.Thread(target=run, args=(value,)) for value in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_failing_check_is_told():
+    n, m = relay.symbol("n"), relay.symbol("m")
+    x, y = relay.var("x", shape=(n,)), relay.var("y", shape=(m,))
+    open_extents = relay.build(relay.Function([x, y], relay.add(x, y)))
+    with pytest.raises(relay.RelayError):
+        open_extents(A, A[:3])
