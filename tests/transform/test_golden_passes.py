@@ -18,12 +18,14 @@ from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.canonicalize_ops import canonicalize_ops
+from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.fold_constant import fold_constant
 from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
+from relay.transform.inline import inline
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.simplify_inference import simplify_inference
 
@@ -31,10 +33,12 @@ FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 PASSES: dict[str, Pass] = {
     "alter_op_layout": alter_op_layout,
     "canonicalize_ops": canonicalize_ops,
+    "constant_arguments": constant_arguments,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "fold_constant": fold_constant,
     "fold_scale_axis": fold_scale_axis,
     "fuse_ops": fuse_ops,
+    "inline": inline,
     "simplify_inference": simplify_inference,
     "to_a_normal_form": a_normal_form,
     "to_graph_normal_form": graph_normal_form,
@@ -70,7 +74,9 @@ def random_arguments(module: IRModule) -> list[np.ndarray]:
     for parameter in module["main"].params:
         assert isinstance(parameter.checked_type, TensorType)
         shape = [extent if isinstance(extent, int) else 3 for extent in parameter.checked_type.shape]
-        arguments.append(np.abs(generator.standard_normal(shape)).astype(parameter.checked_type.dtype.numpy) + 0.5)
+        dtype = parameter.checked_type.dtype
+        value = np.abs(generator.standard_normal(shape)) + 0.5 if dtype.is_float else np.full(shape, 3)
+        arguments.append(value.astype(dtype.numpy))
     return arguments
 
 

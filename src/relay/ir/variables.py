@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from relay.ir.expr import (
     Clause,
@@ -94,8 +94,12 @@ def refresh(expr: Expr) -> Expr:
     False
     """
     fresh = {var: Var(var.name_hint, var.type_annotation, span=var.span) for var in bound_vars(expr)}
-    if not fresh:
-        return expr
+    return rewrite(expr, renaming(fresh)) if fresh else expr
+
+
+def renaming(fresh: Mapping[Var, Var]) -> Callable[[Expr], Expr]:
+    """The rewriting step that puts new variables in the place of old ones, where they are bound and where they are
+    used."""
 
     def step(node: Expr) -> Expr:
         match node:
@@ -111,7 +115,7 @@ def refresh(expr: Expr) -> Expr:
             case _:
                 return node
 
-    return rewrite(expr, step)
+    return step
 
 
 def _rename(pattern: Pattern, fresh: Mapping[Var, Var]) -> Pattern:

@@ -3,12 +3,14 @@
 from relay.infer.infer_type import infer_type
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
+from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.fold_constant import fold_constant as FoldConstant
 from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
+from relay.transform.inline import inline as Inline
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import optimization_pipeline
@@ -17,11 +19,13 @@ from relay.transform.simplify_inference import simplify_inference as SimplifyInf
 __all__ = [
     "AlterOpLayout",
     "CanonicalizeOps",
+    "ConstantArguments",
     "EliminateCommonSubexpr",
     "FoldConstant",
     "FoldScaleAxis",
     "FuseOps",
     "FusionLimits",
+    "Inline",
     "LayoutPreferences",
     "Pass",
     "PassContext",

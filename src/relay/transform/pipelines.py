@@ -8,12 +8,14 @@ from relay.normalize.a_normal_form import to_a_normal_form
 from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.canonicalize_ops import canonicalize_ops
+from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import PassContext
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.fold_constant import fold_constant
 from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
+from relay.transform.inline import inline
 from relay.transform.simplify_inference import simplify_inference
 
 
@@ -30,6 +32,8 @@ def graph_normal_form(function: Function, module: IRModule, context: PassContext
 
 
 OPTIMIZATIONS = (
+    inline,
+    constant_arguments,
     graph_normal_form,
     simplify_inference,
     canonicalize_ops,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from relay.ir.expr import AnyExpr, Expr, Function, record_type
+from relay.ir.expr import AnyExpr, Expr, Function, Var, record_type
 from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.variables import bound_vars, renaming
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,18 @@ def rewrite_typed(function: Function, step: Callable[[Expr, Uses], Expr]) -> Fun
         new[id(node)] = result
         kept += (rebuilt, result)
     return with_body(function, new[id(function.body)])
+
+
+def copied(function: Function) -> Function:
+    """A copy whose bound variables are new, so that both may stand in one program; types are kept."""
+    fresh = {
+        var: same_type(Var(var.name_hint, var.type_annotation, span=var.span), var) for var in bound_vars(function)
+    }
+    step = renaming(fresh)
+    body = rewrite_typed(function, lambda expr, _: step(expr)).body
+    params = tuple(fresh[each] for each in function.params)
+    changed = Function(params, body, function.ret_type, function.type_params, function.attrs, span=function.span)
+    return same_type(changed, function)
 
 
 def with_body(function: Function, body: Expr) -> Function:

@@ -153,8 +153,12 @@ class Expressions:
                 span=self.span(node),
                 found=str(error),
             ) from error
-        define_mentioned(value, self.types)
-        return as_type(value, self.span(node), variables)
+        return self.meaning(value, node, variables)
+
+    def meaning(self, annotation: Any, node: ast.expr, variables: dict[Any, Any] | None = None) -> Type:
+        """The type that an annotation, as Python evaluated it, means."""
+        define_mentioned(annotation, self.types)
+        return as_type(annotation, self.span(node), variables)
 
     # -------------------------------------------------------------------------------------------------- operators
 

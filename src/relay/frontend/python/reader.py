@@ -75,7 +75,7 @@ def read_model(model: Any, method: str = "__call__") -> tuple[IRModule, dict[str
     source = read_source(definition)
     statements = reader.statements(source, definition)
     itself, *arguments = _arguments(source)
-    params, result = reader.signature(statements, arguments, source)
+    params, result = reader.signature(statements, arguments, source, definition)
     scope = Block(reader.session, {itself.arg: part, **{each.name_hint: each for each in params}})
     body = statements.body(scope, source.tree.body, result)
     weights = tuple(parameters.variables.values())
@@ -115,7 +115,7 @@ class _Reader:
         name = self.names[defined] = self._name(defined.__name__)
         source = read_source(defined.definition)
         statements = self.statements(source, defined.definition)
-        params, result = self.signature(statements, _arguments(source), source)
+        params, result = self.signature(statements, _arguments(source), source, defined.definition)
         if result is not None:
             type_ = FuncType(tuple(map(self.session.type_of, params)), result)
             self.session.standing[name] = with_known_type(Var(name.name_hint, type_))
@@ -125,11 +125,18 @@ class _Reader:
         return name
 
     def signature(
-        self, statements: Statements, arguments: list[ast.arg], source: PythonSource
+        self, statements: Statements, arguments: list[ast.arg], source: PythonSource, definition: Callable[..., Any]
     ) -> tuple[tuple[Var, ...], Type | None]:
-        """The parameters of a definition, and its result as annotated."""
+        """The parameters and the result of a definition, by its annotations: as Python evaluated them, or else here."""
         params: list[Var] = []
         variables: dict[Any, Any] = {}
+        evaluated = {name: each for name, each in definition.__annotations__.items() if not isinstance(each, str)}
+
+        def type_of(name: str, annotation: ast.expr) -> Type:
+            if name in evaluated:
+                return statements.meaning(evaluated[name], annotation, variables)
+            return statements.annotation(annotation, variables)
+
         for argument in arguments:
             if argument.annotation is None:
                 raise RelayError(
@@ -138,11 +145,11 @@ class _Reader:
                     span=source.span(argument),
                     remedy=f'annotate it: {argument.arg}: relay.Tensor[("n", 784), "float32"]',
                 )  # fmt: skip
-            type_ = statements.annotation(argument.annotation, variables)
+            type_ = type_of(argument.arg, argument.annotation)
             params.append(with_known_type(Var(argument.arg, type_, span=source.span(argument))))
         assert isinstance(source.tree, ast.FunctionDef)
         returns = source.tree.returns
-        return tuple(params), None if returns is None else statements.annotation(returns, variables)
+        return tuple(params), None if returns is None else type_of("return", returns)
 
     def call_defined(
         self, statements: Statements, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span

@@ -1,0 +1,88 @@
+"""Put the bodies of small functions where they are called: Inline.
+
+    before: def @square(%a: float32) { multiply(%a, %a) }    def @main(%x: float32) { add(@square(tanh(%x)), %x) }
+    after:  def @main(%x: float32) { let %a = tanh(%x); add(multiply(%a, %a), %x) }        (@square stays)
+
+A function is put in place when it does not call itself (over others neither), is not generic, has no symbolic extents
+of its own, and is small or called in one place only. So constants that are handed to it are constants in its body.
+Arguments are evaluated once and in their order, before the body. Floating point: EXACT.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from relay.analysis.call_graph import call_graph
+from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
+from relay.ir.module import IRModule
+from relay.ir.traversal import post_order
+from relay.ir.type_traversal import type_symbols
+from relay.transform.context import PassContext
+from relay.transform.framework import module_pass
+from relay.transform.rewriting import copied, rewrite_typed, same_type
+
+LARGEST_COPIED_NODES = 64
+
+
+@module_pass("Inline", level=2)
+def inline(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+    """Put the bodies of functions where they are called, callees first."""
+    graph = call_graph(module)
+    named = Counter(node for function in module.functions.values() for node in _named(function))
+    functions = dict(module.functions)
+    recursive = {name for name in functions if name in graph.callees[name]}
+    recursive.update(name for component in graph.components if len(component) > 1 for name in component)
+    for component in graph.components:
+        for name in component:
+            calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in recursive}
+            fitting = {callee: each for callee, each in calls.items() if _fits(each, named[callee])}
+            if fitting:
+                functions[name] = _with_bodies(functions[name], fitting)
+    return module.with_functions({name: functions[name] for name in module.functions})
+
+
+def _named(function: Function) -> list[GlobalVar]:
+    """Every place in a function that names a global one."""
+    places: list[GlobalVar] = []
+    for node in post_order(function.body):
+        if isinstance(node, Call):
+            places += [part for part in (node.op, *node.args) if isinstance(part, GlobalVar)]
+    return places
+
+
+def _fits(function: Function, places: int) -> bool:
+    type_ = function.checked_type
+    if function.attrs or function.type_params or type_ is None or type_symbols(type_):
+        return False
+    nodes = post_order(function.body)
+    if any(isinstance(node, Function) and node.attrs.get("Primitive") for node in nodes):
+        return False
+    return places == 1 or len(nodes) <= LARGEST_COPIED_NODES
+
+
+def _with_bodies(function: Function, callees: Mapping[GlobalVar, Function]) -> Function:
+    def step(expr: Expr) -> Expr:
+        match expr:
+            case Call(op=GlobalVar() as name, args=args) if name in callees:
+                return _in_place(callees[name], args)
+            case _:
+                return expr
+
+    return rewrite_typed(function, lambda expr, _: step(expr))
+
+
+def _in_place(function: Function, args: tuple[Expr, ...]) -> Expr:
+    """The body with variables for its parameters; arguments that cost nothing stand for themselves."""
+    fresh = copied(function)
+    free: dict[Expr, Expr] = {}
+    bound: list[tuple[Var, Expr]] = []
+    for var, arg in zip(fresh.params, args, strict=True):
+        if isinstance(arg, Var | Constant | GlobalVar):
+            free[var] = arg
+        else:
+            bound.append((var, arg))
+    body = rewrite_typed(fresh, lambda expr, _: free.get(expr, expr)).body
+    for var, arg in reversed(bound):
+        body = same_type(Let(var, arg, body), body)
+    return body
