@@ -2,6 +2,7 @@
 
 python -m benchmarks                       all of them, into benchmarks/results/
 python -m benchmarks networks --only resnet18 encoder
+python -m benchmarks recurrent --only charrnn
 python -m benchmarks startup
 """
 
@@ -14,10 +15,10 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from benchmarks import networks, startup
+from benchmarks import networks, recurrent, startup
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = {"networks": networks.measure, "startup": startup.measure}
+SUITES = {"networks": networks.measure, "recurrent": recurrent.measure, "startup": startup.measure}
 
 
 def machine() -> dict[str, object]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from relay.driver.build import build
 from relay.frontend.python.reader import PythonFunction, read_model
+from relay.frontend.python.source import names_around
 from relay.ir.module import IRModule
 from relay.runtime.executable import Executable
 
@@ -33,7 +34,7 @@ def function(definition: Callable[..., Any]) -> CompiledFunction:
     Raises `RelayError` at the line of what is outside the subset (see docs/python_front_end.md), when the program is
     first asked for.
     """
-    return CompiledFunction(definition)
+    return CompiledFunction(definition, names_around(2))
 
 
 def model(definition: Model) -> Model:

@@ -4,7 +4,8 @@
     after:  %0 = exp(%x); %1 = add(%0, %0); multiply(%1, %0)
 
 What is bound once is one shared node, evaluated once, so nothing is computed twice. Stays bound: a value with an
-effect, one that may not end, and a function (which may call itself).
+effect, one that may not end, a function (which may call itself), and what a function inside uses: shared, it would be
+computed whenever that function is called, in every turn of a loop.
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ from collections.abc import Callable
 
 from relay.analysis.effects import effects_of
 from relay.base.graph import post_order
-from relay.ir.expr import Expr, Function, Let, Var, record_type
+from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
 from relay.ir.traversal import children, rebuild
 from relay.ir.traversal import post_order as all_nodes
+from relay.ir.variables import free_vars
 
 
 def to_graph_normal_form(function: Function) -> Function:
     """The function with its pure let bindings replaced by sharing; the same function if it has none."""
+    captured = _captured(function.body)
     bound = {
-        node.var: node.value for node in all_nodes(function.body) if isinstance(node, Let) and _becomes_an_edge(node)
+        node.var: node.value
+        for node in all_nodes(function.body)
+        if isinstance(node, Let) and _becomes_an_edge(node) and (node.var not in captured or _costs_nothing(node.value))
     }
     if not bound:
         return function
@@ -54,6 +59,19 @@ def _edges(bound: dict[Var, Expr]) -> Callable[[Expr], tuple[Expr, ...]]:
         return children(node)
 
     return parts
+
+
+def _captured(body: Expr) -> set[Var]:
+    """The variables that a function inside uses and does not bind."""
+    found: set[Var] = set()
+    for node in all_nodes(body):
+        if isinstance(node, Function) and not node.attrs.get("Primitive"):
+            found.update(free_vars(node))
+    return found
+
+
+def _costs_nothing(value: Expr) -> bool:
+    return isinstance(value, Var | Constant | GlobalVar | Op | Constructor)
 
 
 def _becomes_an_edge(let: Let) -> bool:

@@ -22,6 +22,7 @@ from typing import Any, cast
 
 from relay.base.diagnostics import RelayError
 from relay.frontend.python.notation import as_type
+from relay.frontend.python.source import names_around
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Call, Constructor, Expr
 from relay.ir.types import GlobalTypeVar, Type, TypeVar
@@ -33,6 +34,7 @@ class DataInstance:
     __relay_type__: typing.ClassVar[GlobalTypeVar]
     __relay_variants__: typing.ClassVar[Mapping[str, type]]
     __relay_variant__: typing.ClassVar[str] = ""
+    __relay_names__: typing.ClassVar[Mapping[str, Any]]
 
     def to_expr(self, part: Callable[[Any, Type | None], Expr], known: dict[GlobalTypeVar, TypeData]) -> Expr:
         """The call of the constructor that makes this value."""
@@ -71,7 +73,8 @@ def datatype(definition: type) -> type:
         )  # fmt: skip
     body = {key: each for key, each in vars(definition).items() if key not in inside and key not in _OF_EVERY_CLASS}
     bases = (DataInstance, *vars(definition).get("__orig_bases__", definition.__bases__))
-    base = _made(name, bases, {**body, "__relay_type__": GlobalTypeVar(name)})
+    marks = {"__relay_type__": GlobalTypeVar(name), "__relay_names__": names_around(2)}
+    base = _made(name, bases, {**body, **marks})
     variants: dict[str, type] = {}
     for variant, declared in inside.items() if inside else [(name, definition)]:
         members = {key: each for key, each in vars(declared).items() if key not in _OF_EVERY_CLASS}
@@ -106,7 +109,8 @@ def define(definition: Any, known: dict[GlobalTypeVar, TypeData]) -> TypeData:
     fields: dict[str, tuple[Type, ...]] = {}
     mentioned: list[Any] = []
     for name, variant in definition.__relay_variants__.items():
-        hints = typing.get_type_hints(variant, localns={header.name: definition})
+        names = {**definition.__relay_names__, header.name: definition}
+        hints = typing.get_type_hints(variant, localns=names)
         annotations = [hints[each.name] for each in dataclasses.fields(variant)]
         mentioned += annotations
         fields[name] = tuple(as_type(each, None, variables) for each in annotations)

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,10 @@ from relay.ops.build import with_known_type
 class PythonFunction:
     """A Python function that is read as a program: what `@relay.function` makes of it."""
 
-    def __init__(self, definition: Callable[..., Any]) -> None:
+    def __init__(self, definition: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """`around` are names that annotations may use beside those that the function itself knows."""
         self.definition = definition
+        self.around = around
         self.__name__ = definition.__name__
         self.__doc__ = definition.__doc__
         self.__wrapped__ = definition
@@ -104,9 +107,11 @@ class _Reader:
     called: dict[GlobalVar, int] = field(default_factory=dict)
     inlining: list[Any] = field(default_factory=list)
 
-    def statements(self, source: PythonSource, definition: Callable[..., Any]) -> Statements:
+    def statements(
+        self, source: PythonSource, definition: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({})
+    ) -> Statements:
         check_subset(source, source.tree.body)
-        return Statements(source, _finder(definition), self, self.session.types)
+        return Statements(source, _finder(definition, around), self, self.session.types)
 
     def define(self, defined: PythonFunction) -> GlobalVar:
         """Read a function, if it was not yet."""
@@ -114,7 +119,7 @@ class _Reader:
             return self.names[defined]
         name = self.names[defined] = self._name(defined.__name__)
         source = read_source(defined.definition)
-        statements = self.statements(source, defined.definition)
+        statements = self.statements(source, defined.definition, defined.around)
         params, result = self.signature(statements, _arguments(source), source, defined.definition)
         if result is not None:
             type_ = FuncType(tuple(map(self.session.type_of, params)), result)
@@ -219,7 +224,7 @@ class _Reader:
         return name
 
 
-def _finder(definition: Callable[..., Any]) -> Callable[[str], Any]:
+def _finder(definition: Callable[..., Any], around: Mapping[str, Any]) -> Callable[[str], Any]:
     """What names outside a function are worth: those of the functions around it, then those of its file."""
     code = definition.__code__
     cells: Mapping[str, Any] = dict(zip(code.co_freevars, definition.__closure__ or (), strict=True))
@@ -230,7 +235,7 @@ def _finder(definition: Callable[..., Any]) -> Callable[[str], Any]:
                 return cells[name].cell_contents
             except ValueError:
                 raise KeyError(name) from None
-        return definition.__globals__[name]
+        return around[name] if name in around else definition.__globals__[name]
 
     return find
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,20 @@ def _lines(definition: Callable[..., Any] | type) -> tuple[str, list[str], int]:
     if len(found) < code.co_firstlineno:
         raise OSError("the file has no such line")
     return code.co_filename, inspect.getblock(found[code.co_firstlineno - 1 :]), code.co_firstlineno
+
+
+def names_around(depth: int) -> Mapping[str, Any]:
+    """The local names where a decorator stands, `depth` calls up: annotations may speak of them, and Python keeps only
+    those that the body of a function uses.
+
+    >>> def here():
+    ...     size = 3
+    ...     return names_around(1)
+    >>> here()
+    {'size': 3}
+    """
+    frame = sys._getframe(depth)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return {} if frame.f_code.co_name == "<module>" else dict(frame.f_locals)
 
 
 def refusal(span: Span, found: str, remedy: str) -> RelayError:

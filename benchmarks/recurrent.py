@@ -1,0 +1,243 @@
+"""Models as programs against those who run them: generation, recurrent layers, trees, and the cost of a call.
+
+Batch 1, float32, the same weights, taken in turn in one run. PyTorch runs the loop in Python; onnxruntime runs it as a
+Loop, and LSTM and GRU as its fused operators.
+"""
+
+from __future__ import annotations
+
+import argparse
+import timeit
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from rich.console import Console
+from rich.table import Table
+
+import relay
+from relay.testing import char_rnn, recurrent_cells, tree_lstm
+from relay.testing.measure import interleaved, ratio
+
+CHARACTERS, LENGTH, INPUTS = 100, 32, 128
+TREES, LEAVES, TREE_HIDDEN = 8, (150 + 4) // 8, 128
+THREADS = (1, 2)
+Calls = Mapping[str, Callable[[], Any]]
+
+
+def measure(options: argparse.Namespace) -> list[dict[str, object]]:
+    """One row a model, peer and thread count: peer time ÷ our time."""
+    rows: list[dict[str, object]] = []
+    table = Table("model", "threads", "relay ms (min)", "peer", "peer ms (min)", "times as fast", "quartiles", "minima")
+    for name, make in _models():
+        if options.only and not any(name.startswith(each) for each in options.only):
+            continue
+        for threads in THREADS:
+            relay.set_num_threads(threads)
+            torch.set_num_threads(threads)
+            timings = interleaved(make(threads), options.seconds)
+            ours = timings.pop("relay")
+            for peer, theirs in timings.items():
+                compared = ratio(theirs, ours)
+                rows.append(
+                    {
+                        "model": name, "threads": threads, "peer": peer, "relay_ms": ours.median_s * 1e3,
+                        "relay_min_ms": ours.minimum_s * 1e3, "peer_ms": theirs.median_s * 1e3,
+                        "peer_min_ms": theirs.minimum_s * 1e3, "ratio": compared.median,
+                        "quartiles": [compared.low, compared.high], "ratio_of_minima": compared.of_minima,
+                    }
+                )  # fmt: skip
+                table.add_row(
+                    name, str(threads), f"{ours.median_s * 1e3:.3f} ({ours.minimum_s * 1e3:.3f})", peer,
+                    f"{theirs.median_s * 1e3:.3f} ({theirs.minimum_s * 1e3:.3f})", f"{compared.median:.2f}",
+                    f"{compared.low:.2f}–{compared.high:.2f}", f"{compared.of_minima:.2f}",
+                )  # fmt: skip
+    microseconds = call_microseconds()
+    rows.append({"model": "a call with three arrays", "microseconds": microseconds})
+    table.add_row("a call with three arrays", "1", f"{microseconds / 1e3:.4f}", "", "", "", "", "")
+    Console(width=140).print(table)
+    return rows
+
+
+def _models() -> Iterator[tuple[str, Callable[[int], Calls]]]:
+    for hidden in (128, 256, 512):
+        yield f"charrnn_h{hidden}", lambda threads, hidden=hidden: _generation(hidden, threads)
+    for kind in ("lstm", "gru"):
+        for hidden in (128, 256, 512):
+            yield f"{kind}_h{hidden}", lambda threads, kind=kind, hidden=hidden: _layer(kind, hidden, threads)
+    yield "treelstm_h128", lambda _: _trees()
+
+
+def call_microseconds() -> float:
+    """One call into a compiled function with three small arrays: the least of several runs."""
+    x, y, z = (relay.var(name, shape=(16,)) for name in "xyz")
+    executable = relay.build(relay.Function([x, y, z], relay.add(x, relay.multiply(y, z))))
+    arrays = [np.ones(16, np.float32)] * 3
+    return min(timeit.repeat(lambda: executable(*arrays), number=20_000, repeat=9)) / 20_000 * 1e6
+
+
+def _checked(calls: Calls) -> Calls:
+    """The calls, after all were seen to give the same."""
+    results = {name: [np.asarray(each) for each in call()] for name, call in calls.items()}
+    for name, found in results.items():
+        for one, other in zip(found, results["relay"], strict=True):
+            if not np.allclose(one.reshape(-1), other.reshape(-1), rtol=1e-3, atol=1e-4):
+                raise SystemExit(f"{name} and relay disagree")
+    return calls
+
+
+# ------------------------------------------------------------------------------------------------------- generation
+
+
+def _generation(hidden: int, threads: int) -> Calls:
+    weights = char_rnn.parameters(hidden)
+    executable = relay.build(char_rnn.char_rnn(hidden).module, params=weights, opt_level=3)
+    arguments = (np.asarray(CHARACTERS, np.int32), np.asarray(1, np.int32), np.asarray(0, np.int32), np.float32(0))
+    p = {name: torch.from_numpy(each) for name, each in weights.items()}
+
+    def eager() -> tuple[Any, Any]:
+        with torch.no_grad():
+            h, character = torch.zeros(1, hidden), torch.tensor(1)
+            for _ in range(CHARACTERS):
+                x = torch.cat([p["embedding"][character][None], h], 1)
+                h = torch.tanh(torch.nn.functional.linear(x, p["w"], p["b"]))
+                character = torch.nn.functional.linear(h, p["w_out"], p["b_out"]).argmax(1)[0]
+        return character, h
+
+    session = _session(_generation_loop(weights, hidden), threads)
+    feed = {"h0": np.zeros((1, hidden), np.float32), "first": np.array([1], np.int64)}
+    return _checked(
+        {
+            "relay": lambda: executable(*arguments)[1:],
+            "torch eager": eager,
+            "onnxruntime Loop": lambda: session.run(None, feed),
+        }
+    )
+
+
+def _generation_loop(weights: Mapping[str, np.ndarray[Any, Any]], hidden: int) -> bytes:
+    constants = [numpy_helper.from_array(each, name) for name, each in weights.items()]
+    integer, number, flag = TensorProto.INT64, TensorProto.FLOAT, TensorProto.BOOL
+    nodes = [
+        helper.make_node("Identity", ["go"], ["go_on"]),
+        helper.make_node("Gather", ["embedding", "character"], ["x"]),
+        helper.make_node("Concat", ["x", "h"], ["xh"], axis=1),
+        helper.make_node("Gemm", ["xh", "w", "b"], ["sum"], transB=1),
+        helper.make_node("Tanh", ["sum"], ["h_next"]),
+        helper.make_node("Gemm", ["h_next", "w_out", "b_out"], ["logits"], transB=1),
+        helper.make_node("ArgMax", ["logits"], ["chosen"], axis=1, keepdims=0),
+    ]
+    value = helper.make_tensor_value_info
+    inputs = [
+        value("i", integer, []),
+        value("go", flag, []),
+        value("character", integer, [1]),
+        value("h", number, [1, hidden]),
+    ]
+    outputs = [value("go_on", flag, []), value("chosen", integer, [1]), value("h_next", number, [1, hidden])]
+    body = helper.make_graph(nodes, "body", inputs, outputs)
+    loop = helper.make_node("Loop", ["count", "", "first", "h0"], ["last", "state"], body=body)
+    constants.append(numpy_helper.from_array(np.array(CHARACTERS, np.int64), "count"))
+    graph = helper.make_graph(
+        [loop], "generate", [value("first", integer, [1]), value("h0", number, [1, hidden])],
+        [value("last", integer, [1]), value("state", number, [1, hidden])], constants,
+    )  # fmt: skip
+    return _model(graph)
+
+
+# ------------------------------------------------------------------------------------------------- recurrent layers
+
+
+def _layer(kind: str, hidden: int, threads: int) -> Calls:
+    weights = recurrent_cells.parameters(kind, INPUTS, hidden)
+    program = getattr(recurrent_cells, kind)(INPUTS, hidden)
+    executable = relay.build(program.module, params=weights, opt_level=3)
+    xs = np.random.default_rng(0).standard_normal((LENGTH, INPUTS), dtype=np.float32)
+    state = [np.zeros((1, hidden), np.float32)] * (2 if kind == "lstm" else 1)
+    layer = (torch.nn.LSTM if kind == "lstm" else torch.nn.GRU)(INPUTS, hidden)
+    names = {"w_ih": "weight_ih_l0", "w_hh": "weight_hh_l0", "b_ih": "bias_ih_l0", "b_hh": "bias_hh_l0"}
+    layer.load_state_dict({names[name]: torch.from_numpy(each) for name, each in weights.items()})
+    x = torch.from_numpy(xs)[:, None]
+
+    def eager() -> tuple[Any, ...]:
+        with torch.no_grad():
+            last = layer(x)[1]
+        return last if kind == "lstm" else (last,)
+
+    def ours() -> tuple[Any, ...]:
+        last = executable(xs, *state)
+        return last if kind == "lstm" else (last,)
+
+    session = _session(_layer_model(kind, weights, hidden), threads)
+    feed = {"x": xs[:, None]}
+    return _checked({"relay": ours, "torch.nn": eager, "onnxruntime": lambda: session.run(None, feed)})
+
+
+def _layer_model(kind: str, weights: Mapping[str, np.ndarray[Any, Any]], hidden: int) -> bytes:
+    order = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2)}[kind]  # i f g o → i o f c; r z n → z r h
+
+    def stacked(name: str) -> np.ndarray[Any, Any]:
+        parts = np.split(weights[name], len(order))
+        return np.concatenate([parts[position] for position in order])
+
+    bias = np.concatenate([stacked("b_ih"), stacked("b_hh")])
+    arrays = {"W": stacked("w_ih"), "R": stacked("w_hh"), "B": bias}
+    constants = [numpy_helper.from_array(each[None], name) for name, each in arrays.items()]
+    outputs = ["", "h", "c"] if kind == "lstm" else ["", "h"]
+    more = {"linear_before_reset": 1} if kind == "gru" else {}
+    node = helper.make_node(kind.upper(), ["x", "W", "R", "B"], outputs, hidden_size=hidden, **more)
+    value = helper.make_tensor_value_info
+    results = [value(name, TensorProto.FLOAT, [1, 1, hidden]) for name in outputs[1:]]
+    inputs = [value("x", TensorProto.FLOAT, [LENGTH, 1, INPUTS])]
+    return _model(helper.make_graph([node], kind, inputs, results, constants))
+
+
+# ------------------------------------------------------------------------------------------------------------ trees
+
+
+def _trees() -> Calls:
+    weights, tree_type = tree_lstm.parameters(TREE_HIDDEN, TREE_HIDDEN), tree_lstm.tree_type(TREE_HIDDEN)
+    program = tree_lstm.tree_lstm(tree_type, TREE_HIDDEN, TREE_HIDDEN)
+    executable = relay.build(program.module, params=weights, opt_level=3)
+    random = np.random.default_rng(0)
+    trees = [tree_lstm.random_tree(tree_type, LEAVES, TREE_HIDDEN, random) for _ in range(TREES)]
+    p = {name: torch.from_numpy(each) for name, each in weights.items()}
+    linear = torch.nn.functional.linear
+
+    def encode(tree: Any) -> tuple[Any, Any]:
+        if not hasattr(tree, "left"):
+            i, o, u = linear(tree.word, p["w_leaf"], p["b_leaf"]).chunk(3, 1)
+            c = i.sigmoid() * u.tanh()
+        else:
+            (left_h, left_c), (right_h, right_c) = encode(tree.left), encode(tree.right)
+            gates = linear(torch.cat([left_h, right_h], 1), p["w_node"], p["b_node"])
+            i, o, u, f_left, f_right = gates.chunk(5, 1)
+            c = i.sigmoid() * u.tanh() + f_left.sigmoid() * left_c + f_right.sigmoid() * right_c
+        return o.sigmoid() * c.tanh(), c
+
+    def as_torch(tree: Any) -> Any:
+        """The tree with PyTorch's tensors, made beforehand: eager pays for no conversion."""
+        if not hasattr(tree, "left"):
+            return tree_type.Leaf(torch.from_numpy(tree.word))
+        return tree_type.Node(as_torch(tree.left), as_torch(tree.right))
+
+    theirs = [as_torch(tree) for tree in trees]
+
+    def eager() -> list[Any]:
+        with torch.no_grad():
+            return [each for tree in theirs for each in encode(tree)]
+
+    return _checked({"relay": lambda: [e for tree in trees for e in executable(tree)], "torch eager": eager})
+
+
+def _model(graph: Any) -> bytes:
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def _session(model: bytes, threads: int) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,108 @@
+"""Models as programs against PyTorch with the same weights: one compilation for every length and every tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import relay
+from relay.testing import char_rnn, recurrent_cells, tree_lstm
+
+INPUTS, HIDDEN = 12, 16
+TORCH = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
+
+
+def peer(kind, weights):
+    layer = TORCH[kind](INPUTS, HIDDEN)
+    names = {"w_ih": "weight_ih_l0", "w_hh": "weight_hh_l0", "b_ih": "bias_ih_l0", "b_hh": "bias_hh_l0"}
+    layer.load_state_dict({names[name]: torch.from_numpy(each) for name, each in weights.items()})
+    return layer
+
+
+@pytest.mark.parametrize("kind", TORCH)
+def test_recurrent_layers(kind):
+    weights = recurrent_cells.parameters(kind, INPUTS, HIDDEN)
+    program = getattr(recurrent_cells, kind)(INPUTS, HIDDEN).module
+    native = relay.build(program, params=weights, opt_level=3)
+    meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    layer = peer(kind, weights)
+    state = [np.zeros((1, HIDDEN), np.float32)] * (2 if kind == "lstm" else 1)
+    for length in (1, 2, 7, 32):
+        xs = np.random.default_rng(length).standard_normal((length, INPUTS), dtype=np.float32)
+        with torch.no_grad():
+            _, expected = layer(torch.from_numpy(xs)[:, None])
+        expected = [each[0].numpy() for each in (expected if kind == "lstm" else (expected,))]
+        for run in (native, meant):
+            found = run(xs, *state)
+            for left, right in zip(found if kind == "lstm" else (found,), expected, strict=True):
+                np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-5)
+
+
+def gumbel(key, step, vocabulary):
+    """The noise of `char_rnn`, in NumPy."""
+    with np.errstate(over="ignore"):
+        x = np.arange(vocabulary, dtype=np.int32) * np.int32(747796405)
+        x = x + (np.int32(key) * np.int32(277803737) + np.int32(step) * np.int32(1442695041))
+        for _ in range(2):
+            x = (x ^ ((x >> 16) & 65535)) * np.int32(73244475)
+        x = (x ^ ((x >> 16) & 65535)) & 8388607
+    return -np.log(-np.log((x.astype(np.float32) + np.float32(0.5)) * np.float32(1 / 8388608)))
+
+
+def generated(weights, n, first, key, temperature):
+    """What `char_rnn` gives, by PyTorch."""
+    p = {name: torch.from_numpy(each) for name, each in weights.items()}
+    h, character, checksum = torch.zeros(1, HIDDEN), first, 0
+    for step in range(n):
+        h = torch.tanh(torch.cat([p["embedding"][character][None], h], 1) @ p["w"].T + p["b"])
+        scores = (h @ p["w_out"].T + p["b_out"])[0].numpy()
+        if temperature > 0:
+            scores = scores + gumbel(key, step, len(scores)) * np.float32(temperature)
+        character = int(scores.argmax())
+        checksum = (checksum + character * (step + 1)) % 2**32
+    return checksum, character, h.numpy()
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_a_generative_rnn(temperature):
+    weights = char_rnn.parameters(HIDDEN)
+    program = char_rnn.char_rnn(HIDDEN).module
+    native = relay.build(program, params=weights, opt_level=3)
+    meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    texts = set()
+    for n, first, key in ((0, 3, 1), (1, 3, 1), (20, 65, 1), (20, 65, 2)):
+        arguments = (np.int32(n), np.int32(first), np.int32(key), np.float32(temperature))
+        checksum, character, h = generated(weights, n, first, key, temperature)
+        for run in (native, meant):
+            found = run(*arguments)
+            assert (int(found[0]) % 2**32, int(found[1])) == (checksum, character)
+            np.testing.assert_allclose(found[2], h, rtol=1e-4, atol=1e-5)
+        texts.add(checksum)
+    assert len(texts) == (4 if temperature else 3)  # another key gives another text, where there is noise
+
+
+def encoded(tree, p):
+    if type(tree).__name__ == "Leaf":
+        i, o, u = (torch.from_numpy(tree.word) @ p["w_leaf"].T + p["b_leaf"]).chunk(3, 1)
+        c = i.sigmoid() * u.tanh()
+    else:
+        (left_h, left_c), (right_h, right_c) = encoded(tree.left, p), encoded(tree.right, p)
+        gates = torch.cat([left_h, right_h], 1) @ p["w_node"].T + p["b_node"]
+        i, o, u, f_left, f_right = gates.chunk(5, 1)
+        c = i.sigmoid() * u.tanh() + f_left.sigmoid() * left_c + f_right.sigmoid() * right_c
+    return o.sigmoid() * c.tanh(), c
+
+
+def test_a_tree_lstm():
+    weights, tree_type = tree_lstm.parameters(INPUTS, HIDDEN), tree_lstm.tree_type(INPUTS)
+    program = tree_lstm.tree_lstm(tree_type, INPUTS, HIDDEN).module
+    native = relay.build(program, params=weights, opt_level=3)
+    meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    random = np.random.default_rng(0)
+    p = {name: torch.from_numpy(each) for name, each in weights.items()}
+    for leaves in (1, 2, 9, 30):
+        tree = tree_lstm.random_tree(tree_type, leaves, INPUTS, random)
+        for run in (native, meant):
+            for left, right in zip(run(tree), encoded(tree, p), strict=True):
+                np.testing.assert_allclose(left, right.numpy(), rtol=1e-4, atol=1e-5)
