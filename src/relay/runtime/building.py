@@ -12,10 +12,12 @@ from operator import attrgetter
 from typing import Any, TypeAlias, Union, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.runtime.arguments import as_array
 from relay.runtime.manifest import CellLabel, Label, TensorLabel, TensorSpec, ValueSpec
+from relay.runtime.quick_call import data_address, is_plain
 from relay.runtime.value_types import DataOf, DataSpec, ParameterOf, TensorOf, TupleOf, ValueType, instantiated
 from relay.runtime.values import DataValue, as_data
 
@@ -29,6 +31,7 @@ class _TensorPlan:
 
     type: TensorOf
     header: int
+    dtype: np.dtype[np.generic]
     shape: tuple[int, ...] | None
 
 
@@ -80,7 +83,9 @@ class ValueBuilder:
             case TensorOf(shape, dtype):
                 fixed = tuple(each for each in shape if isinstance(each, int))
                 header = self.labels[TensorLabel(dtype, len(shape))] | 1 << 32
-                plan = self.plans[type_] = _TensorPlan(type_, header, fixed if len(fixed) == len(shape) else None)
+                plan = self.plans[type_] = _TensorPlan(
+                    type_, header, dtype.numpy, fixed if len(fixed) == len(shape) else None
+                )
             case TupleOf(fields):
                 plan = self.plans[type_] = _TuplePlan(type_, self.labels[CellLabel("tuple")])
                 plan.fields = tuple(map(self._plan, fields))
@@ -116,29 +121,37 @@ class _Image:
             each, plan, position, path = stack.pop()
             place = len(words)
             if isinstance(plan, _TensorPlan):
-                words += (NEVER_FREED, plan.header, 0, 1, *self._tensor(each, plan, path))
-                words[position] = 8 * place
-                addresses.append(position)
-                continue
-            key = (id(each), plan)
-            if key in known:
-                place = known[key]
+                if (
+                    type(each) is np.ndarray
+                    and each.dtype is plan.dtype
+                    and each.shape == plan.shape
+                    and is_plain(each)
+                ):
+                    array = each
+                else:
+                    array = self._fitting(each, plan, path)
+                kept.append(array)
+                words += (NEVER_FREED, plan.header, 0, 1, data_address(array), *array.shape)
             else:
-                name, label, fields, plans = self._opened(each, plan, path)
-                if not fields:
-                    words[position] = 2 * label + 1
-                    continue
-                known[key] = place
-                words += (NEVER_FREED, label | len(fields) << 32, 0, *([0] * len(fields)))
-                slot = place + _HEADER_WORDS
-                for part, part_plan in zip(fields, plans, strict=True):
-                    inner = f"{path}{name}.{slot - place - _HEADER_WORDS}" if path else ""
-                    stack.append((part, part_plan, slot, inner))
-                    slot += 1
+                key = (id(each), plan)
+                if key in known:
+                    place = known[key]
+                else:
+                    name, label, fields, plans = self._opened(each, plan, path)
+                    if not fields:
+                        words[position] = 2 * label + 1
+                        continue
+                    known[key] = place
+                    count = len(fields)
+                    words += (NEVER_FREED, label | count << 32, 0, *(0,) * count)
+                    slot = place + _HEADER_WORDS
+                    for index in range(count):
+                        inner = f"{path}{name}.{index}" if path else ""
+                        stack.append((fields[index], plans[index], slot + index, inner))
             words[position] = 8 * place
             addresses.append(position)
         block = np.array(words, np.int64)
-        start = block.ctypes.data
+        start = data_address(block)
         block[addresses] += start
         return int(block[0]), (block, kept)
 
@@ -167,25 +180,15 @@ class _Image:
             raise self._refusal(path, f"{len(plans)} fields of {name}", f"{len(fields)}")
         return f" → {name}", label, fields, plans
 
-    def _tensor(self, value: Any, plan: _TensorPlan, path: str) -> tuple[int, ...]:
-        """The address of a tensor's data, and its extents."""
-        if (
-            type(value) is np.ndarray
-            and value.shape == plan.shape
-            and value.dtype == plan.type.dtype.numpy
-            and value.flags.c_contiguous
-            and value.flags.aligned
-        ):
-            array = value
-        else:
-            shape = tuple(extent if isinstance(extent, int) else 0 for extent in plan.type.shape)
-            array = as_array(value, TensorSpec(path or self.spec.name, shape, plan.type.dtype))
-            for wanted, found in zip(plan.type.shape, array.shape, strict=True):
-                expected = self.extents.setdefault(wanted, found) if isinstance(wanted, str) else wanted
-                if expected is not None and expected != found:
-                    raise self._refusal(path, str(plan.type), f"shape {array.shape}")
-        self.kept.append(array)
-        return array.__array_interface__["data"][0], *array.shape
+    def _fitting(self, value: Any, plan: _TensorPlan, path: str) -> NDArray[np.generic]:
+        """The array of a value that is taken, though it is not an array as it is wanted."""
+        shape = tuple(extent if isinstance(extent, int) else 0 for extent in plan.type.shape)
+        array = as_array(value, TensorSpec(path or self.spec.name, shape, plan.type.dtype))
+        for wanted, found in zip(plan.type.shape, array.shape, strict=True):
+            expected = self.extents.setdefault(wanted, found) if isinstance(wanted, str) else wanted
+            if expected is not None and expected != found:
+                raise self._refusal(path, str(plan.type), f"shape {array.shape}")
+        return array
 
     def _refusal(self, path: str, expected: str, found: str) -> RelayError:
         return RelayError(

@@ -23,7 +23,7 @@ from relay.runtime.heap import HeapValue, read_result
 from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Label, Manifest, ResultSpec, TensorSpec
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, load_artefact_code, load_shared_library
-from relay.runtime.quick_call import REFUSED, QuickCall, quick_call
+from relay.runtime.quick_call import REFUSED, QuickCall, data_address, quick_call
 from relay.runtime.value_types import DataSpec
 from relay.runtime.values import DataValue
 
@@ -185,7 +185,7 @@ class EntryPoint:
         values: Mapping[Symbol, int],
     ) -> None:
         """Run on arrays that fit the specification already (as `bind_arguments` makes them)."""
-        buffers = self._buffers(*map(_address, inputs), *map(_address, outputs))
+        buffers = self._buffers(*map(data_address, inputs), *map(data_address, outputs))
         symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
         workspace = self._take_workspace(values)
         try:
@@ -203,7 +203,7 @@ class EntryPoint:
         kept: list[object] = []  # what the words speak of must live as long as the call
         for spec, given in zip(self._spec.inputs, inputs, strict=True):
             if isinstance(spec, TensorSpec):
-                words.append(_address(given))
+                words.append(data_address(given))
             else:
                 word, owner = self._values.build(spec, given)
                 words.append(word)
@@ -304,12 +304,7 @@ class _Workspace:
 
 def _workspace(size_bytes: int) -> _Workspace:
     memory = aligned_bytes(size_bytes)
-    return _Workspace(memory, _address(memory))
-
-
-def _address(array: NDArray[np.generic]) -> int:
-    address: int = array.__array_interface__["data"][0]  # several times quicker than `array.ctypes.data`
-    return address
+    return _Workspace(memory, data_address(memory))
 
 
 def aligned_bytes(size: int) -> NDArray[np.uint8]:

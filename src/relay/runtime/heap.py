@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug
 from relay.runtime.manifest import CellLabel, Label, TensorLabel
+from relay.runtime.quick_call import data_address
 from relay.runtime.values import DataValue
 
-HEAP_BYTES = 1024
+HEAP_BYTES = 1024 + (1 << 18)  # what a heap keeps of itself, and its first chunk
 STACK_END_OFFSET_BYTES = 8
 STATUS_OFFSET_BYTES = 48
 RESULT_OFFSET_BYTES = 56
@@ -69,10 +70,10 @@ def _cell(label: CellLabel, fields: tuple[HeapValue, ...]) -> HeapValue:
 
 
 def _tensor(address: int, label: TensorLabel) -> NDArray[np.generic]:
-    shape = tuple(_word(address + EXTENTS_OFFSET_BYTES + 8 * axis) for axis in range(label.rank))
+    shape = tuple((ctypes.c_int64 * label.rank).from_address(address + EXTENTS_OFFSET_BYTES))
     array: NDArray[np.generic] = np.empty(shape, label.dtype.numpy)
     if array.nbytes:
-        ctypes.memmove(array.__array_interface__["data"][0], _word(address + DATA_OFFSET_BYTES), array.nbytes)
+        ctypes.memmove(data_address(array), _word(address + DATA_OFFSET_BYTES), array.nbytes)
     return array
 
 
@@ -84,7 +85,7 @@ def _words(word: int) -> list[int]:
     if word & 1:
         return []
     count = ctypes.c_int32.from_address(word + LABEL_OFFSET_BYTES + 4).value
-    return [_word(word + FIELDS_OFFSET_BYTES + 8 * position) for position in range(count)]
+    return list((ctypes.c_int64 * count).from_address(word + FIELDS_OFFSET_BYTES))
 
 
 def _word(address: int) -> int:

@@ -23,6 +23,10 @@ from relay.targets.cpu.emit.value import emit_value
 _STACK_RESERVE_BYTES = 1 << 18
 """What is left of a stack when it counts as used up: kernels and the C library run on the rest."""
 
+_CALLER_STACK_BYTES = 1 << 19
+"""How much of the caller's stack a call may count on, the reserve included. Most recursions are shallow, and a stack of
+one's own costs a thread: a call that needs more is run again on one. It can be: it has changed nothing but its heap."""
+
 
 def emit_heap_entry(
     entry: ProcedureEntry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool
@@ -38,7 +42,8 @@ def emit_heap_entry(
         return
     module.functions.append(body.render(f"define internal i32 @{name}.run({parameters}, i64 %stack_bytes) nounwind"))
     module.functions.append(_START.format(name=name))
-    module.functions.append(_DEEP.format(name=name, parameters=parameters))
+    text = _DEEP.format(name=name, parameters=parameters, values=parameters, caller_bytes=_CALLER_STACK_BYTES)
+    module.functions.append(text)
 
 
 _START = """define internal ptr @{name}.start(ptr %arguments) nounwind {{
@@ -59,6 +64,14 @@ _START = """define internal ptr @{name}.start(ptr %arguments) nounwind {{
 """
 
 _DEEP = """define i32 @{name}({parameters}) nounwind {{
+  call void @relay_heap_open(ptr %workspace, ptr %constants)
+  %shallow = call i32 @{name}.run({values}, i64 {caller_bytes})
+  %too.deep = icmp eq i32 %shallow, -2
+  br i1 %too.deep, label %again, label %done
+done:
+  ret i32 %shallow
+again:
+  call void @relay_heap_close(ptr %workspace)
   call void @relay_heap_open(ptr %workspace, ptr %constants)
   %arguments = alloca [40 x i8], align 8
   %slot1 = getelementptr i8, ptr %arguments, i64 8

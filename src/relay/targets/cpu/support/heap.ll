@@ -7,7 +7,8 @@
 ; tensor  an object with one field, the object that owns its data (or 1) · 32 address of the data · 40 extents
 ;
 ; A word is the address of an object, or odd: `2 * label + 1` is an object without fields, and has no count.
-; Blocks of class 1 to 16 have 64 bytes times the class and are cut from chunks; class 17 and up, 2 KiB, 4 KiB, ...
+; Blocks of class 1 to 16 have 64 bytes times the class; class 17 and up, 2 KiB, 4 KiB, ... They are cut from chunks, the
+; first of which (256 KiB) lies behind the heap itself, so that most calls ask for no memory.
 
 declare ptr @relay_alloc(i64)
 declare void @relay_free(ptr)
@@ -45,23 +46,24 @@ link:
 define internal ptr @relay_heap_more(ptr %heap, i64 %class) noinline nounwind {
 entry:
   %small = icmp ule i64 %class, 16
-  br i1 %small, label %cut, label %large
-large:
+  %units = shl i64 %class, 6
   %exponent = sub i64 %class, 6
   %power = shl i64 1, %exponent
   %huge = icmp ugt i64 %class, 46
   %asked = select i1 %huge, i64 -128, i64 %power
-  %own = call ptr @relay_heap_chunk(ptr %heap, i64 %asked)
-  ret ptr %own
-cut:
-  %bytes = shl i64 %class, 6
+  %bytes = select i1 %small, i64 %units, i64 %asked
   %cursor.slot = getelementptr i8, ptr %heap, i64 16
   %end.slot = getelementptr i8, ptr %heap, i64 24
   %cursor = load i64, ptr %cursor.slot
   %end = load i64, ptr %end.slot
-  %after = add i64 %cursor, %bytes
-  %fits = icmp ule i64 %after, %end
-  br i1 %fits, label %take, label %refill
+  %room = sub i64 %end, %cursor
+  %fits = icmp ule i64 %bytes, %room
+  br i1 %fits, label %take, label %lacking
+lacking:
+  br i1 %small, label %refill, label %large
+large:
+  %own = call ptr @relay_heap_chunk(ptr %heap, i64 %asked)
+  ret ptr %own
 refill:
   %chunk = call ptr @relay_heap_chunk(ptr %heap, i64 131008)
   %start = ptrtoint ptr %chunk to i64
@@ -71,6 +73,7 @@ refill:
   store i64 %new.end, ptr %end.slot
   ret ptr %chunk
 take:
+  %after = add i64 %cursor, %bytes
   store i64 %after, ptr %cursor.slot
   %block = inttoptr i64 %cursor to ptr
   ret ptr %block
@@ -262,6 +265,12 @@ define internal void @relay_heap_open(ptr %heap, ptr %constants) nounwind {
   store ptr %constants, ptr %heap
   %result = getelementptr i8, ptr %heap, i64 56
   store i64 1, ptr %result
+  %first = getelementptr i8, ptr %heap, i64 1024
+  %last = getelementptr i8, ptr %first, i64 262144
+  %cursor.slot = getelementptr i8, ptr %heap, i64 16
+  store ptr %first, ptr %cursor.slot
+  %end.slot = getelementptr i8, ptr %heap, i64 24
+  store ptr %last, ptr %end.slot
   ret void
 }
 
