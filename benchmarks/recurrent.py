@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 import relay
-from relay.testing import char_rnn, recurrent_cells, tree_lstm
 from relay.testing.measure import interleaved, ratio
+from relay.testing.programs import char_rnn, recurrent_cells, tree_lstm
 
 CHARACTERS, LENGTH, INPUTS = 100, 32, 128
 TREES, LEAVES, TREE_HIDDEN = 8, (150 + 4) // 8, 128

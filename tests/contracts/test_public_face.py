@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import statistics
 import subprocess
 import sys
 import tomllib
@@ -15,20 +14,14 @@ import relay
 from tests.driver.processes import environment
 
 ROOT = Path(__file__).resolve().parents[2]
-IMPORT_ROUNDS = 5
-IMPORT_LIMIT_SECONDS = 0.1
 
 
-def seconds_to_import(modules: str) -> float:
-    code = f"import time; t = time.perf_counter(); import {modules}; print(time.perf_counter() - t)"
+def test_import_relay_loads_nothing_yet():
+    """Names load when they are first used, so that `import relay` costs nothing (`benchmarks startup` has the time)."""
+    code = "import sys, numpy; before = set(sys.modules); import relay; print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment({}))
-    return float(done.stdout)
-
-
-def test_import_relay_costs_little_over_numpy():
-    """Median of pairs of fresh processes."""
-    pairs = [seconds_to_import("numpy, relay") - seconds_to_import("numpy") for _ in range(IMPORT_ROUNDS)]
-    assert statistics.median(pairs) <= IMPORT_LIMIT_SECONDS
+    assert {name.partition(".")[0] for name in done.stdout.split()} <= {"relay", "__future__"}
+    assert len(done.stdout.split()) <= 5
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import relay
-from relay.testing import char_rnn, recurrent_cells, tree_lstm
+from relay.testing.programs import char_rnn, recurrent_cells, tree_lstm
 
 INPUTS, HIDDEN = 12, 16
 TORCH = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
