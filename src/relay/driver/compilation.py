@@ -21,7 +21,15 @@ from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend
 from relay.lower.module import entry_checks, lower_module
-from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction, ValueParameter
+from relay.lower.program import (
+    Parameter,
+    ProcedureEntry,
+    Program,
+    ProgramFunction,
+    ValueParameter,
+    called_kernels,
+    scalar_kernels,
+)
 from relay.runtime.artefact import Artefact
 from relay.runtime.executable import aligned_bytes
 from relay.runtime.heap import HEAP_BYTES
@@ -78,7 +86,9 @@ class Compilation:
         module = self.optimized
         with self._stage("lower"):
             checks = {name: entry_checks(function, self.typed) for name, function in self.typed.functions.items()}
-            return lower_module(module, checks, table.kernel_of), table
+            program = lower_module(module, checks, table.kernel_of)
+            in_place = [table.by_name(name).lowered(self.backend) for name in scalar_kernels(program)]
+            return replace(program, scalar_kernels=tuple(in_place)), table
 
     @property
     def program(self) -> Program:
@@ -103,7 +113,8 @@ class Compilation:
     @cached_property
     def artefact(self) -> Artefact:
         """Objects, constants and manifest."""
-        kernels = self.kernels
+        called = called_kernels(self.program)
+        kernels = [kernel for kernel in self.kernels if kernel.info.name in called]
         with self._stage("generate code"):
             objects = self.backend.build_kernels(
                 [kernel.text for kernel in kernels],

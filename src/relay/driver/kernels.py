@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
-from relay.ir.expr import Function
+from relay.ir.expr import Function, Op
+from relay.ir.traversal import post_order
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
 from relay.lower.group import Group, make_group
@@ -51,9 +52,13 @@ class Kernel:
         shared = [function.parameters[position].name for position in self.info.in_place]
         return (("may_alias", ",".join((*shared, function.outputs[0].name))),) if shared else ()
 
+    def lowered(self, backend: Backend) -> PrimFunc:
+        """The loops, ready for emission."""
+        return lower_loops(self.loops(backend))
+
     def source(self, backend: Backend) -> str:
         """The kernel in the target's language."""
-        return backend.kernel_text(lower_loops(self.loops(backend)))
+        return backend.kernel_text(self.lowered(backend))
 
 
 @dataclass(slots=True)
@@ -74,6 +79,9 @@ class KernelTable:
             self.by_function[id(function)] = known
         return known.info
 
+    def by_name(self, name: str) -> Kernel:
+        return next(kernel for kernel in self.kernels if kernel.info.name == name)
+
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         return tuple(self.by_text.values())
@@ -82,8 +90,17 @@ class KernelTable:
 def _kernel(function: Function, text: str) -> Kernel:
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
-    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place_inputs(function))
+    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place_inputs(function), is_of_scalars(function))
     return Kernel(info, function, text)
+
+
+def is_of_scalars(function: Function) -> bool:
+    """Whether a primitive function is a formula of scalars."""
+    return all(
+        isinstance(each.checked_type, TensorType) and not each.checked_type.shape
+        for each in (*function.params, *post_order(function.body))
+        if not isinstance(each, Op)
+    )
 
 
 def kernel_symbols(function: Function) -> tuple[Symbol, ...]:

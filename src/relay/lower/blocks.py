@@ -38,15 +38,19 @@ class OpenProcedure:
     name: str
     parameters: tuple[Register, ...] = ()
     blocks: list[OpenBlock] = field(default_factory=list)
+    result_count: int = 1
     _registers: int = 0
 
     def register(self) -> Register:
         self._registers += 1
         return Register(self._registers - 1)
 
+    def some(self, count: int) -> tuple[Register, ...]:
+        return tuple(self.register() for _ in range(count))
+
     def block(self, parameters: tuple[Register, ...] = ()) -> OpenBlock:
         self.blocks.append(OpenBlock(len(self.blocks), parameters))
         return self.blocks[-1]
 
     def closed(self) -> Procedure:
-        return Procedure(self.name, self.parameters, tuple(block.closed() for block in self.blocks))
+        return Procedure(self.name, self.parameters, tuple(block.closed() for block in self.blocks), self.result_count)

@@ -24,11 +24,13 @@ KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
     """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and
-    the positions of the inputs that its result may be written over."""
+    the positions of the inputs that its result may be written over. `of_scalars`: it reads, computes and gives nothing
+    but scalars, and is a formula."""
 
     name: str
     symbols: tuple[Symbol, ...]
     in_place: tuple[int, ...] = ()
+    of_scalars: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from relay.ir.expr import Match, Var
+from relay.ir.expr import Match, Pattern, PatternTuple, PatternVar, Var
 from relay.lower.blocks import OpenBlock, OpenProcedure
 from relay.lower.decision import Decision, Leaf, NoClause, Path, Test, decide
-from relay.lower.procedure import Fail, Field, Jump, Register, Retain, Switch
+from relay.lower.holding import Holdings
+from relay.lower.procedure import Fail, Field, Jump, Register, Retain, Scalar, Switch, Unbox
 from relay.lower.surroundings import Surroundings, constructor_label
+
+
+def roots(values: Holdings, matched: Var, path: Path = ()) -> Iterator[tuple[Path, Register | Scalar]]:
+    """What the parts of a matched value are held in before anything is loaded."""
+    held = values.of[matched]
+    if isinstance(held, tuple):
+        for index, part in enumerate(held):
+            yield from roots(values, part, (*path, index))
+    else:
+        yield path, held
+
+
+def binds_tuple(values: Holdings, pattern: Pattern, matched: Var) -> bool:
+    """Whether a pattern has a variable for a tuple that is held in parts."""
+    held = values.of[matched]
+    if not isinstance(held, tuple):
+        return False
+    if isinstance(pattern, PatternTuple):
+        return any(binds_tuple(values, inner, part) for inner, part in zip(pattern.patterns, held, strict=True))
+    return isinstance(pattern, PatternVar)
 
 
 def lower_decisions(
     match: Match,
-    matched: Register,
+    held: Mapping[Path, Register | Scalar],
     block: OpenBlock,
     clauses: Sequence[OpenBlock],
     variables: Sequence[Sequence[Var]],
-    procedure: OpenProcedure,
+    values: Holdings,
     around: Surroundings,
 ) -> None:
-    """Close `block` with what leads to the clauses of a match, whose blocks take their `variables`, owned."""
-    work: list[tuple[OpenBlock, Decision, dict[Path, Register]]] = [(block, decide(match.clauses), {(): matched})]
+    """Close `block` with what leads to the clauses of a match, whose blocks take their `variables`, words owned."""
+    procedure = values.procedure
+    scalars = {path: each.register for path, each in held.items() if isinstance(each, Scalar)}
+    known = {path: each for path, each in held.items() if isinstance(each, Register)}
+    work: list[tuple[OpenBlock, Decision, dict[Path, Register]]] = [(block, decide(match.clauses), known)]
     while work:
         block, decision, parts = work.pop()
         match decision:
@@ -29,10 +53,20 @@ def lower_decisions(
                 block.close(Fail(around.no_clause_failure(match)))
             case Leaf(clause, bound):
                 paths = dict(bound)
-                chosen = tuple(_part(procedure, block, parts, paths[var]) for var in variables[clause])
-                for register in chosen:
-                    block.add(Retain(register))
-                block.close(Jump(clauses[clause].number, chosen))
+                chosen: list[Register] = []
+                for var in variables[clause]:
+                    path, wanted = paths[var], values.of[var]
+                    if path in scalars:
+                        chosen.append(scalars[path])
+                        continue
+                    chosen.append(_part(procedure, block, parts, path))
+                    if isinstance(wanted, Scalar):
+                        element = Scalar(procedure.register(), wanted.dtype)
+                        block.add(Unbox(element, chosen[-1]))
+                        chosen[-1] = element.register
+                    else:
+                        block.add(Retain(chosen[-1]))
+                block.close(Jump(clauses[clause].number, tuple(chosen)))
             case Test(path, cases, otherwise):
                 register = _part(procedure, block, parts, path)
                 targets = [procedure.block() for _ in cases]

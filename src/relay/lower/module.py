@@ -154,7 +154,7 @@ def _entry(
         procedures.label(TensorLabel(each.type.dtype, len(each.type.shape))) if isinstance(each, Parameter) else None
         for each in inputs
     )
-    code = procedures.procedure_of(name)
+    code = procedures.boxed_procedure_of(name)
     return ProcedureEntry(name.name_hint, code, tuple(inputs), labels, arguments, symbols, numbered, deep=True)
 
 

@@ -3,10 +3,12 @@
     procedure   ::= name, parameters, blocks
     block       ::= parameters, instructions, terminator
     instruction ::= NewTensor | NewConstant | NewView | NewCell | NewClosure | Immediate | Field | StoreField | Retain
-                  | Release | RunKernel | CallProcedure | CallClosure | ReadExtent | CheckExtents
+                  | Release | Box | Unbox | ScalarConstant | ComputeScalar | RunKernel | CallProcedure | CallClosure
+                  | ReadExtent | CheckExtents
     terminator  ::= Branch | Switch | Jump | Return | TailCall | TailCallClosure | Fail
 
-A register holds one word: the address of a counted object, or an odd number that stands for an object without fields.
+A register holds one word: the address of a counted object, or an odd number that stands for an object without fields;
+or it holds the bits of a scalar, which has no count: the instructions that read it so name its type (`%3:int32`).
 Objects carry a *label*, their position in the program's table of labels: what a value is can be read off it, so nothing
 here depends on types, and one procedure serves all instances of a polymorphic function.
 
@@ -16,10 +18,12 @@ do and is a jump. Kernels, projections and decisions borrow. `Retain` and `Relea
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.dtypes import DType
 from relay.lower.place import CheckExtents, ConstantPlace
 
 
@@ -33,8 +37,19 @@ class Register:
         return f"%{self.number}"
 
 
-Operand: TypeAlias = Union[Register, ConstantPlace]
-"""What a kernel reads: an object's data, or the program's constants."""
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A register that holds a scalar: its bytes, as they are in memory, and zeros."""
+
+    register: Register
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.register}:{self.dtype}"
+
+
+Operand: TypeAlias = Union[Register, ConstantPlace, Scalar]
+"""What a kernel reads: an object's data, the program's constants, or a scalar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +168,59 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
+class Box:
+    """A tensor without axes that holds a scalar."""
+
+    result: Register
+    label: int
+    source: Scalar
+
+    def __str__(self) -> str:
+        return f"{self.result} = tensor #{self.label} [] of {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unbox:
+    """The element of a tensor that has one."""
+
+    result: Scalar
+    source: Register | ConstantPlace
+
+    def __str__(self) -> str:
+        return f"{self.result} = element of {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarConstant:
+    """A number: `bits` are its bytes, lowest first."""
+
+    result: Scalar
+    bits: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.result} = {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeScalar:
+    """A kernel on scalars only: its code stands here, nothing is called."""
+
+    result: Scalar
+    kernel: str
+    inputs: tuple[Scalar, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} = {self.kernel}({_list(self.inputs)})"
+
+
+@dataclass(frozen=True, slots=True)
 class RunKernel:
-    """`kernel(inputs…, outputs…, extents…)` on the data of tensors."""
+    """`kernel(inputs…, outputs…, extents…)` on the data of tensors; a scalar among the outputs is written by it."""
 
     kernel: str
     inputs: tuple[Operand, ...]
-    outputs: tuple[Register, ...]
+    outputs: tuple[Register | Scalar, ...]
     extents: tuple[IntExpr, ...] = ()
 
     def __str__(self) -> str:
@@ -168,12 +230,14 @@ class RunKernel:
 
 @dataclass(frozen=True, slots=True)
 class CallProcedure:
-    result: Register
+    """What it gives back is in as many registers as the procedure has results."""
+
+    results: tuple[Register, ...]
     procedure: str
     arguments: tuple[Register, ...]
 
     def __str__(self) -> str:
-        return f"{self.result} = call @{self.procedure}({_list(self.arguments)})"
+        return f"{_list(self.results)} = call @{self.procedure}({_list(self.arguments)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +265,8 @@ class ReadExtent:
 
 
 ProcedureInstruction: TypeAlias = Union[
-    NewTensor, NewConstant, NewView, NewCell, NewClosure, Immediate, Field, StoreField, Retain, Release, RunKernel,
-    CallProcedure, CallClosure, ReadExtent, CheckExtents,
+    NewTensor, NewConstant, NewView, NewCell, NewClosure, Immediate, Field, StoreField, Retain, Release, Box, Unbox,
+    ScalarConstant, ComputeScalar, RunKernel, CallProcedure, CallClosure, ReadExtent, CheckExtents,
 ]  # fmt: skip
 
 
@@ -242,10 +306,10 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    value: Register
+    values: tuple[Register, ...]
 
     def __str__(self) -> str:
-        return f"return {self.value}"
+        return f"return {_list(self.values)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +360,16 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Procedure:
-    """Begins at its first block, which has no parameters and to which nothing jumps."""
+    """Begins at its first block, which has no parameters and to which nothing jumps. What it ends with a call of has as
+    many results."""
 
     name: str
     parameters: tuple[Register, ...]
     blocks: tuple[Block, ...]
+    result_count: int = 1
+
+    def instructions(self) -> Iterator[ProcedureInstruction]:
+        return (instruction for block in self.blocks for instruction in block.instructions)
 
     def __str__(self) -> str:
         return "\n".join((f"procedure @{self.name}({_list(self.parameters)})", *map(str, self.blocks)))

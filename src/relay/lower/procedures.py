@@ -16,21 +16,23 @@ from relay.base.graph import strongly_connected
 from relay.ir.expr import Constant, Constructor, Function, GlobalVar, Match, Var
 from relay.ir.module import IRModule
 from relay.lower.blocks import OpenProcedure
+from relay.lower.conventions import Conventions
+from relay.lower.conversion import boxed_procedure
 from relay.lower.kernel_calls import Constants, KernelInfo, KernelOf
 from relay.lower.liveness import FreeVariables
+from relay.lower.ownership import OpenScopes
 from relay.lower.place import ConstantPlace
 from relay.lower.procedure import (
     CallClosure,
     CallProcedure,
-    Field,
     NewCell,
     Procedure,
     Release,
-    Retain,
     Return,
     TailCall,
 )
-from relay.lower.scope import ScopeLowering
+from relay.lower.representation import BOXED, Convention, register_count
+from relay.lower.scope import lower_scopes
 from relay.lower.surroundings import constructor_label
 from relay.runtime.manifest import NO_CLAUSE_FITS, Label
 
@@ -60,6 +62,11 @@ class Procedures:
     _locals: dict[int, str] = field(default_factory=dict)
     _wrappers: dict[GlobalVar | Constructor, str] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
+    _boxed: dict[str, str] = field(default_factory=dict)
+    _conventions: Conventions = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._conventions = Conventions(self.module)
 
     def finish(self) -> None:
         """Make all procedures that were asked for, and those that they ask for."""
@@ -91,6 +98,27 @@ class Procedures:
             self._pending.append(_Pending(self._globals[name], self.module[name]))
         return self._globals[name]
 
+    def convention(self, callee: Function | GlobalVar) -> Convention:
+        return self._conventions.of(self.module[callee] if isinstance(callee, GlobalVar) else callee)
+
+    def is_computed(self, var: Var) -> bool:
+        return var in self._conventions.computed
+
+    def boxed_procedure_of(self, name: GlobalVar) -> str:
+        """A procedure of a global function that takes and gives words."""
+        return self._behind(self.procedure_of(name), self.convention(name), of_closure=False)
+
+    def closure_entry(self, function: Function, code: str) -> str:
+        return self._behind(code, self.convention(function), of_closure=True)
+
+    def _behind(self, code: str, convention: Convention, of_closure: bool) -> str:
+        if convention.is_boxed:
+            return code
+        if code not in self._boxed:
+            name = self._boxed[code] = self._name(f"boxed_{code}")
+            self.finished.append(boxed_procedure(name, code, convention, self, of_closure, of_closure))
+        return self._boxed[code]
+
     def closure_code(self, function: Function, free: FreeVariables, known: Var | None) -> str:
         if id(function) not in self._locals:
             hint = "function" if known is None else known.name_hint
@@ -118,51 +146,51 @@ class Procedures:
     def _global(self, pending: _Pending) -> Procedure:
         function = pending.function
         opened = OpenProcedure(pending.name)
-        lowering = ScopeLowering(opened, FreeVariables(function.body), self)
+        lowering = OpenScopes(opened, FreeVariables(function.body), self, self.convention(function).result)
         self._enter(lowering, function, ())
         return opened.closed()
 
     def _local(self, pending: _Pending, free: FreeVariables) -> Procedure:
         function = pending.function
         opened = OpenProcedure(pending.name)
-        lowering = ScopeLowering(opened, free, self)
+        lowering = OpenScopes(opened, free, self, self.convention(function).result)
         itself = pending.known or Var("itself")
-        lowering.known[itself] = pending.name
+        lowering.known[itself] = (pending.name, function)
         self._enter(lowering, function, (itself,), tuple(free.captures_but(function, pending.known)))
         return opened.closed()
 
     def _enter(
-        self, lowering: ScopeLowering, function: Function, closure: tuple[Var, ...], captures: Iterable[Var] = ()
+        self, lowering: OpenScopes, function: Function, closure: tuple[Var, ...], captures: Iterable[Var] = ()
     ) -> None:
         """The first block: parameters and captures become variables that the body owns."""
         opened = lowering.procedure
-        variables = (*closure, *function.params)
-        opened.parameters = tuple(opened.register() for _ in variables)
-        lowering.registers.update(zip(variables, opened.parameters, strict=True))
+        opened.result_count = register_count(lowering.result)
+        held = [*(BOXED for _ in closure), *self.convention(function).parameters]
+        variables = [*closure, *function.params]
+        for var, how in zip(variables, held, strict=True):
+            opened.parameters += lowering.values.hold(var, how)
         block = opened.block()
         for position, capture in enumerate(captures, start=1):
-            register = lowering.registers[capture] = opened.register()
-            block.add(Field(register, opened.parameters[0], position))
-            block.add(Retain(register))
-            variables = (*variables, capture)
+            lowering.values.load(block, capture, opened.parameters[0], position)
+            variables.append(capture)
+        owned = [leaf for var in variables for leaf in lowering.values.words(var)]
         symbols: dict[Symbol, IntExpr] = {}
-        for var in variables:
-            lowering.read_symbols(block, var, symbols)
-        lowering.run(block, function.body, variables, symbols)
+        for var in owned:
+            lowering.values.read_symbols(block, var, symbols)
+        lower_scopes(lowering, block, function.body, owned, symbols)
 
     def _wrapper(self, name: str, value: GlobalVar | Constructor) -> Procedure:
         """A procedure that is called like a closure's: it drops the closure and does what `value` does."""
+        if isinstance(value, GlobalVar):
+            code, convention = self.procedure_of(value), self.convention(value)
+            return boxed_procedure(name, code, convention, self, takes_closure=True, hands_it_on=False)
         opened = OpenProcedure(name)
-        count = len(value.inputs) if isinstance(value, Constructor) else len(self.module[value].params)
-        closure, *rest = opened.parameters = tuple(opened.register() for _ in range(count + 1))
+        closure, *rest = opened.parameters = opened.some(len(value.inputs) + 1)
         block = opened.block()
         block.add(Release(closure))
-        if isinstance(value, GlobalVar):
-            block.close(TailCall(self.procedure_of(value), tuple(rest)))
-        else:
-            result = opened.register()
-            block.add(NewCell(result, self.label(constructor_label(value)), tuple(rest)))
-            block.close(Return(result))
+        result = opened.register()
+        block.add(NewCell(result, self.label(constructor_label(value)), tuple(rest)))
+        block.close(Return((result,)))
         return opened.closed()
 
 

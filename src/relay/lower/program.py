@@ -24,9 +24,10 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.types import TensorType
 from relay.lower.place import CheckExtents, Place
-from relay.lower.procedure import Procedure
+from relay.lower.procedure import ComputeScalar, Procedure, RunKernel
 from relay.runtime.manifest import Label, ResultSpec
 from relay.runtime.value_types import DataSpec, ValueType
+from relay.tir.stmt import PrimFunc
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,8 @@ class ConstantData:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """Functions by name, and the constants they read. Kernels are named here and made by the backend."""
+    """Functions by name, and the constants they read. Kernels are named here and made by the backend; those of scalars,
+    which procedures compute in place, are given as loops."""
 
     functions: tuple[ProgramFunction, ...]
     constants: tuple[ConstantData, ...]
@@ -150,6 +152,7 @@ class Program:
     entries: tuple[ProcedureEntry, ...] = ()
     labels: tuple[Label, ...] = ()
     data: tuple[DataSpec, ...] = ()
+    scalar_kernels: tuple[PrimFunc, ...] = ()
 
     def function(self, name: str) -> ProgramFunction | Procedure:
         """The function called `name`, in whichever form it has. Raises `RelayError` (rule `unknown-global`)."""
@@ -171,3 +174,23 @@ class Program:
             lines.append("\n".join(f"label #{number}: {label}" for number, label in enumerate(self.labels)))
         lines.append(f"constants: {len(self.constants)}, {self.constant_bytes} bytes")
         return "\n\n".join(lines)
+
+
+def called_kernels(program: Program) -> dict[str, None]:
+    """The kernels that are called, in the order of their calls: those that need an object."""
+    found: dict[str, None] = {}
+    for function in program.functions:
+        found.update((each.kernel, None) for each in function.instructions if isinstance(each, CallKernel))
+    for procedure in program.procedures:
+        found.update((each.kernel, None) for each in procedure.instructions() if isinstance(each, RunKernel))
+    return found
+
+
+def scalar_kernels(program: Program) -> dict[str, None]:
+    """The kernels that procedures compute in place, in the order in which they do."""
+    return {
+        each.kernel: None
+        for procedure in program.procedures
+        for each in procedure.instructions()
+        if isinstance(each, ComputeScalar)
+    }

@@ -1,21 +1,12 @@
-"""From the scopes of a function in A-normal form to the blocks of a procedure, with every count made explicit.
-
-Ownership follows Reinking et al., "Perceus: Garbage Free Reference Counting with Reuse" (PLDI 2021), section 3: a scope
-owns some variables; a use that hands a value on (to a call, a cell, the result) retains it unless it is the last use,
-which moves it; a value whose last use only borrowed it is released right behind; a branch releases first what it owns
-and does not use. So no value outlives its last use, and a call in tail position is the last thing that happens.
-"""
+"""From the scopes of a function in A-normal form to the blocks of a procedure: bindings, calls, choices."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
-from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
+from relay.arith.expr import IntExpr, Symbol
 from relay.ir.expr import (
     Call,
-    Constant,
     Constructor,
     Expr,
     Function,
@@ -30,101 +21,48 @@ from relay.ir.expr import (
     Var,
     pattern_vars,
 )
-from relay.ir.types import ANY, TensorType, TupleType, Type
-from relay.lower.blocks import OpenBlock, OpenProcedure
-from relay.lower.kernel_calls import extents_of, size_bytes
-from relay.lower.liveness import FreeVariables, chain
-from relay.lower.matching import lower_decisions
+from relay.lower.blocks import OpenBlock
+from relay.lower.decision import Path
+from relay.lower.kernel_steps import KernelScope
+from relay.lower.matching import binds_tuple, lower_decisions, roots
+from relay.lower.ownership import OpenScopes, Task
 from relay.lower.procedure import (
     Branch,
     CallClosure,
     CallProcedure,
-    Field,
-    Immediate,
     Jump,
-    NewCell,
-    NewClosure,
-    NewConstant,
-    NewTensor,
-    NewView,
-    Operand,
-    ReadExtent,
     Register,
-    Release,
-    Retain,
     Return,
-    RunKernel,
+    Scalar,
     StoreField,
     TailCall,
     TailCallClosure,
 )
 from relay.lower.refusal import not_native
-from relay.lower.surroundings import Surroundings, constructor_label
-from relay.lower.views import is_view
-from relay.runtime.extents import symbol_sources
-from relay.runtime.manifest import CellLabel, Label, TensorLabel
+from relay.lower.representation import (
+    BOXED,
+    MOST_PARTS,
+    Exploded,
+    Representation,
+    Unboxed,
+    register_count,
+    representation,
+)
+from relay.lower.surroundings import constructor_label
+from relay.runtime.manifest import CellLabel
 
 
-@dataclass(slots=True, eq=False)
-class _Task:
-    """A scope still to be lowered into `block`. It owns `owned`; its value goes to the block `join`, or is the result
-    of the procedure."""
-
-    block: OpenBlock
-    scope: Expr
-    owned: dict[Var, None]
-    symbols: dict[Symbol, IntExpr]
-    join: OpenBlock | None
+def lower_scopes(
+    scopes: OpenScopes, block: OpenBlock, scope: Expr, owned: Iterable[Var], symbols: dict[Symbol, IntExpr]
+) -> None:
+    """Lower a scope and all inside it; its value is the procedure's result."""
+    scopes.tasks.append(Task(block, scope, dict.fromkeys(owned), symbols, None, scopes.result))
+    while scopes.tasks:
+        _ScopeChain(scopes, scopes.tasks.pop()).lower()
 
 
-class ScopeLowering:
-    """Lowers the scopes of one procedure."""
-
-    def __init__(self, procedure: OpenProcedure, free: FreeVariables, around: Surroundings) -> None:
-        self.procedure = procedure
-        self.free = free
-        self.around = around
-        self.registers: dict[Var, Register] = {}
-        self.known: dict[Var, str] = {}  # local functions whose code is known
-        self.tasks: list[_Task] = []
-
-    def run(self, block: OpenBlock, scope: Expr, owned: Iterable[Var], symbols: dict[Symbol, IntExpr]) -> None:
-        """Lower a scope and all inside it; its value is the procedure's result."""
-        self.tasks.append(_Task(block, scope, dict.fromkeys(owned), symbols, None))
-        while self.tasks:
-            _ScopeChain(self, self.tasks.pop()).lower()
-
-    def read_symbols(self, block: OpenBlock, var: Var, symbols: dict[Symbol, IntExpr]) -> None:
-        """Define the symbols of a variable's type that nothing before it determined."""
-        type_ = var.checked_type
-        if not isinstance(type_, TensorType):
-            return
-        for symbol, source in symbol_sources([type_.shape]).items():
-            if symbol not in symbols:
-                fresh = Symbol(symbol.name)
-                symbols[symbol] = fresh
-                register = self.registers[var]
-                block.add(ReadExtent(fresh, register, source.axis, source.factor, source.offset))
-
-
-class _ScopeChain:
-    """Lowers one chain of bindings, in the block that is open."""
-
-    def __init__(self, scopes: ScopeLowering, task: _Task) -> None:
-        self.scopes = scopes
-        self.around = scopes.around
-        self.registers = scopes.registers
-        self.block = task.block
-        self.owned = task.owned
-        self.symbols = task.symbols
-        self.join = task.join
-        self.bindings, self.result = chain(task.scope)
-        self.uses = [_without(scopes.free.used_by(value), var) for var, value in self.bindings]
-        self.uses.append(scopes.free.used_by(self.result))
-        self.last: dict[Var, int] = {}
-        for time, used in enumerate(self.uses):
-            self.last.update(dict.fromkeys(used, time))
-        self.time = 0
+class _ScopeChain(KernelScope):
+    """Lowers one chain of bindings."""
 
     def lower(self) -> None:
         for var in [var for var in self.owned if var not in self.last]:
@@ -135,216 +73,103 @@ class _ScopeChain:
             if self._bind(var, value, tail):
                 return
             self._release_dead()
-            self.owned[var] = None
-            self.scopes.read_symbols(self.block, var, self.symbols)
-            if var not in self.last:
-                self._drop(var)
+            self._settle(var)
         self.time = len(self.bindings)
-        (register,) = self._take([self.result])
+        registers = self._give([self.result], [self.wanted])
         self._release_dead()
-        self.block.close(Return(register) if self.join is None else Jump(self.join.number, (register,)))
-
-    # ------------------------------------------------------------------------------------------------- ownership
-
-    def _drop(self, var: Var) -> None:
-        del self.owned[var]
-        self.block.add(Release(self.registers[var]))
-
-    def _release_dead(self) -> None:
-        for var in self.uses[self.time]:
-            if var in self.owned and self.last[var] == self.time:
-                self._drop(var)
-
-    def _take(self, atoms: Sequence[Expr]) -> tuple[Register, ...]:
-        """Registers whose values the next instruction will own."""
-        left = Counter(atom for atom in atoms if isinstance(atom, Var))
-        found: list[Register] = []
-        for atom in atoms:
-            if not isinstance(atom, Var):
-                found.append(self._made(atom))
-                continue
-            left[atom] -= 1
-            register = self.registers[atom]
-            if left[atom] == 0 and atom in self.owned and self.last[atom] == self.time:
-                del self.owned[atom]
-            else:
-                self.block.add(Retain(register))
-            found.append(register)
-        return tuple(found)
-
-    def _made(self, atom: Expr, known: Var | None = None) -> Register:
-        """A new object for an atom that is no variable."""
-        result = self._register()
-        match atom:
-            case Constant(data=data):
-                label = self.around.label(TensorLabel(atom.dtype, data.ndim))
-                self.block.add(NewConstant(result, label, data.shape, self.around.place(atom)))
-            case Constructor(inputs=()):
-                self.block.add(Immediate(result, self.around.label(constructor_label(atom))))
-            case Constructor() | GlobalVar():
-                self.block.add(NewClosure(result, self._closure_label(), self.around.wrapper(atom), ()))
-            case Function():
-                code = self.around.closure_code(atom, self.scopes.free, known)
-                captures = self._take([*self.scopes.free.captures_but(atom, known)])
-                self.block.add(NewClosure(result, self._closure_label(), code, captures))
-            case _:
-                raise not_native(atom, f"holds the value {type(atom).__name__}")
-        return result
-
-    def _closure_label(self) -> int:
-        return self.around.label(CellLabel("closure"))
-
-    def _register(self) -> Register:
-        return self.scopes.procedure.register()
+        self.block.close(Return(registers) if self.join is None else Jump(self.join.number, registers))
 
     # --------------------------------------------------------------------------------------------------- bindings
 
     def _bind(self, var: Var, value: Expr, tail: bool) -> bool:
         """Evaluate one binding; True when the chain has ended with it."""
-        add = self.block.add
+        of, words = self.values.of, self._give_words
         match value:
             case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
-                self.registers[var] = self._kernel(value, function, args)
+                self._kernel(var, value, function, args)
             case Call(op=Constructor() as constructor, args=args):
-                self.registers[var] = self._cell(constructor_label(constructor), args)
+                of[var] = self._new_cell(constructor_label(constructor), words(args))
             case Call(op=callee, args=args):
                 return self._call(var, callee, args, tail)
             case Tuple(fields=fields):
-                self.registers[var] = self._cell(CellLabel("tuple"), fields)
+                self._tuple(var, fields)
             case TupleGetItem(tuple_value=Var() as whole, index=index):
                 self._part(var, whole, index)
             case RefCreate(value=inner):
-                self.registers[var] = self._cell(CellLabel("ref"), [inner])
+                of[var] = self._new_cell(CellLabel("ref"), words([inner]))
             case RefRead(ref=Var() as ref):
-                self._part(var, ref, 0)
+                self.values.load(self.block, var, self.values.word(ref), 0)
             case RefWrite(ref=Var() as ref, value=inner):
-                (register,) = self._take([inner])
-                add(StoreField(self.registers[ref], 0, register))
-                self.registers[var] = self._cell(CellLabel("tuple"), [])
+                (register,) = words([inner])
+                self.block.add(StoreField(self.values.word(ref), 0, register))
+                of[var] = self._new_cell(CellLabel("tuple"), ())
             case If(cond, true_branch, false_branch):
                 return self._if(var, cond, (true_branch, false_branch), tail)
             case Match():
                 return self._match(var, value, tail)
             case Function():
-                self.registers[var] = self._made(value, var)
-                self.scopes.known[var] = self.around.closure_code(value, self.scopes.free, var)
+                of[var] = self._made(value, var)
+                self.scopes.known[var] = self.around.closure_code(value, self.scopes.free, var), value
             case _:
-                (self.registers[var],) = self._take([value])
+                self._alias(var, value)
         return False
 
-    def _cell(self, label: Label, fields: Sequence[Expr]) -> Register:
-        result, number = self._register(), self.around.label(label)
-        self.block.add(NewCell(result, number, self._take(fields)) if fields else Immediate(result, number))
-        return result
+    def _tuple(self, var: Var, fields: Sequence[Expr]) -> None:
+        """A tuple is made only when a word of it is wanted."""
+        whole = Exploded(tuple(map(self._how, fields)))
+        if fields and register_count(whole) <= MOST_PARTS:
+            self.values.hold_in(var, whole, iter(self._give(fields, whole.parts)))
+        else:
+            self.values.of[var] = self._new_cell(CellLabel("tuple"), self._give_words(fields))
 
     def _part(self, var: Var, whole: Var, index: int) -> None:
-        result = self.registers[var] = self._register()
-        self.block.add(Field(result, self.registers[whole], index))
-        self.block.add(Retain(result))
+        held = self.values.of[whole]
+        if isinstance(held, tuple):
+            self._alias(var, held[index])
+        else:
+            self.values.load(self.block, var, self.values.word(whole), index)
 
     def _call(self, var: Var, callee: Expr, args: Sequence[Expr], tail: bool) -> bool:
-        code: str | None = None
-        match callee:
-            case GlobalVar():
-                code = self.around.procedure_of(callee)
-                registers = self._take(args)
-            case Var():
-                code = self.scopes.known.get(callee)
-                registers = self._take([callee, *args])
-            case Function():
-                code = self.around.closure_code(callee, self.scopes.free, None)
-                registers = self._take([callee, *args])
-            case _:
-                raise not_native(callee, f"calls a {type(callee).__name__}")
-        if tail:
-            self._release_dead()
-            self.block.close(
-                TailCallClosure(registers[0], registers[1:]) if code is None else TailCall(code, registers)
-            )
-            return True
-        result = self.registers[var] = self._register()
-        if code is None:
-            self.block.add(CallClosure(result, registers[0], registers[1:]))
+        code, function = self._known_code(callee)
+        convention = None if function is None else self.around.convention(function)
+        wanted = [BOXED] * len(args) if convention is None else convention.parameters
+        result = BOXED if convention is None else convention.result
+        if isinstance(callee, GlobalVar):
+            arguments = self._give(args, wanted)
         else:
-            self.block.add(CallProcedure(result, code, registers))
+            arguments = self._give([callee, *args], [BOXED, *wanted])
+        if tail and result == self.scopes.result:
+            self._release_dead()
+            jump = TailCall(code, arguments) if code else TailCallClosure(arguments[0], arguments[1:])
+            self.block.close(jump)
+            return True
+        results = self.values.hold(var, result)
+        if code:
+            self.block.add(CallProcedure(results, code, arguments))
+        else:
+            self.block.add(CallClosure(results[0], arguments[0], arguments[1:]))
         return False
 
-    # ---------------------------------------------------------------------------------------------------- kernels
-
-    def _kernel(self, call: Call, function: Function, args: Sequence[Expr]) -> Register:
-        types = [self._here(argument) for argument in args]
-        inputs = tuple(self._operand(argument) for argument in args)
-        result_type = call.checked_type
-        if is_view(function) and isinstance(result_type, TensorType):
-            return self._view(args[0], self._type_here(result_type, call))
-        fields = result_type.fields if isinstance(result_type, TupleType) else (result_type,)
-        outputs = tuple(self._new_tensor(field, call) for field in fields)
-        kernel = self.around.kernel(function)
-        known = extents_of(function, types)
-        extents = tuple(known[symbol] for symbol in kernel.symbols)
-        self.block.add(RunKernel(kernel.name, inputs, outputs, extents))
-        if not isinstance(result_type, TupleType):
-            return outputs[0]
-        result = self._register()
-        self.block.add(NewCell(result, self.around.label(CellLabel("tuple")), outputs))
-        return result
-
-    def _operand(self, argument: Expr) -> Operand:
-        match argument:
+    def _known_code(self, callee: Expr) -> tuple[str, Function | GlobalVar | None]:
+        """The procedure of a callee, and its function; none where it is a closure of which nothing is known."""
+        match callee:
+            case GlobalVar():
+                return self.around.procedure_of(callee), callee
             case Var():
-                return self.registers[argument]
-            case Constant():
-                return self.around.place(argument)
+                return self.scopes.known.get(callee, ("", None))
+            case Function():
+                return self.around.closure_code(callee, self.scopes.free, None), callee
             case _:
-                raise not_native(argument, f"gives an operator a {type(argument).__name__}")
-
-    def _new_tensor(self, type_: Type | None, call: Call) -> Register:
-        here = self._type_here(type_, call)
-        result = self._register()
-        label = self.around.label(TensorLabel(here.dtype, len(here.shape)))
-        self.block.add(NewTensor(result, label, here.shape, size_bytes(here)))
-        return result
-
-    def _view(self, source: Expr, type_: TensorType) -> Register:
-        result = self._register()
-        label = self.around.label(TensorLabel(type_.dtype, len(type_.shape)))
-        (owned,) = self._take([source])
-        self.block.add(NewView(result, label, type_.shape, owned))
-        return result
-
-    def _here(self, expr: Expr) -> TensorType:
-        return self._type_here(expr.checked_type, expr)
-
-    def _type_here(self, type_: Type | None, where: Expr) -> TensorType:
-        """A tensor type in terms of the symbols that are defined in this procedure."""
-        if not isinstance(type_, TensorType):
-            raise not_native(where, f"gives an operator a value of type {type_}")
-        if ANY in type_.shape:
-            raise not_native(where, f"computes with a value of type {type_}, whose extent only the run knows")
-        return TensorType(tuple(self._extent(extent, where) for extent in type_.shape), type_.dtype)
-
-    def _extent(self, extent: IntExpr, where: Expr) -> IntExpr:
-        if isinstance(extent, int):
-            return extent
-        unknown = [symbol.name for symbol in free_symbols(extent) if symbol not in self.symbols]
-        if unknown:
-            raise not_native(where, f"needs the extent `{min(unknown)}`, which no value before determines")
-        return substitute(extent, self.symbols)
+                raise not_native(callee, f"calls a {type(callee).__name__}")
 
     # ---------------------------------------------------------------------------------------------------- choices
 
-    def _handed_on(self) -> dict[Var, None]:
-        """What the scope owns and the choice is the last to use: it goes to whichever branch is taken."""
-        dying = [var for var in self.uses[self.time] if var in self.owned and self.last[var] == self.time]
-        for var in dying:
-            del self.owned[var]
-        return dict.fromkeys(dying)
-
-    def _continuation(self, var: Var, tail: bool) -> OpenBlock | None:
+    def _continuation(self, var: Var, tail: bool) -> tuple[OpenBlock | None, Representation]:
+        """The block behind a choice, where its value is; none when that is what this scope ends with."""
         if tail:
-            return None
-        result = self.registers[var] = self._register()
-        return self.scopes.procedure.block((result,))
+            return None, self.wanted
+        how = representation(var.checked_type)
+        return self.scopes.procedure.block(self.values.hold(var, how)), how
 
     def _continue_at(self, join: OpenBlock | None) -> bool:
         if join is None:
@@ -355,43 +180,44 @@ class _ScopeChain:
     def _if(self, var: Var, cond: Expr, branches: tuple[Expr, Expr], tail: bool) -> bool:
         condition = self._operand(cond)
         owned = self._handed_on()
-        join = self._continuation(var, tail)
-        after = self.join if tail else join
+        join, wanted = self._continuation(var, tail)
         blocks = [self.scopes.procedure.block() for _ in branches]
         self.block.close(Branch(condition, blocks[0].number, blocks[1].number))
         for block, branch in zip(blocks, branches, strict=True):
-            self.scopes.tasks.append(_Task(block, branch, dict(owned), dict(self.symbols), after))
+            self.scopes.tasks.append(Task(block, branch, dict(owned), dict(self.symbols), join, wanted))
         return self._continue_at(join)
 
     def _match(self, var: Var, match: Match, tail: bool) -> bool:
         data = match.data
-        if isinstance(data, Var):
-            register = self.registers[data]
+        if isinstance(data, Var) and not any(binds_tuple(self.values, each.lhs, data) for each in match.clauses):
             owned = self._handed_on()
         else:
-            anonymous = Var("matched", data.checked_type)
-            (register,) = self._take([data])
-            self.registers[anonymous] = register
-            owned = {**self._handed_on(), anonymous: None}
-        join = self._continuation(var, tail)
-        after = self.join if tail else join
+            owned = self._handed_on()
+            (register,) = self._give_words([data])
+            data = Var("matched")
+            self.values.of[data] = register
+            owned[data] = None
+        held = dict(roots(self.values, data))
+        join, wanted = self._continuation(var, tail)
         clauses: list[OpenBlock] = []
         variables: list[list[Var]] = []
         for clause in match.clauses:
             used = self.scopes.free.of(clause.rhs)
             bound = [v for v in pattern_vars(clause.lhs) if v in used]
-            parameters = tuple(self._register() for _ in bound)
-            self.registers.update(zip(bound, parameters, strict=True))
+            parameters = tuple(register for each in bound for register in self._hold_bound(each, held))
             block = self.scopes.procedure.block(parameters)
             symbols = dict(self.symbols)
-            for each in bound:
-                self.scopes.read_symbols(block, each, symbols)
+            owned_here = {each: None for each in bound if isinstance(self.values.of[each], Register)}
+            for each in owned_here:
+                self.values.read_symbols(block, each, symbols)
             clauses.append(block)
             variables.append(bound)
-            self.scopes.tasks.append(_Task(block, clause.rhs, {**dict.fromkeys(bound), **owned}, symbols, after))
-        lower_decisions(match, register, self.block, clauses, variables, self.scopes.procedure, self.around)
+            self.scopes.tasks.append(Task(block, clause.rhs, {**owned_here, **owned}, symbols, join, wanted))
+        lower_decisions(match, held, self.block, clauses, variables, self.values, self.around)
         return self._continue_at(join)
 
-
-def _without(variables: dict[Var, None], var: Var) -> dict[Var, None]:
-    return {each: None for each in variables if each is not var}
+    def _hold_bound(self, var: Var, held: Mapping[Path, Register | Scalar]) -> tuple[Register, ...]:
+        """Hold a variable of a pattern: as a word, but for a scalar that is computed with or unboxed already."""
+        how = representation(var.checked_type)
+        unboxed = self.around.is_computed(var) or any(isinstance(each, Scalar) for each in held.values())
+        return self.values.hold(var, how if isinstance(how, Unboxed) and unboxed else BOXED)

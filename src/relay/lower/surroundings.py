@@ -8,6 +8,7 @@ from relay.ir.expr import Constant, Constructor, Function, GlobalVar, Match, Var
 from relay.lower.kernel_calls import KernelInfo
 from relay.lower.liveness import FreeVariables
 from relay.lower.place import ConstantPlace
+from relay.lower.representation import Convention
 from relay.runtime.manifest import CellLabel, Label
 
 
@@ -26,12 +27,24 @@ class Surroundings(Protocol):
         """How the kernel of a primitive function is called."""
         ...
 
+    def convention(self, callee: Function | GlobalVar) -> Convention:
+        """How a function, global or local, is called when it is known; the closure of a local one comes first."""
+        ...
+
+    def is_computed(self, var: Var) -> bool:
+        """Whether operators or branches use a variable: what it is held as matters then."""
+        ...
+
     def procedure_of(self, name: GlobalVar) -> str:
         """The procedure of a global function."""
         ...
 
     def closure_code(self, function: Function, free: FreeVariables, known: Var | None) -> str:
         """The procedure of a local function; `known` is the variable by which it calls itself."""
+        ...
+
+    def closure_entry(self, function: Function, code: str) -> str:
+        """What a closure of a local function runs: its procedure `code`, or one that takes words and calls it."""
         ...
 
     def wrapper(self, value: GlobalVar | Constructor) -> str:

@@ -24,12 +24,18 @@ def emit_kernel(func: PrimFunc, target: Target) -> str:
     `contract` (1 or 0; else as the target says) lets `a*b + c` round once; `may_alias` names, separated by commas, the
     parameters that may be the same memory, element for element.
     """
+    module = ModuleText(func.name)
+    emit_kernel_function(func, target, module)
+    return module.render()
+
+
+def emit_kernel_function(func: PrimFunc, target: Target, module: ModuleText, in_place: bool = False) -> None:
+    """Add a kernel to a module; `in_place`: its code goes to where it is called."""
     if not _NAME.fullmatch(func.name):
         raise CompilerBug("emit", f"`{func.name}` is not a symbol's name")
     attributes = dict(func.attributes)
     contract = bool(attributes.get("contract", target.fp_contract == "fast"))
     aliased = frozenset(str(attributes.get("may_alias", "")).split(","))
-    module = ModuleText(func.name)
     e = Emitter(FunctionText(module), Machine.of(target, contract), func.name, emit_value)
     parameters: list[str] = []
     outputs = set(func.outputs)
@@ -46,5 +52,6 @@ def emit_kernel(func: PrimFunc, target: Target) -> str:
         e.symbols[symbol] = (f"%s{position}", 0)
     emit_statement(e, func.body)
     e.function.effect("ret void")
-    module.functions.append(e.function.render(f"define void @{func.name}({', '.join(parameters)}) nounwind"))
-    return module.render()
+    head = f"void @{func.name}({', '.join(parameters)}) nounwind"
+    head = f"define internal {head} alwaysinline" if in_place else f"define {head}"
+    module.functions.append(e.function.render(head))

@@ -1,8 +1,9 @@
 """Procedures as LLVM text. A register is an `i64`; every procedure takes the heap of its call first.
 
-    define internal tailcc i64 @relay_procedure_name(ptr %heap, i64 %r0, i64 %r1, …)
+    define internal tailcc i64 @relay_procedure_name(ptr %heap, i64 %a0, i64 %a1, …)
 
-The calling convention guarantees that a call in tail position is a jump, whatever the two signatures are.
+The calling convention guarantees that a call in tail position is a jump, whatever the two parameter lists are. One of
+the procedure itself is a loop.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import assert_never
 from relay.arith.expr import IntExpr
 from relay.lower.place import CheckExtents, ConstantPlace
 from relay.lower.procedure import (
+    Box,
     Branch,
     CallClosure,
     CallProcedure,
+    ComputeScalar,
     Fail,
     Field,
     Immediate,
@@ -33,11 +36,14 @@ from relay.lower.procedure import (
     Retain,
     Return,
     RunKernel,
+    Scalar,
+    ScalarConstant,
     StoreField,
     Switch,
     TailCall,
     TailCallClosure,
     Terminator,
+    Unbox,
 )
 from relay.runtime.heap import DATA_OFFSET_BYTES, EXTENTS_OFFSET_BYTES, FIELDS_OFFSET_BYTES
 from relay.targets.cpu.emit.context import Emitter, Machine
@@ -50,6 +56,12 @@ def procedure_symbol(name: str) -> str:
     return f"relay_procedure_{name}"
 
 
+def scalar_kernel_symbol(kernel: str) -> str:
+    """The function that computes a kernel of scalars in place; its inputs and its result stand in memory, until the
+    optimizer has put it where it is called."""
+    return f"{kernel}.in_place"
+
+
 def emit_procedure(procedure: Procedure, machine: Machine, module: ModuleText, checks_stack: bool) -> str:
     """The text of one procedure."""
     return _ProcedureText(procedure, machine, module).render(checks_stack)
@@ -60,19 +72,21 @@ class _ProcedureText:
         self.procedure = procedure
         self.text = FunctionText(module)
         self.e = Emitter(self.text, machine, procedure.name, emit_value)
-        self.incoming: dict[int, list[tuple[str, tuple[Register, ...]]]] = {}
+        self.incoming: dict[int, list[tuple[str, list[str]]]] = {}
 
     def render(self, checks_stack: bool) -> str:
         text = self.text
         if checks_stack:
             text.effect("call void @relay_heap_check_stack(ptr %heap)")
-        text.jump("block0")
+        given = [f"%a{register.number}" for register in self.procedure.parameters]
+        self._jump(0, given)
         merges: list[tuple[int, tuple[Register, ...], list[str]]] = []
         for block in self.procedure.blocks:
             lines: list[str] = []
             text.start_block(f"block{block.number}")
             text.insert_later(lines)
-            merges.append((block.number, block.parameters, lines))
+            parameters = block.parameters if block.number else self.procedure.parameters
+            merges.append((block.number, parameters, lines))
             text.open_region()
             for instruction in block.instructions:
                 self.instruction(instruction)
@@ -80,14 +94,15 @@ class _ProcedureText:
             text.close_region()
         for number, parameters, lines in merges:
             lines.extend(self._merged(number, parameters))
-        arguments = "".join(f", i64 {_name(register)}" for register in self.procedure.parameters)
+        arguments = "".join(f", i64 {name}" for name in given)
         symbol = procedure_symbol(self.procedure.name)
-        return text.render(f"define internal tailcc i64 @{symbol}(ptr %heap{arguments}) nounwind")
+        kind = _result_type(self.procedure.result_count)
+        return text.render(f"define internal tailcc {kind} @{symbol}(ptr %heap{arguments}) nounwind")
 
     def _merged(self, number: int, parameters: tuple[Register, ...]) -> list[str]:
         lines: list[str] = []
         for position, parameter in enumerate(parameters):
-            sources = [f"[ {_name(given[position])}, %{label} ]" for label, given in self.incoming.get(number, [])]
+            sources = [f"[ {given[position]}, %{label} ]" for label, given in self.incoming.get(number, [])]
             if sources:
                 lines.append(f"  {_name(parameter)} = phi i64 {', '.join(sources)}")
             else:
@@ -135,14 +150,12 @@ class _ProcedureText:
                 text.effect(f"call void @relay_heap_retain(i64 {_name(value)})")
             case Release(value):
                 text.effect(f"call void @relay_heap_release(ptr %heap, i64 {_name(value)})")
-            case RunKernel(kernel, inputs, outputs, extents):
-                operands = [f"ptr {self._read(operand)}" for operand in (*inputs, *outputs)]
-                kinds = ["ptr"] * len(operands) + ["i64"] * len(extents)
-                operands += [f"i64 {emit_index(self.e, extent)}" for extent in extents]
-                text.module.declare(kernel, f"void @{kernel}({', '.join(kinds)})")
-                text.effect(f"call void @{kernel}({', '.join(operands)})")
-            case CallProcedure(result, procedure, arguments):
-                text.effect(f"{_name(result)} = call {_direct(procedure, arguments)}")
+            case Box() | Unbox() | ScalarConstant() | ComputeScalar():
+                self._scalar(instruction)
+            case RunKernel():
+                self._run(instruction)
+            case CallProcedure():
+                self._call(instruction)
             case CallClosure(result, closure, arguments):
                 text.effect(f"{_name(result)} = call {self._indirect(closure, arguments)}")
             case ReadExtent():
@@ -160,25 +173,101 @@ class _ProcedureText:
         text = self.text
         match terminator:
             case Branch(condition, if_true, if_false):
-                byte = text.impure(f"load i8, ptr {self._read(condition)}, align 1")
-                text.branch(text.impure(f"icmp ne i8 {byte}, 0"), f"block{if_true}", f"block{if_false}")
+                text.branch(self._holds(condition), f"block{if_true}", f"block{if_false}")
             case Switch(value, cases, otherwise):
                 label = text.impure(f"call i32 @relay_heap_label(i64 {_name(value)})")
                 table = " ".join(f"i32 {number}, label %block{block}" for number, block in cases)
                 text.effect(f"switch i32 {label}, label %block{otherwise} [{table}]")
             case Jump(block, arguments):
-                self.incoming.setdefault(block, []).append((text.block, arguments))
-                text.jump(f"block{block}")
-            case Return(value):
+                self._jump(block, list(map(_name, arguments)))
+            case Return((value,)):
                 text.effect(f"ret i64 {_name(value)}")
+            case Return(values):
+                kind, whole = _result_type(len(values)), "poison"
+                for position, value in enumerate(values):
+                    whole = text.impure(f"insertvalue {kind} {whole}, i64 {_name(value)}, {position}")
+                text.effect(f"ret {kind} {whole}")
+            case TailCall(procedure, arguments) if procedure == self.procedure.name:
+                self._jump(0, list(map(_name, arguments)))
             case TailCall(procedure, arguments):
-                text.effect(f"ret i64 {text.impure(f'musttail call {_direct(procedure, arguments)}')}")
+                count = self.procedure.result_count
+                result = text.impure(f"musttail call {_direct(procedure, arguments, count)}")
+                text.effect(f"ret {_result_type(count)} {result}")
             case TailCallClosure(closure, arguments):
                 text.effect(f"ret i64 {text.impure(f'musttail call {self._indirect(closure, arguments)}')}")
             case Fail(failure):
                 self._fail(failure)
             case _:
                 assert_never(terminator)
+
+    def _call(self, call: CallProcedure) -> None:
+        kind = _result_type(len(call.results))
+        made = f"call {_direct(call.procedure, call.arguments, len(call.results))}"
+        if len(call.results) == 1:
+            self.text.effect(f"{_name(call.results[0])} = {made}")
+            return
+        whole = self.text.impure(made)
+        for position, result in enumerate(call.results):
+            self.text.effect(f"{_name(result)} = extractvalue {kind} {whole}, {position}")
+
+    # ---------------------------------------------------------------------------------------------------- scalars
+
+    def _scalar(self, instruction: Box | Unbox | ScalarConstant | ComputeScalar) -> None:
+        text = self.text
+        match instruction:
+            case Box(result, label, source):
+                size = source.dtype.item_bytes
+                self._object(result, f"call ptr @relay_heap_tensor(ptr %heap, i64 {size}, i64 0, i32 {label})")
+                self._store(source, self._data(result))
+            case Unbox(result, source):
+                self._load(result, self._read(source))
+            case ScalarConstant(result, bits):
+                text.effect(f"{_name(result.register)} = add i64 0, {bits}")
+            case ComputeScalar(result, kernel, inputs):
+                slot = text.alloca(8, alignment=16)
+                operands = [f"ptr {self._read(operand)}" for operand in inputs]
+                text.effect(f"call void @{scalar_kernel_symbol(kernel)}({', '.join([*operands, f'ptr {slot}'])})")
+                self._load(result, slot)
+            case _:
+                assert_never(instruction)
+
+    def _holds(self, condition: Operand) -> str:
+        if isinstance(condition, Scalar):
+            return self.text.impure(f"icmp ne i64 {_name(condition.register)}, 0")
+        byte = self.text.impure(f"load i8, ptr {self._read(condition)}, align 1")
+        return self.text.impure(f"icmp ne i8 {byte}, 0")
+
+    def _jump(self, block: int, given: list[str]) -> None:
+        self.incoming.setdefault(block, []).append((self.text.block, given))
+        self.text.jump(f"block{block}")
+
+    def _run(self, run: RunKernel) -> None:
+        """Scalars are handed to a kernel in memory, and taken from there."""
+        text = self.text
+        written = [(each, text.alloca(8, alignment=16)) for each in run.outputs if isinstance(each, Scalar)]
+        slots = dict(written)
+        operands = [f"ptr {self._read(operand)}" for operand in run.inputs]
+        operands += [f"ptr {slots[each] if isinstance(each, Scalar) else self._data(each)}" for each in run.outputs]
+        kinds = ["ptr"] * len(operands) + ["i64"] * len(run.extents)
+        operands += [f"i64 {emit_index(self.e, extent)}" for extent in run.extents]
+        text.module.declare(run.kernel, f"void @{run.kernel}({', '.join(kinds)})")
+        text.effect(f"call void @{run.kernel}({', '.join(operands)})")
+        for scalar, slot in written:
+            self._load(scalar, slot)
+
+    def _load(self, scalar: Scalar, address: str) -> None:
+        bits = 8 * scalar.dtype.item_bytes
+        if bits == 64:
+            self.text.effect(f"{_name(scalar.register)} = load i64, ptr {address}, align 8")
+        else:
+            narrow = self.text.impure(f"load i{bits}, ptr {address}, align {bits // 8}")
+            self.text.effect(f"{_name(scalar.register)} = zext i{bits} {narrow} to i64")
+
+    def _store(self, scalar: Scalar, address: str) -> None:
+        bits, value = 8 * scalar.dtype.item_bytes, _name(scalar.register)
+        if bits < 64:
+            value = self.text.impure(f"trunc i64 {value} to i{bits}")
+        self.text.effect(f"store i{bits} {value}, ptr {address}, align {bits // 8}")
 
     def _fail(self, failure: int) -> None:
         self.text.effect(f"call void @relay_heap_fail(ptr %heap, i32 {failure})")
@@ -226,7 +315,18 @@ class _ProcedureText:
         return self._at(constants, place.offset_bytes)
 
     def _read(self, operand: Operand) -> str:
-        return self._constant(operand) if isinstance(operand, ConstantPlace) else self._data(operand)
+        """The address of the data of an operand."""
+        match operand:
+            case ConstantPlace():
+                return self._constant(operand)
+            case Scalar():
+                slot = self.text.alloca(8, alignment=16)
+                self._store(operand, slot)
+                return slot
+            case Register():
+                return self._data(operand)
+            case _:
+                assert_never(operand)
 
     def _read_extent(self, read: ReadExtent) -> None:
         text = self.text
@@ -245,8 +345,12 @@ class _ProcedureText:
         return f"tailcc i64 {code}({_arguments((closure, *arguments))})"
 
 
-def _direct(procedure: str, arguments: tuple[Register, ...]) -> str:
-    return f"tailcc i64 @{procedure_symbol(procedure)}({_arguments(arguments)})"
+def _direct(procedure: str, arguments: tuple[Register, ...], result_count: int) -> str:
+    return f"tailcc {_result_type(result_count)} @{procedure_symbol(procedure)}({_arguments(arguments)})"
+
+
+def _result_type(count: int) -> str:
+    return "i64" if count == 1 else f"{{ {', '.join(['i64'] * count)} }}"
 
 
 def _arguments(registers: tuple[Register, ...]) -> str:

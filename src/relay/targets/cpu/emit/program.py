@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from relay.base.target import Target
@@ -10,7 +11,8 @@ from relay.lower.program import CallKernel, CopyBytes, Instruction, Program, Pro
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.heap_entry import emit_heap_entry
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
-from relay.targets.cpu.emit.procedure import emit_procedure
+from relay.targets.cpu.emit.kernel import emit_kernel_function
+from relay.targets.cpu.emit.procedure import emit_procedure, scalar_kernel_symbol
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.support.library import heap_text
@@ -39,6 +41,8 @@ def _emit_procedures(program: Program, target: Target, module: ModuleText) -> No
     module.functions.append(heap_text(deep))
     for entry in program.entries:
         emit_heap_entry(entry, machine, module, program.labels, deep)
+    for kernel in program.scalar_kernels:
+        emit_kernel_function(replace(kernel, name=scalar_kernel_symbol(kernel.name)), target, module, in_place=True)
     for procedure in program.procedures:
         module.functions.append(emit_procedure(procedure, machine, module, deep))
 
