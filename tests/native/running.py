@@ -18,8 +18,8 @@ def module(source: str) -> relay.IRModule:
 
 
 def check(source: str, *arguments: Any, leaks: int = 0, opt_level: int | None = None) -> Any:
-    """The result of `@main`, natively; it agrees with the interpreter's, and nothing else is left alive. Again on a heap
-    that reports who uses what is freed."""
+    """The result of `@main`, natively; it agrees with the interpreter's, and nothing else is left alive. Again on a
+    heap that reports who uses what is freed."""
     program = module(source)
     expected = relay.create_executor("interpreter", mod=program).evaluate()(*arguments)
     result = None

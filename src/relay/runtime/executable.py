@@ -57,9 +57,7 @@ class Executable:
     def __getitem__(self, name: str) -> EntryPoint:
         point = self._entries.get(name)
         if point is None:
-            point = self._entries.setdefault(
-                name, EntryPoint(self.manifest.entry(name), self.code, self.manifest)
-            )
+            point = self._entries.setdefault(name, EntryPoint(self.manifest.entry(name), self.code, self.manifest))
         return point
 
     def __call__(self, *positional: Any, **named: Any) -> Result:

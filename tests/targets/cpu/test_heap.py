@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -64,7 +64,7 @@ Run = Callable[[str], tuple[int, int, int]]
 
 
 @pytest.fixture(scope="module")
-def run(native: Target, support: dict[str, int], request: pytest.FixtureRequest) -> Run:
+def run(native: Target, support: dict[str, int]) -> Iterator[Run]:
     """`run(name)`: what the program gives, how many objects it leaves alive, how often it used the dead."""
     names = ["good", "leaks", "released_twice", "read_after_release", *HEAP_SYMBOLS]
     text = heap_text(replace(native, heap="checked"), deep=False) + PROGRAMS
@@ -80,8 +80,8 @@ def run(native: Target, support: dict[str, int], request: pytest.FixtureRequest)
         close(heap.ctypes.data)
         return result, left, misuses(None) - before
 
-    request.addfinalizer(lambda: loaded)  # keeps the code
-    return call
+    yield call
+    assert loaded.address("good")  # the code stays as long as it may be called
 
 
 def test_a_balanced_program_leaves_nothing(run):

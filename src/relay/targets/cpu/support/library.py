@@ -52,5 +52,10 @@ def heap_text(target: Target, deep: bool) -> str:
     return "\n".join(map(_read, files))
 
 
+def values_text() -> str:
+    """LLVM text of the functions by which programs in C make and read values."""
+    return _read("values.ll")
+
+
 def _read(name: str) -> str:
     return resources.files("relay.targets.cpu.support").joinpath(name).read_text(encoding="utf-8")
