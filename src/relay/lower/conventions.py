@@ -73,7 +73,7 @@ class Conventions:
                         self._ends(facts, callee, known)
                     case _:
                         pass
-                yield from ((each, None) for each in _functions(value))
+                yield from ((each, None) for atom in _atoms(value) for each in _functions(atom))
             yield from ((each, None) for each in _functions(result))
 
     def _ends(self, facts: _Facts, callee: Expr, known: dict[Var, Function]) -> None:
@@ -104,10 +104,18 @@ class Conventions:
         return found
 
 
-def _functions(value: Expr) -> Iterator[Function]:
-    """Functions that stand where atoms stand."""
-    if isinstance(value, Function | If | Match):
-        return
-    for atom in children(value):
-        if isinstance(atom, Function) and not atom.attrs.get("Primitive"):
-            yield atom
+def _atoms(value: Expr) -> tuple[Expr, ...]:
+    """What a binding is made of, other than scopes."""
+    match value:
+        case Function():
+            return ()
+        case If(cond=atom) | Match(data=atom):
+            return (atom,)
+        case _:
+            return children(value)
+
+
+def _functions(atom: Expr) -> Iterator[Function]:
+    """The function that stands where an atom stands, if one does."""
+    if isinstance(atom, Function) and not atom.attrs.get("Primitive"):
+        yield atom
