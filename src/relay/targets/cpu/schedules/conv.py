@@ -14,7 +14,7 @@ from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import PADDING, pad
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
+from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, accumulators_of, even_tile, product
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute
 
@@ -47,7 +47,9 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
     work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    innermost = plan.parallelize(store, [*outer, *([column_outer] if column_outer else [])], work)
+    innermost = plan.parallelize(
+        store, [*outer, *([column_outer] if column_outer else [])], work, TILED_PRODUCTS_PER_NANOSECOND
+    )
     assert innermost is not None
     s.compute_at(acc, store, innermost)
     inner_sum = accumulate(plan, acc, lanes)

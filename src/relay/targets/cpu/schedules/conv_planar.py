@@ -7,7 +7,13 @@ all rows. Loops: batch · channel tiles · row tiles · vectors · channels and 
 from __future__ import annotations
 
 from relay.targets.cpu.schedules.padding import PADDING, pad
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, product
+from relay.targets.cpu.schedules.plan import (
+    TILED_PRODUCTS_PER_NANOSECOND,
+    Plan,
+    accumulators_of,
+    dividing_tile,
+    product,
+)
 from relay.te.operation import Compute
 
 _ROWS = 2
@@ -30,7 +36,7 @@ def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
     work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    innermost = plan.parallelize(store, [loop for loop in outer if loop], work)
+    innermost = plan.parallelize(store, [loop for loop in outer if loop], work, TILED_PRODUCTS_PER_NANOSECOND)
     assert innermost is not None
     s.compute_at(acc, store, innermost)
     results = [axis.name for axis in operation.axes]

@@ -6,7 +6,13 @@ weight stays in the cache while the row tiles pass over it.
 
 from __future__ import annotations
 
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, product
+from relay.targets.cpu.schedules.plan import (
+    STREAMED_PRODUCTS_PER_NANOSECOND,
+    TILED_PRODUCTS_PER_NANOSECOND,
+    Plan,
+    accumulators_of,
+    product,
+)
 from relay.targets.cpu.schedules.tiles import PRODUCT, packed_weight, tile_rows, tile_width
 from relay.te.operation import Compute
 
@@ -34,7 +40,9 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
     work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    innermost = plan.parallelize(store, outer, work)
+    streams = len(extents) < 2 or extents[-2] == 1
+    rate = STREAMED_PRODUCTS_PER_NANOSECOND if streams else TILED_PRODUCTS_PER_NANOSECOND
+    innermost = plan.parallelize(store, outer, work, rate)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
     inner_sum = accumulate(plan, acc, lanes)

@@ -12,8 +12,13 @@ from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.state import FuseRelation, Stage
 from relay.tir.buffer import Scope
 
-# A parallel region costs a few microseconds; below this many operations one thread is faster.
-SMALLEST_PARALLEL_WORK = 1 << 15
+# Sharing a loop out costs about two microseconds, and much more where a thread is late: what one thread does in less
+# than this it does alone.
+SHORTEST_PARALLEL_NANOSECONDS = 6000
+# What one thread does in a nanosecond.
+ELEMENTS_PER_NANOSECOND = 5  # read, computed with, written
+STREAMED_PRODUCTS_PER_NANOSECOND = 20  # multiply-adds each of which loads its own weight
+TILED_PRODUCTS_PER_NANOSECOND = 60  # multiply-adds on tiles in registers
 # Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
 _MANY_PARTS = 8
 _EVEN_PARTS = 2
@@ -91,15 +96,19 @@ class Plan:
         if outer is not None:
             self.steps.unroll(stage, outer)
 
-    def parallelize(self, stage: str, outer: list[str], work: IntExpr) -> str | None:
-        """Share the `outer` loops (outermost, in order) out among the threads, if there is enough to do.
+    def parallelize(
+        self, stage: str, outer: list[str], work: IntExpr, per_nanosecond: int = ELEMENTS_PER_NANOSECOND
+    ) -> str | None:
+        """Share the `outer` loops (outermost, in order) out among the threads, if there is enough to do: `work`, of
+        which one thread does so much `per_nanosecond`.
 
         As many of them are fused as give every thread its part. The innermost of the loops that are then there is
         given back, to compute other stages at: that must wait until loops are fused.
         """
         if not outer:
             return None
-        if self.target.num_threads == 1 or (isinstance(work, int) and work < SMALLEST_PARALLEL_WORK):
+        short = isinstance(work, int) and work < SHORTEST_PARALLEL_NANOSECONDS * per_nanosecond
+        if self.target.num_threads == 1 or short:
             return outer[-1]
         fused, *rest = outer
         while rest and self.extent(stage, fused) == 1:
