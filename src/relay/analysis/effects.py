@@ -116,8 +116,8 @@ def _global_effects(module: IRModule) -> dict[GlobalVar, Effects]:
 
 
 class _Analysis:
-    """One walk, from the leaves up. `latent` holds what calling each function met so far can do, `totals` what each node
-    can do, its parts included."""
+    """One walk, from the leaves up. `latent` holds what calling each function met so far can do, `totals` what each
+    node can do, its parts included."""
 
     def __init__(self, of_globals: dict[GlobalVar, Effects]) -> None:
         self.of_globals = of_globals

@@ -25,7 +25,7 @@ def to_a_normal_form(function: Function) -> Function:
 
 
 def name_values(function: Function, needs_name: Callable[[Scopes], Callable[[Expr], bool]]) -> Function:
-    """The function with a binding, in its scope and in evaluation order, for each node that `needs_name(scopes)` says."""
+    """The function with a binding, in its scope and in evaluation order, for nodes that `needs_name(scopes)` wants."""
     found = scopes(function.body)
     forms = _Forms(found, needs_name(found))
     all_scopes = _outermost_first(found)
