@@ -7,17 +7,24 @@ import pytest
 import torch
 
 import relay
-from relay.testing.programs import char_rnn, recurrent_cells, tree_lstm
+from relay.testing.programs import char_rnn, recurrent_cells, recurrent_layers, tree_lstm
 
 INPUTS, HIDDEN = 12, 16
 TORCH = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
 
 
+NAMES = {"w_ih": "weight_ih", "w_hh": "weight_hh", "b_ih": "bias_ih", "b_hh": "bias_hh"}
+
+
 def peer(kind, weights):
     layer = TORCH[kind](INPUTS, HIDDEN)
-    names = {"w_ih": "weight_ih_l0", "w_hh": "weight_hh_l0", "b_ih": "bias_ih_l0", "b_hh": "bias_hh_l0"}
-    layer.load_state_dict({names[name]: torch.from_numpy(each) for name, each in weights.items()})
+    layer.load_state_dict({f"{NAMES[name]}_l0": torch.from_numpy(each) for name, each in weights.items()})
     return layer
+
+
+def all_close(found, expected):
+    for left, right in zip(found, expected, strict=True):
+        np.testing.assert_allclose(left, right.numpy(), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", TORCH)
@@ -37,6 +44,37 @@ def test_recurrent_layers(kind):
             found = run(xs, *state)
             for left, right in zip(found if kind == "lstm" else (found,), expected, strict=True):
                 np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-5)
+
+
+def layered_peer(kind, weights, hidden, layers, bidirectional):
+    """PyTorch's layers with the weights that ours name `layers.<layer>.<way>.<name>`."""
+    peer = TORCH[kind](INPUTS, hidden, layers, bidirectional=bidirectional)
+    state = {}
+    for path, each in weights.items():
+        _, layer, way, name = path.split(".")
+        state[f"{NAMES[name]}_l{layer}{'_reverse' * int(way)}"] = torch.from_numpy(each)
+    peer.load_state_dict(state)
+    return peer
+
+
+@pytest.mark.parametrize(("kind", "layers", "bidirectional"), [("rnn", 2, True), ("gru", 2, False), ("lstm", 1, True)])
+def test_layers_over_sequences_of_several_lengths(kind, layers, bidirectional):
+    hidden = 5
+    program, weights = recurrent_layers.recurrent_layers(kind, INPUTS, hidden, layers, bidirectional).to_relay()
+    native = relay.build(program, params=weights, opt_level=3)
+    meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    layer = layered_peer(kind, weights, hidden, layers, bidirectional)
+    for lengths in ([1], [3, 6, 1], [4, 4], [9]):
+        padded = np.random.default_rng(1).standard_normal((max(lengths), len(lengths), INPUTS), dtype=np.float32)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(
+            torch.from_numpy(padded), torch.tensor(lengths), enforce_sorted=False
+        )
+        with torch.no_grad():
+            outputs, state = layer(packed)
+        outputs, _ = torch.nn.utils.rnn.pad_packed_sequence(outputs)
+        for run in (native, meant):
+            found, last = run(padded, np.array(lengths, np.int32))
+            all_close((found, *last), (outputs, *(state if kind == "lstm" else (state,))))
 
 
 def gumbel(key, step, vocabulary):
