@@ -6,10 +6,9 @@ Tensors are not copied. Layout: see `runtime/heap.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from struct import pack_into
 from typing import Any, TypeAlias, Union, assert_never
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import RelayError
 from relay.runtime.arguments import as_array
 from relay.runtime.manifest import CellLabel, Label, TensorLabel, TensorSpec, ValueSpec
+from relay.runtime.quick_build import NativePlan, QuickBuild, data_plan, learn, tensor_plan
 from relay.runtime.quick_call import data_address, is_plain
 from relay.runtime.value_types import DataOf, DataSpec, ParameterOf, TensorOf, TupleOf, ValueType, instantiated
 from relay.runtime.values import DataValue, as_data
@@ -28,13 +28,13 @@ _HEADER_WORDS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TensorPlan:
-    """How a tensor becomes an object. `shape` where every extent is a number; `head` is what comes before the address
-    of the data."""
+    """How a tensor becomes an object. `shape` and `native` where every extent is a number."""
 
     type: TensorOf
-    head: tuple[int, ...]
+    header: int
     dtype: np.dtype[np.generic]
     shape: tuple[int, ...] | None
+    native: NativePlan | None
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +42,7 @@ class _TuplePlan:
     type: TupleOf
     label: int
     fields: tuple[_Plan, ...] = ()
+    native: NativePlan | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -50,19 +51,9 @@ class _DataPlan:
     `known` are the classes met so far that stand for a constructor, and how their fields are read."""
 
     type: DataOf
+    native: NativePlan
     constructors: dict[str, tuple[int, tuple[_Plan, ...]]] = field(default_factory=dict)
-    known: dict[type, _Known] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
-    """A class that stands for a constructor: `read` gives the fields of an instance, `blank` are the words of its cell
-    before the fields are filled in."""
-
-    constructor: str
-    read: Callable[[Any], tuple[Any, ...]]
-    blank: tuple[int, ...]
-    plans: tuple[_Plan, ...]
+    known: dict[type, tuple[str, Any]] = field(default_factory=dict)
 
 
 _Plan: TypeAlias = Union[_TensorPlan, _TuplePlan, _DataPlan]
@@ -71,11 +62,11 @@ _Plan: TypeAlias = Union[_TensorPlan, _TuplePlan, _DataPlan]
 class ValueBuilder:
     """Makes objects for the entries of one program."""
 
-    def __init__(self, labels: Sequence[Label], data: Sequence[DataSpec]) -> None:
+    def __init__(self, labels: Sequence[Label], data: Sequence[DataSpec], quick: QuickBuild) -> None:
+        self.quick = quick
         self.labels: Mapping[Label, int] = {label: number for number, label in enumerate(labels)}
         self.data = {each.name: each for each in data}
         self.plans: dict[ValueType, _Plan] = {}
-        self.words = 64  # what values have needed so far
 
     def build(self, spec: ValueSpec, value: Any) -> tuple[int, object]:
         """The word of a value, and what must be kept while it is used.
@@ -83,11 +74,8 @@ class ValueBuilder:
         Raises `RelayError` (rule `input-value`, or as for tensors) that names the path to what does not fit.
         """
         plan = self._plan(spec.type)
-        quick = _quickly_made(value, plan, self.words)
-        if isinstance(quick, int):
-            self.words = quick
-            quick = _quickly_made(value, plan, self.words)
-        if isinstance(quick, tuple):
+        quick = self.quick(value, plan.native) if plan.native is not None else None
+        if quick is not None:
             return quick
         try:
             return _Image(spec).made(value, plan, "")
@@ -102,16 +90,18 @@ class ValueBuilder:
         match type_:
             case TensorOf(shape, dtype):
                 fixed = tuple(each for each in shape if isinstance(each, int))
-                head = (NEVER_FREED, self.labels[TensorLabel(dtype, len(shape))] | 1 << 32, 0, 1)
-                plan = self.plans[type_] = _TensorPlan(
-                    type_, head, dtype.numpy, fixed if len(fixed) == len(shape) else None
-                )
+                header = self.labels[TensorLabel(dtype, len(shape))] | 1 << 32
+                is_fixed = len(fixed) == len(shape)
+                native = tensor_plan(header, dtype.numpy, fixed) if is_fixed else None
+                plan = self.plans[type_] = _TensorPlan(type_, header, dtype.numpy, fixed if is_fixed else None, native)
             case TupleOf(fields):
                 plan = self.plans[type_] = _TuplePlan(type_, self.labels[CellLabel("tuple")])
                 plan.fields = tuple(map(self._plan, fields))
             case DataOf(name, arguments):
-                plan = self.plans[type_] = _DataPlan(type_)  # known while its fields are planned: types are recursive
-                for constructor, fields in self.data[name].constructors.items():
+                constructors = self.data[name].constructors
+                native = data_plan(len(constructors))
+                plan = self.plans[type_] = _DataPlan(type_, native)  # known while its fields are: types are recursive
+                for constructor, fields in constructors.items():
                     label = self.labels[CellLabel("data", f"{name}.{constructor}")]
                     inner = tuple(self._plan(instantiated(each, arguments)) for each in fields)
                     plan.constructors[constructor] = label, inner
@@ -151,7 +141,7 @@ class _Image:
                 else:
                     array = self._fitting(each, plan, path)
                 kept.append(array)
-                words += (*plan.head, data_address(array), *array.shape)
+                words += (NEVER_FREED, plan.header, 0, 1, data_address(array), *array.shape)
             else:
                 key = (id(each), plan)
                 if key in known:
@@ -163,7 +153,7 @@ class _Image:
                         continue
                     known[key] = place
                     count = len(fields)
-                    words += _blank(label, count)
+                    words += (NEVER_FREED, label | count << 32, 0, *(0,) * count)
                     slot = place + _HEADER_WORDS
                     for index in range(count):
                         inner = f"{path}{name}.{index}" if path else ""
@@ -185,8 +175,8 @@ class _Image:
             return "", plan.label, value, plan.fields
         known = plan.known.get(type(value))
         if known is not None:
-            name = known.constructor
-            fields: Sequence[Any] = known.read(value)
+            name, read = known
+            fields: Sequence[Any] = read(value)
         else:
             made = as_data(value, plan.type.name)
             if made is None or made.type_name != plan.type.name or made.constructor not in plan.constructors:
@@ -223,61 +213,15 @@ def _remember(plan: _DataPlan, value: Any) -> None:
     """The next values of this class, one that `@relay.datatype` made, are read without asking what they are."""
     kind = type(value)
     variant, names = getattr(kind, "__relay_variant__", ""), list(getattr(kind, "__dataclass_fields__", ()))
-    if variant and names:
-        label, plans = plan.constructors[variant]
-        read = attrgetter(*names) if len(names) > 1 else _in_tuple(attrgetter(*names))
-        plan.known[kind] = _Known(variant, read, _blank(label, len(names)), plans)
-
-
-def _in_tuple(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    return lambda value: (read(value),)
-
-
-def _blank(label: int, count: int) -> tuple[int, ...]:
-    """The words of a cell with `count` fields, before they are filled in."""
-    return (NEVER_FREED, label | count << 32, 0, *(0,) * count)
-
-
-def _quickly_made(value: Any, plan: _Plan, room: int) -> tuple[int, object] | int | None:
-    """The word of a value of data types whose classes have been met, with arrays as they are wanted, and what must be
-    kept. How many words it needs, if those are more than `room`; None for a value that takes looking at."""
-    block = np.empty(room, np.int64)
-    start = data_address(block)
-    words: list[int] = [0]
-    seen: dict[int, tuple[int, _Plan]] = {}
-    stack: list[tuple[Any, _Plan, int]] = [(value, plan, 0)]
-    while stack:
-        each, plan, position = stack.pop()
-        known = plan.known.get(each.__class__) if isinstance(plan, _DataPlan) else None
-        if known is None:
-            return None
-        met = seen.get(id(each))
-        if met is not None:
-            if met[1] is not plan:
-                return None
-            words[position] = met[0]
-            continue
-        slot = len(words) + _HEADER_WORDS
-        place = words[position] = start + 8 * len(words)
-        seen[id(each)] = place, plan
-        words += known.blank
-        for inner, part in zip(known.plans, known.read(each), strict=True):
-            if isinstance(inner, _TensorPlan):
-                if part.__class__ is not np.ndarray or part.dtype is not inner.dtype or part.shape != inner.shape:
-                    return None
-                if not is_plain(part):
-                    return None
-                words[slot] = start + 8 * len(words)
-                words += inner.head
-                words.append(data_address(part))
-                words += part.shape
-            else:
-                stack.append((part, inner, slot))
-            slot += 1
-    if len(words) > room:
-        return len(words)
-    pack_into(f"{len(words)}q", block.data, 0, *words)
-    return words[0], (block, value)
+    if not variant:
+        return
+    label, plans = plan.constructors[variant]
+    native = [each.native for each in plans if each.native is not None]
+    if len(native) == len(names) and kind not in plan.known:
+        learn(plan.native, kind, label | len(names) << 32, names, native)
+    if names:
+        read = attrgetter(*names)
+        plan.known[kind] = (variant, read if len(names) > 1 else lambda each: (read(each),))
 
 
 def _kind(value: Any) -> str:

@@ -24,6 +24,7 @@ from relay.runtime.heap import HeapValue, read_result
 from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Manifest, ResultSpec, TensorSpec
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, load_artefact_code, load_shared_library
+from relay.runtime.quick_build import QuickBuild
 from relay.runtime.quick_call import REFUSED, QuickCall, data_address, quick_call
 from relay.runtime.values import DataValue
 
@@ -137,7 +138,7 @@ class EntryPoint:
         self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
         self._is_single = spec.result == 0
         self._labels = manifest.labels
-        self._values = ValueBuilder(manifest.labels, manifest.data)
+        self._values = ValueBuilder(manifest.labels, manifest.data, QuickBuild(code.address))
         self._heap = _HeapFunctions.of(code, manifest.target) if isinstance(spec.result, HeapResult) else None
         self._workspaces: list[_Workspace] = []  # free ones; append and pop are atomic
         self._quick = self._quick_call(code)

@@ -25,6 +25,7 @@ from relay.runtime.artefact import Artefact
 from relay.runtime.elf import what_is_missing
 from relay.runtime.manifest import Manifest
 from relay.runtime.objects import load_objects, load_support
+from relay.runtime.quick_build import BUILD_SYMBOL
 from relay.runtime.quick_call import CALL_SYMBOL
 
 NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
@@ -60,10 +61,10 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
         symbols += HEAP_SYMBOLS
     support = load_support(artefact.support)
     objects = load_objects(artefact.objects, symbols, support.addresses)
-    library = support.address(CALL_SYMBOL)
+    library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}
 
     def address(symbol: str) -> int:
-        return library if symbol == CALL_SYMBOL else objects.address(symbol)
+        return library[symbol] if symbol in library else objects.address(symbol)
 
     return NativeCode(address, constants.ctypes.data, (objects, constants))
 

@@ -19,7 +19,7 @@ from relay.base.diagnostics import RelayError
 
 SUPPORT_SYMBOLS = (
     "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads",
-    "relay_set_pinning", "relay_allocation_failures", "relay_call",
+    "relay_set_pinning", "relay_allocation_failures", "relay_call", "relay_build",
 )  # fmt: skip
 """What the support library exports."""
 

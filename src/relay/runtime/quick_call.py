@@ -37,9 +37,14 @@ class _Layout:
     element: int
     flags: int
 
+    def words(self) -> tuple[int, ...]:
+        """What native code compares arrays by: their type, where their parts are, and the flags that must be set."""
+        parts = (self.data, self.rank, self.extents, self.element, self.flags)
+        return (id(np.ndarray), *parts, _CONTIGUOUS_AND_ALIGNED)
+
 
 @cache
-def _layout() -> _Layout | None:
+def array_layout() -> _Layout | None:
     """Where this interpreter and this NumPy keep them; None when they are not where they are looked for."""
     head = object.__basicsize__
     layout = _Layout(tuple.__basicsize__, head, head + 8, head + 16, head + 40, head + 48)
@@ -73,7 +78,7 @@ def is_plain(array: NDArray[np.generic]) -> bool:
 def data_address(array: NDArray[np.generic]) -> int:
     """Where an array's data are: several times quicker than to ask for its interface, which is done where its parts
     are not where they are looked for."""
-    layout = _layout()
+    layout = array_layout()
     if layout is None:
         address: int = array.__array_interface__["data"][0]
         return address
@@ -147,12 +152,11 @@ def quick_call(
 
 def _wanted(spec: EntrySpec) -> Any:
     """What the native function compares arrays with: see `targets/cpu/support/call.ll`."""
-    layout = _layout()
+    layout = array_layout()
     if layout is None:
         return None
     arrays = (*spec.inputs, *spec.outputs)
-    words = [len(arrays), layout.items, id(np.ndarray), layout.data, layout.rank, layout.extents, layout.element]
-    words += [layout.flags, _CONTIGUOUS_AND_ALIGNED, len(spec.symbols)]
+    words = [len(arrays), layout.items, *layout.words(), len(spec.symbols)]
     numbers = {symbol: -1 - position for position, symbol in enumerate(spec.symbols)}
     for each in arrays:
         if not isinstance(each, TensorSpec):

@@ -29,8 +29,9 @@ from relay.ir.types import GlobalTypeVar, Type, TypeVar
 
 
 class DataInstance:
-    """What values of data types inherit from."""
+    """What values of data types inherit from. Their fields are in slots: native code can read them."""
 
+    __slots__ = ()
     __relay_type__: typing.ClassVar[GlobalTypeVar]
     __relay_variants__: typing.ClassVar[Mapping[str, type]]
     __relay_variant__: typing.ClassVar[str] = ""
@@ -73,13 +74,13 @@ def datatype(definition: type) -> type:
         )  # fmt: skip
     body = {key: each for key, each in vars(definition).items() if key not in inside and key not in _OF_EVERY_CLASS}
     bases = (DataInstance, *vars(definition).get("__orig_bases__", definition.__bases__))
-    marks = {"__relay_type__": GlobalTypeVar(name), "__relay_names__": names_around(2)}
+    marks = {"__relay_type__": GlobalTypeVar(name), "__relay_names__": names_around(2), "__slots__": ()}
     base = _made(name, bases, {**body, **marks})
     variants: dict[str, type] = {}
     for variant, declared in inside.items() if inside else [(name, definition)]:
         members = {key: each for key, each in vars(declared).items() if key not in _OF_EVERY_CLASS}
         members |= {"__relay_variant__": variant, "__qualname__": f"{name}.{variant}" if inside else name}
-        variants[variant] = dataclasses.dataclass(frozen=True)(_made(variant, (base,), members))
+        variants[variant] = dataclasses.dataclass(frozen=True, slots=True)(_made(variant, (base,), members))
         if inside:
             setattr(base, variant, variants[variant])
     base.__relay_variants__ = variants

@@ -25,7 +25,7 @@ def support_text(target: Target, pinning: bool = False) -> str:
     supported (it is on Linux, x86-64 and aarch64), parallel loops run on one thread."""
     machine = target.triple.split("-")[0]
     pooled = "linux" in target.triple and machine in _FUTEX_CALL_NUMBER
-    text = "\n".join(map(_read, ("memory.ll", "call.ll", "pool.ll" if pooled else "serial.ll")))
+    text = "\n".join(map(_read, ("memory.ll", "call.ll", "build.ll", "pool.ll" if pooled else "serial.ll")))
     if not pooled:
         return text
     declaration, pause = _PAUSE[machine]

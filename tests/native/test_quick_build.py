@@ -1,0 +1,96 @@
+"""Instances of classes that `@relay.datatype` made, as inputs: native code reads them where Python keeps them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relay
+from relay import op
+
+Row = relay.Tensor[(1, 3)]
+
+
+@relay.datatype
+class Tree:
+    class Empty: ...
+
+    class Leaf:
+        word: Row
+
+    class Node:
+        left: Tree
+        right: Tree
+
+
+@relay.function
+def total(tree: Tree) -> Row:
+    match tree:
+        case Tree.Empty():
+            return op.zeros((1, 3), "float32")
+        case Tree.Leaf(word):
+            return word
+        case Tree.Node(left, right):
+            return total(left) + total(right)
+
+
+class Subclass(np.ndarray[Any, Any]):
+    """An array that is not NumPy's own."""
+
+
+def leaf(number: float) -> Any:
+    return Tree.Leaf(np.full((1, 3), number, np.float32))
+
+
+@pytest.fixture
+def summed():
+    """Sums the leaves of trees; it has met all three classes."""
+    executable = relay.build(total.module)
+    executable(Tree.Node(leaf(1), Tree.Empty()))
+    return executable
+
+
+def test_classes_that_were_met_are_read_natively(summed, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("made the long way")
+
+    monkeypatch.setattr("relay.runtime.building._Image.made", refuse)
+    shared = Tree.Node(leaf(0), leaf(1))
+    tree = Tree.Node(Tree.Node(shared, Tree.Empty()), Tree.Node(shared, Tree.Node(leaf(2), leaf(3))))
+    assert summed(tree).tolist() == [[7] * 3]
+
+
+def test_what_does_not_fit_is_taken_the_long_way_or_refused(summed):
+    row = np.arange(3, dtype=np.float32)[None].view(Subclass)
+    assert summed(Tree.Node(leaf(1), Tree.Leaf(row))).tolist() == [[1, 2, 3]]
+    for bad in (np.ones((1, 4), np.float32), np.ones((1, 3, 1), np.float32), np.ones((1, 3), np.int32)):
+        with pytest.raises(relay.RelayError):
+            summed(Tree.Node(leaf(1), Tree.Leaf(bad)))
+    with pytest.raises(relay.RelayError) as caught:
+        summed(Tree.Node(leaf(1), np.ones((1, 3), np.float32)))
+    assert caught.value.rule == "input-value"
+
+
+def test_shared_parts_are_made_once(summed):
+    tree = leaf(1)
+    for _ in range(16):
+        tree = Tree.Node(tree, tree)
+    assert summed(tree).tolist() == [[65536] * 3]
+    for _ in range(40):
+        tree = Tree.Node(tree, Tree.Empty())
+    assert summed(tree).tolist() == [[65536] * 3]
+
+
+def test_deep_values_need_no_stack(summed):
+    tree, one = leaf(1), leaf(1)
+    for _ in range(50_000):
+        tree = Tree.Node(tree, one)
+    assert summed(tree).tolist() == [[50_001] * 3]
+
+
+def test_a_field_that_was_never_set_is_refused(summed):
+    unfinished = object.__new__(Tree.Leaf)
+    with pytest.raises((relay.RelayError, AttributeError)):
+        summed(Tree.Node(leaf(1), unfinished))
