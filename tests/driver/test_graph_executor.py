@@ -44,7 +44,7 @@ W = random(3, 4, seed=1)
 
 @pytest.fixture(scope="module")
 def two_layers() -> relay.GraphExecutor:
-    return graph(program(TWO_LAYERS), params={"w": W})
+    return graph(program(TWO_LAYERS), params={"w": W}, opt_level=1)  # layouts would depend on the machine
 
 
 def leaves(value: object) -> list[np.ndarray]:
@@ -117,14 +117,13 @@ def test_networks_agree_with_one_native_call(name):
 
 
 def test_the_document(two_layers):
-    """Golden JSON, the same for every machine but for layouts: names, shapes and places are plain facts."""
     text = two_layers.get_graph_json()
     path = GOLDEN / "two_layers.json"
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert text == path.read_text()
-    assert graph(program(TWO_LAYERS), params={"w": W}).get_graph_json() == text
+    assert graph(program(TWO_LAYERS), params={"w": W}, opt_level=1).get_graph_json() == text
 
 
 def test_the_document_is_what_readers_of_the_format_expect():
@@ -301,7 +300,8 @@ def test_params_may_be_replaced(two_layers):
 
 REFUSED = {
     "if": "def @main(%c: bool, %x: float32) { if (%c) { exp(%x) } else { %x } }",
-    "match": "type Box { Box(float32) }\ndef @main(%x: Box) { match (%x) { Box(%y) => { %y } } }",
+    "match": "def @main(%x: (float32, float32)) { match (%x) { (%a, %b) => { exp(%a) + %b } } }",
+    "data-input": "type Box { Box(float32) }\ndef @main(%x: Box) { match (%x) { Box(%y) => { %y } } }",
     "data": "type Box { Box(float32) }\ndef @main(%x: float32) { Box(exp(%x)) }",
     "reference": "def @main(%x: float32) { let %r = ref(%x); %r^ }",
     "closure": "def @main(%x: float32) { let %f = fn (%y: float32) { %y + %x }; %f(%x) * %f(exp(%x)) }",
@@ -356,9 +356,12 @@ def test_a_library_that_lacks_a_kernel(two_layers):
         relay.GraphExecutor(replace(two_layers.graph, nodes=tuple(nodes)), two_layers.get_lib(), {})
 
 
-def test_a_program_for_another_machine():
+def test_a_program_for_another_machine(tmp_path):
+    """It is built, since it may be exported for that machine; it is not run here."""
+    made = graph(program(TWO_LAYERS), target="llvm -mtriple=aarch64-unknown-linux-gnu", params={"w": W})
+    made.export(tmp_path / "model")
     with pytest.raises(relay.RelayError, match="wrong-machine"):
-        graph(program(TWO_LAYERS), target="llvm -mtriple=aarch64-unknown-linux-gnu")
+        made(random(2, 4))
 
 
 def test_a_main_of_no_kernels():

@@ -62,6 +62,10 @@ class GraphNode:
     def is_argument(self) -> bool:
         return not self.kernel
 
+    @property
+    def calls_kernel(self) -> bool:
+        return self.kernel not in ("", NOTHING)
+
 
 @dataclass(frozen=True, slots=True)
 class Graph:

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
@@ -23,10 +23,10 @@ from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
 from relay.runtime.executable import Result, aligned_bytes, nest
 from relay.runtime.files import read_file, write_atomically
-from relay.runtime.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
-from relay.runtime.host import check_runs_here
+from relay.runtime.graph import APART, Entry, Graph, GraphNode, GraphTensor
+from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import EntrySpec, TensorSpec
-from relay.runtime.objects import load_objects, load_support
+from relay.runtime.objects import LoadedObjects, load_objects, load_support
 from relay.runtime.param_dict import load_param_dict, save_param_dict
 from relay.runtime.profile import OperatorTime, Profile
 
@@ -65,21 +65,21 @@ class GraphExecutor:
     def __init__(self, graph: Graph, lib: Artefact, params: Mapping[str, Array]) -> None:
         """The graph, the library of its kernels, and the values of its parameters, by name.
 
-        Raises `RelayError`: `wrong-machine` for a library for another machine, `cannot-load-objects` when it lacks a
-        kernel of the graph, and what `set_input` raises.
+        Raises `RelayError`: `cannot-load-objects` when the library lacks a kernel of the graph, and what `set_input`
+        raises. One for another machine can be exported; it is refused (rule `wrong-machine`) when it is to run.
         """
-        check_runs_here(lib.manifest.target)
         self.graph = graph
         self._lib = lib
         self._numbers = {node.name: number for number, node in enumerate(graph.nodes)}
         self._arguments = {node.name: _spec(node) for node in graph.nodes if node.is_argument}
         self._values = _memory(graph)
-        self._steps = self._link()
         self._missing = dict.fromkeys(self._arguments)
         self._has_run = False
         self._parameters = tuple(params)
         self._set(params)
         self.entry = self._main_entry(params)
+        if runs_here(lib.manifest.target):
+            _ = self._steps
 
     def _main_entry(self, params: Mapping[str, Array]) -> EntrySpec:
         """What the program takes and gives, parameters left out."""
@@ -88,15 +88,22 @@ class GraphExecutor:
         outputs = tuple(TensorSpec(f"output{i}", each.shape, each.dtype) for i, each in enumerate(results))
         return EntrySpec("main", inputs, outputs, self.graph.result, (), 0)
 
-    def _link(self) -> tuple[_Step, ...]:
-        support = load_support(self._lib.support)
-        calls = [(n, node) for n, node in enumerate(self.graph.nodes) if node.kernel not in ("", NOTHING)]
-        names = dict.fromkeys(node.kernel for _, node in calls)
-        self._code = load_objects(self._lib.objects, names, support.addresses)
-        counter = ctypes.CFUNCTYPE(ctypes.c_int64)(support.address("relay_allocation_failures"))
-        self._allocation_failures: Callable[[], int] = counter
+    @cached_property
+    def _code(self) -> LoadedObjects:
+        kernels = dict.fromkeys(node.kernel for node in self.graph.nodes if node.calls_kernel)
+        return load_objects(self._lib.objects, kernels, self._support.addresses)
+
+    @cached_property
+    def _support(self) -> LoadedObjects:
+        return load_support(self._lib.support)
+
+    @cached_property
+    def _steps(self) -> tuple[_Step, ...]:
+        check_runs_here(self._lib.manifest.target)
         steps: list[_Step] = []
-        for number, node in calls:
+        for number, node in enumerate(self.graph.nodes):
+            if not node.calls_kernel:
+                continue
             entries = (*node.inputs, *((number, output) for output in range(len(node.outputs))))
             addresses = [self._values[entry].ctypes.data for entry in entries]
             function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(addresses))(self._code.address(node.kernel))
@@ -271,7 +278,8 @@ class GraphExecutor:
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.entry.inputs))
         results = ", ".join(str(self.graph.tensor(head)) for head in self.graph.heads)
-        return f"<relay graph of {len(self._steps)} kernel calls: ({inputs}) -> ({results})>"
+        calls = sum(node.calls_kernel for node in self.graph.nodes)
+        return f"<relay graph of {calls} kernel calls: ({inputs}) -> ({results})>"
 
     def _set(self, given: Mapping[str, Any]) -> None:
         for name, value in given.items():
@@ -283,10 +291,12 @@ class GraphExecutor:
     def _run(self, each: Callable[[_Step], object]) -> None:
         if self._missing:
             raise self._not_set()
-        before = self._allocation_failures()
-        for step in self._steps:
+        steps = self._steps
+        failures = ctypes.CFUNCTYPE(ctypes.c_int64)(self._support.address("relay_allocation_failures"))
+        before = failures()
+        for step in steps:
             each(step)
-        if self._allocation_failures() != before:
+        if failures() != before:
             raise MemoryError("a kernel could not allocate memory")
         self._has_run = True
 

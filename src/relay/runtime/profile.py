@@ -31,7 +31,7 @@ class Profile:
     """The times of all operators, in the order in which they run. Printed, it is a table, slowest first.
 
     >>> print(Profile((OperatorTime("fused_exp", "fused_exp_12ab", ("float32[4]",), (2e-6, 3e-6, 4e-6)),)))
-    node       result      µs   share
+    node       result       µs  share
     fused_exp  float32[4]  3.0   100%
     total                  3.0   100%
     """
