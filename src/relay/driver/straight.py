@@ -96,17 +96,19 @@ def _check_type(type_: Type | None, what: str, span: Span | None) -> None:
         match each:
             case TensorType(shape=shape) if all(isinstance(extent, int) for extent in shape):
                 pass
+            case TensorType():
+                raise _refusal(f"{what} of the type {each}", span, "write numbers for its extents, or ")
             case TupleType(fields):
                 stack += reversed(fields)
             case _:
                 raise _refusal(f"{what} of the type {each}", span)
 
 
-def _refusal(what: str, span: Span | None) -> RelayError:
+def _refusal(what: str, span: Span | None, remedy: str = "") -> RelayError:
     return RelayError(
         rule="not-a-graph",
         message=f"the graph executor cannot run `main`, which {what}",
         span=span,
         expected="a straight line of operators on tensors whose extents are numbers",
-        remedy='run it with relay.create_executor("aot")',
+        remedy=f'{remedy}run it with relay.create_executor("aot")',
     )

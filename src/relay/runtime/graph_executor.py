@@ -211,7 +211,7 @@ class GraphExecutor:
         self._run(keep)
         return values
 
-    def profile(self, runs: int = 10, /, **inputs: Any) -> Profile:
+    def profile(self, runs: int = 10, **inputs: Any) -> Profile:
         """Run once to warm up, then `runs` times, and give the time of each operator. Raises what `run` raises.
 
         Kernels that run alone are as fast as in a compiled program; what lies between them is slower here.
