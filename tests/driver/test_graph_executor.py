@@ -74,6 +74,9 @@ def @main(%x: Tensor[(2, 4), float32], %w: Tensor[(3, 4), float32]) {
     "large functions in two places": """
 def @block(%x: Tensor[(2, 4), float32], %w: Tensor[(3, 4), float32]) { nn.softmax(nn.dense(%x, %w)) }
 def @main(%x: Tensor[(2, 4), float32], %w: Tensor[(3, 4), float32]) { @block(%x, %w) + @block(exp(%x), %w) }""",
+    "functions of open extents": """
+def @layer(%x: Tensor[(n, 4), float32], %w: Tensor[(m, 4), float32]) { nn.softmax(nn.dense(%x, %w)) }
+def @main(%x: Tensor[(2, 4), float32], %w: Tensor[(3, 4), float32]) { (@layer(%x, %w), @layer(%w, %x)) }""",
     "tuples of tensors": """
 def @main(%x: (Tensor[(2, 4), float32], Tensor[(3, 4), float32])) { (nn.dense(%x.0, %x.1), %x.1) }""",
     "no elements": """
