@@ -30,7 +30,13 @@ LARGEST_COPIED_NODES = 64
 
 @module_pass("Inline", level=2)
 def inline(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
-    """Put the bodies of functions where they are called, callees first."""
+    """Put the bodies of small functions where they are called."""
+    return calls_in_place(module, LARGEST_COPIED_NODES)
+
+
+def calls_in_place(module: IRModule, largest_nodes: int | None) -> IRModule:
+    """Put the bodies of functions of at most `largest_nodes` nodes (None: of any size) where they are called, callees
+    first. Recursive and generic ones stay where they are."""
     graph = call_graph(module)
     named = Counter(node for function in module.functions.values() for node in _named(function))
     functions = dict(module.functions)
@@ -41,7 +47,7 @@ def inline(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
             calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in recursive}
             fitting = {
                 callee: each for callee, each in calls.items()
-                if _fits(each, named[callee]) and not _checks_extents(module.functions[callee], module)
+                if _fits(each, named[callee], largest_nodes) and not _checks_extents(module.functions[callee], module)
             }  # fmt: skip
             if fitting:
                 functions[name] = _with_bodies(functions[name], fitting)
@@ -57,14 +63,14 @@ def _named(function: Function) -> list[GlobalVar]:
     return places
 
 
-def _fits(function: Function, places: int) -> bool:
+def _fits(function: Function, places: int, largest_nodes: int | None) -> bool:
     type_ = function.checked_type
     if function.attrs or function.type_params or type_ is None:
         return False
     nodes = post_order(function.body)
     if any(isinstance(node, Function) and node.attrs.get("Primitive") for node in nodes):
         return False
-    return places == 1 or len(nodes) <= LARGEST_COPIED_NODES
+    return places == 1 or largest_nodes is None or len(nodes) <= largest_nodes
 
 
 def _checks_extents(function: Function, module: IRModule) -> bool:
