@@ -12,7 +12,6 @@ from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple,
 from relay.ir.module import IRModule
 from relay.ir.operator import Check
 from relay.ir.sharing import scopes
-from relay.ir.type_traversal import type_symbols
 from relay.ir.types import (
     FuncType,
     GlobalTypeVar,
@@ -30,6 +29,7 @@ from relay.lower.place import CheckExtents
 from relay.lower.procedures import Procedures, is_deep
 from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction, ValueParameter
 from relay.lower.refusal import not_native
+from relay.lower.run_time_checks import own_symbols
 from relay.lower.value_extents import value_extents
 from relay.runtime.manifest import CellLabel, ResultSpec, TensorLabel
 
@@ -76,8 +76,7 @@ def entry_checks(function: Function, module: IRModule) -> tuple[Check, ...]:
     if not found:
         return ()
     where = scopes(function.body)
-    types = [parameter.checked_type for parameter in function.params]
-    given = {symbol for type_ in types if type_ is not None for symbol in type_symbols(type_)}
+    given = own_symbols(function)
     return tuple(
         each.check
         for each in found

@@ -32,6 +32,7 @@ from relay.lower.procedure import (
     Return,
     TailCall,
 )
+from relay.lower.run_time_checks import own_symbols
 from relay.lower.scope import ScopeLowering
 from relay.lower.surroundings import constructor_label
 from relay.lower.value_extents import extents_function
@@ -46,6 +47,7 @@ class _Pending:
     function: Function
     free: FreeVariables | None = None  # of the function around it, for a local one
     known: Var | None = None
+    visible: frozenset[Symbol] = frozenset()
 
 
 @dataclass(slots=True, eq=False)
@@ -85,8 +87,8 @@ class Procedures:
     def failure(self, meaning: str) -> int:
         return self.failures.setdefault(meaning, len(self.failures) + 1)
 
-    def checks(self, node: Expr) -> Sequence[Check]:
-        return node_checks(node, self.module, frozenset())
+    def checks(self, node: Expr, visible: frozenset[Symbol]) -> Sequence[Check]:
+        return node_checks(node, self.module, visible)
 
     def extents_function(self, function: Function) -> Function:
         return self._extents.setdefault(id(function), (function, extents_function(function)))[1]
@@ -101,11 +103,13 @@ class Procedures:
             self._pending.append(_Pending(self._globals[name], self.module[name]))
         return self._globals[name]
 
-    def closure_code(self, function: Function, free: FreeVariables, known: Var | None) -> str:
+    def closure_code(
+        self, function: Function, free: FreeVariables, known: Var | None, visible: frozenset[Symbol]
+    ) -> str:  # fmt: skip
         if id(function) not in self._locals:
             hint = "function" if known is None else known.name_hint
             name = self._locals[id(function)] = self._name(f"local_{hint}")
-            self._pending.append(_Pending(name, function, free, known))
+            self._pending.append(_Pending(name, function, free, known, visible))
         return self._locals[id(function)]
 
     def wrapper(self, value: GlobalVar | Constructor) -> str:
@@ -128,14 +132,14 @@ class Procedures:
     def _global(self, pending: _Pending) -> Procedure:
         function = pending.function
         opened = OpenProcedure(pending.name)
-        lowering = ScopeLowering(opened, FreeVariables(function.body), self)
+        lowering = ScopeLowering(opened, FreeVariables(function.body), self, own_symbols(function))
         self._enter(lowering, function, ())
         return opened.closed()
 
     def _local(self, pending: _Pending, free: FreeVariables) -> Procedure:
         function = pending.function
         opened = OpenProcedure(pending.name)
-        lowering = ScopeLowering(opened, free, self)
+        lowering = ScopeLowering(opened, free, self, pending.visible | own_symbols(function))
         itself = pending.known or Var("itself")
         lowering.known[itself] = pending.name
         self._enter(lowering, function, (itself,), tuple(free.captures_but(function, pending.known)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relay.arith.expr import Symbol
 from relay.infer.checks import node_checks
 from relay.ir.expr import Call, Function, Op
 from relay.ir.module import IRModule
@@ -22,6 +23,12 @@ def group_checks(function: Function) -> tuple[Check, ...]:
         if isinstance(node, Call) and isinstance(node.op, Op):
             found.update(dict.fromkeys(node_checks(node, _NO_MODULE, frozenset())))
     return tuple(found)
+
+
+def own_symbols(function: Function) -> frozenset[Symbol]:
+    """The symbols in the types of a function's parameters."""
+    types = [parameter.checked_type for parameter in function.params]
+    return frozenset(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
 
 
 def failure_text(check: Check) -> str:

@@ -33,6 +33,7 @@ from relay.ir.expr import (
     pattern_vars,
 )
 from relay.ir.operator import Check
+from relay.ir.traversal import children
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.lower.blocks import OpenBlock, OpenProcedure
@@ -88,7 +89,10 @@ class _Task:
 class ScopeLowering:
     """Lowers the scopes of one procedure."""
 
-    def __init__(self, procedure: OpenProcedure, free: FreeVariables, around: Surroundings) -> None:
+    def __init__(
+        self, procedure: OpenProcedure, free: FreeVariables, around: Surroundings, visible: frozenset[Symbol]
+    ) -> None:  # fmt: skip
+        self.visible = visible
         self.procedure = procedure
         self.free = free
         self.around = around
@@ -100,7 +104,7 @@ class ScopeLowering:
         self, block: OpenBlock, function: Function, owned: Iterable[Var], symbols: dict[Symbol, IntExpr]
     ) -> None:  # fmt: skip
         """Lower the body of a function and all inside it; its value is the procedure's result."""
-        checks = self.around.checks(function)
+        checks = self.around.checks(function, self.visible)
         join = self._checked_result(function, checks, dict(symbols)) if checks else None
         self.tasks.append(_Task(block, function.body, dict.fromkeys(owned), symbols, join))
         while self.tasks:
@@ -240,7 +244,7 @@ class _ScopeChain:
             case Constructor() | GlobalVar():
                 self.block.add(NewClosure(result, self._closure_label(), self.around.wrapper(atom), ()))
             case Function():
-                code = self.around.closure_code(atom, self.scopes.free, known)
+                code = self.around.closure_code(atom, self.scopes.free, known, self.scopes.visible)
                 captures = self._take([*self.scopes.free.captures_but(atom, known)])
                 self.block.add(NewClosure(result, self._closure_label(), code, captures))
             case _:
@@ -276,6 +280,7 @@ class _ScopeChain:
             case RefRead(ref=Var() as ref):
                 self._part(var, ref, 0)
             case RefWrite(ref=Var() as ref, value=inner):
+                self._check_call(value)
                 (register,) = self._take([inner])
                 add(StoreField(self.registers[ref], 0, register))
                 self.registers[var] = self._cell(CellLabel("tuple"), [])
@@ -285,7 +290,7 @@ class _ScopeChain:
                 return self._match(var, value, tail)
             case Function():
                 self.registers[var] = self._made(value, var)
-                self.scopes.known[var] = self.around.closure_code(value, self.scopes.free, var)
+                self.scopes.known[var] = self.around.closure_code(value, self.scopes.free, var, self.scopes.visible)
             case _:
                 (self.registers[var],) = self._take([value])
         return False
@@ -310,7 +315,7 @@ class _ScopeChain:
                 code = self.scopes.known.get(callee)
                 registers = self._take([callee, *args])
             case Function():
-                code = self.around.closure_code(callee, self.scopes.free, None)
+                code = self.around.closure_code(callee, self.scopes.free, None, self.scopes.visible)
                 registers = self._take([callee, *args])
             case _:
                 raise not_native(callee, f"calls a {type(callee).__name__}")
@@ -353,8 +358,10 @@ class _ScopeChain:
     ) -> None:  # fmt: skip
         """Run a kernel whose parameters have extents as `known` says; other symbols are those of this procedure."""
         kernel = self.around.kernel(function)
+        given = [known.get(symbol, symbol) for symbol in kernel.symbols]
         extents = tuple(
-            known[symbol] if symbol in known else extent_here(symbol, self.symbols, call) for symbol in kernel.symbols
+            extent_here(extent, self.symbols, call) if extent is symbol else extent
+            for extent, symbol in zip(given, kernel.symbols, strict=True)
         )
         self.block.add(RunKernel(kernel.name, inputs, outputs, extents))
 
@@ -378,13 +385,13 @@ class _ScopeChain:
         for reason, text in enumerate(extents.failures):
             self.block.add(CheckExtents(Comparison(first, "!=", -1 - reason), self.around.failure(text)))
 
-    def _check_call(self, call: Call) -> None:
-        checks = self.around.checks(call)
-        self._read_symbols_of(call.args if checks else ())
+    def _check_call(self, call: Call | RefWrite) -> None:
+        checks = self.around.checks(call, self.scopes.visible)
+        self._read_symbols_of(children(call) if checks else ())
         self.scopes.check(self.block, checks, self.symbols, call)
 
     def _check_annotation(self, var: Var, value: Expr) -> None:
-        checks = annotation_checks(var, value)
+        checks = annotation_checks(var, value, self.symbols.keys())
         self._read_symbols_of([var] if checks else ())
         self.scopes.check(self.block, checks, self.symbols, value)
 

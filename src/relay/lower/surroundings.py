@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from relay.arith.expr import Symbol
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Match, Var
 from relay.ir.operator import Check
 from relay.lower.kernel_calls import KernelInfo
@@ -32,8 +33,11 @@ class Surroundings(Protocol):
         """The procedure of a global function."""
         ...
 
-    def closure_code(self, function: Function, free: FreeVariables, known: Var | None) -> str:
-        """The procedure of a local function; `known` is the variable by which it calls itself."""
+    def closure_code(
+        self, function: Function, free: FreeVariables, known: Var | None, visible: frozenset[Symbol]
+    ) -> str:
+        """The procedure of a local function; `known` is the variable by which it calls itself, `visible` the symbols of
+        the functions around it."""
         ...
 
     def wrapper(self, value: GlobalVar | Constructor) -> str:
@@ -44,8 +48,9 @@ class Surroundings(Protocol):
         """The number of the failure that means this."""
         ...
 
-    def checks(self, node: Expr) -> Sequence[Check]:
-        """What must hold before a call is made, or before a function's result is given back."""
+    def checks(self, node: Expr, visible: frozenset[Symbol]) -> Sequence[Check]:
+        """What must hold before a call is made, a ref written, or a function's result given back. `visible` are the
+        symbols of the functions around."""
         ...
 
     def extents_function(self, function: Function) -> Function:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias, Union, cast
+from typing import TypeAlias, TypeGuard, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -169,14 +169,20 @@ def known_dtype(value: Argument) -> DType | None:
     return type_.dtype if isinstance(type_, TensorType) else None
 
 
-def is_dynamic(shape: object) -> bool:
-    """Whether a shape is given as an expression whose value only the run knows."""
-    return isinstance(shape, (ExprBase, TupleWrapper)) and not isinstance(shape, Constant)
+Shape: TypeAlias = Union[Sequence[Union[str, int, IntExpr]], str, int, IntExpr]
+"""A shape as users write it; a lone extent is a shape of one axis."""
 
 
-def static_shape(shape: object) -> Sequence[int]:
-    """The numbers of a shape given as a constant; anything else as it is."""
-    return shape.data.tolist() if isinstance(shape, Constant) else shape  # type: ignore[return-value]
+def is_dynamic(shape: Shape | Expr) -> TypeGuard[Expr]:
+    """Whether a shape is an expression whose value only the run knows."""
+    return isinstance(shape, ExprBase) and not isinstance(shape, Constant)
+
+
+def static_shape(shape: Shape | Expr) -> Shape:
+    """A shape that is known here: the numbers of a constant, or what was given."""
+    if isinstance(shape, Constant):
+        return tuple(int(extent) for extent in shape.data.reshape(-1))
+    return cast("Shape", shape)
 
 
 def known_rank(value: Argument) -> int | None:

@@ -15,9 +15,10 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call, Constant
+from relay.ir.expr import Call, Constant, Expr
 from relay.ir.types import ANY, TensorType, Type
-from relay.ops.build import Argument, as_expr, call, dimensions, known_dtype
+from relay.ops import dyn
+from relay.ops.build import Argument, Shape, as_expr, call, dimensions, is_dynamic, known_dtype, static_shape
 from relay.ops.dimensions import product
 from relay.ops.layout_rule import Elementwise, OwnLayout
 from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
@@ -253,17 +254,18 @@ CREATIONS: tuple[OperatorRecord, ...] = (
 )  # fmt: skip
 
 
-def _init(shape: Sequence[IntExpr | str] | IntExpr, dtype: str | DType | None) -> InitAttributes:
-    return InitAttributes(dimensions(shape), dtype_of(dtype) if dtype else None)
+def _init(shape: Shape | Expr, dtype: str | DType | None) -> InitAttributes:
+    return InitAttributes(dimensions(static_shape(shape)), dtype_of(dtype) if dtype else None)
 
 
-def full(fill_value: Argument, shape: Sequence[IntExpr | str] | IntExpr = (), dtype: str | DType | None = None) -> Call:
-    """A tensor [shape] of `fill_value`, in its type or in `dtype`.
+def full(fill_value: Argument, shape: Shape | Expr = (), dtype: str | DType | None = None) -> Call:
+    """A tensor [shape] of `fill_value`, in its type or in `dtype`. A shape that is an expression and no constant makes
+    a `dyn.full`; `zeros` and `ones` do likewise.
 
     >>> print(full(1.5, (2, "n")).checked_type)
     Tensor[(2, n), float32]
     """
-    return call(FULL, (fill_value,), _init(shape, dtype))
+    return dyn.full(fill_value, shape, dtype) if is_dynamic(shape) else call(FULL, (fill_value,), _init(shape, dtype))
 
 
 def full_like(data: Argument, fill_value: Argument) -> Call:
@@ -271,14 +273,14 @@ def full_like(data: Argument, fill_value: Argument) -> Call:
     return call(FULL_LIKE, (data, as_expr(fill_value)))
 
 
-def zeros(shape: Sequence[IntExpr | str] | IntExpr, dtype: str | DType = "float32") -> Call:
+def zeros(shape: Shape | Expr, dtype: str | DType = "float32") -> Call:
     """A tensor [shape] of zeros."""
-    return call(ZEROS, (), _init(shape, dtype))
+    return dyn.zeros(shape, dtype) if is_dynamic(shape) else call(ZEROS, (), _init(shape, dtype))
 
 
-def ones(shape: Sequence[IntExpr | str] | IntExpr, dtype: str | DType = "float32") -> Call:
+def ones(shape: Shape | Expr, dtype: str | DType = "float32") -> Call:
     """A tensor [shape] of ones."""
-    return call(ONES, (), _init(shape, dtype))
+    return dyn.ones(shape, dtype) if is_dynamic(shape) else call(ONES, (), _init(shape, dtype))
 
 
 def zeros_like(data: Argument) -> Call:

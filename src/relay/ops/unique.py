@@ -16,12 +16,12 @@ from relay.base.dtypes import DType
 from relay.ir.attributes import Attributes
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.build import Argument, TupleWrapper, tuple_call
+from relay.ops.elementwise import NUMBERS
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.merge_sort import stable_order
 from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
-from relay.ops.elementwise import NUMBERS
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Cast, IndexValue, Load, Value, imm
 from relay.tir.stmt import Allocate, For, If, Sequence, Stmt, Store
@@ -165,8 +165,8 @@ def _is_new(data: Buffer, order: Buffer, k: Symbol) -> Value:
 
 UNIQUE = define(
     "unique",
-    "The distinct elements of a vector: their values, where each stands first, which one each element is, their number, "
-    "and how often each stands there.",
+    "The distinct elements of a vector: their values, where each stands first, which of them each element is, how many "
+    "there are, and how often each stands there.",
     inputs={"data": "[n], a number type"},
     attributes=UniqueAttributes,
     type_rule=_rule,

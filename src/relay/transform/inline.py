@@ -4,8 +4,9 @@
     after:  def @main(%x: float32) { let %a = tanh(%x); add(multiply(%a, %a), %x) }        (@square stays)
 
 A function is put in place when it does not call itself (over others neither), is not generic, has no symbolic extents
-of its own, and is small or called in one place only. So constants that are handed to it are constants in its body.
-Arguments are evaluated once and in their order, before the body. Floating point: EXACT.
+in its type, has nothing that the run must check of arguments or result, and is small or called in one place only. So
+constants that are handed to it are constants in its body. Arguments are evaluated once and in their order, before the
+body. Floating point: EXACT.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from relay.analysis.call_graph import call_graph
+from relay.infer.checks import node_checks
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
@@ -36,9 +38,9 @@ def inline(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     for component in graph.components:
         for name in component:
             calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in recursive}
-            fitting = {callee: each for callee, each in calls.items() if _fits(each, named[callee])}
+            fitting = {callee: each for callee, each in calls.items() if _fits(each, named[callee], module)}
             if fitting:
-                functions[name] = _with_bodies(functions[name], fitting)
+                functions[name] = _with_bodies(functions[name], fitting, module)
     return module.with_functions({name: functions[name] for name in module.functions})
 
 
@@ -51,9 +53,13 @@ def _named(function: Function) -> list[GlobalVar]:
     return places
 
 
-def _fits(function: Function, places: int) -> bool:
+def _is_checked(node: Expr, module: IRModule) -> bool:
+    return bool(node_checks(node, module, frozenset()))
+
+
+def _fits(function: Function, places: int, module: IRModule) -> bool:
     type_ = function.checked_type
-    if function.attrs or function.type_params or type_ is None or type_symbols(type_):
+    if function.attrs or function.type_params or type_ is None or type_symbols(type_) or _is_checked(function, module):
         return False
     nodes = post_order(function.body)
     if any(isinstance(node, Function) and node.attrs.get("Primitive") for node in nodes):
@@ -61,10 +67,10 @@ def _fits(function: Function, places: int) -> bool:
     return places == 1 or len(nodes) <= LARGEST_COPIED_NODES
 
 
-def _with_bodies(function: Function, callees: Mapping[GlobalVar, Function]) -> Function:
+def _with_bodies(function: Function, callees: Mapping[GlobalVar, Function], module: IRModule) -> Function:
     def step(expr: Expr) -> Expr:
         match expr:
-            case Call(op=GlobalVar() as name, args=args) if name in callees:
+            case Call(op=GlobalVar() as name, args=args) if name in callees and not _is_checked(expr, module):
                 return _in_place(callees[name], args)
             case _:
                 return expr
