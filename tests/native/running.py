@@ -18,14 +18,17 @@ def module(source: str) -> relay.IRModule:
 
 
 def check(source: str, *arguments: Any, leaks: int = 0, opt_level: int | None = None) -> Any:
-    """The result of `@main`, natively; it agrees with the interpreter's, and nothing else is left alive."""
+    """The result of `@main`, natively; it agrees with the interpreter's, and nothing else is left alive. Again on a
+    heap that reports who uses what is freed."""
     program = module(source)
-    executable = relay.build(program, opt_level=opt_level)
-    alive = watch(executable)
-    result = executable(*leaves(arguments))
     expected = relay.create_executor("interpreter", mod=program).evaluate()(*arguments)
-    assert_same(result, expected)
-    assert alive == [leaks]
+    result = None
+    for target in ("llvm", "llvm -heap=checked"):
+        executable = relay.build(program, target, opt_level=opt_level)
+        alive = watch(executable)
+        result = executable(*leaves(arguments))
+        assert_same(result, expected)
+        assert alive == [leaks]
     return result
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import relay
 from relay.interpret.evaluate import evaluate
 from relay.ir.module import IRModule
+from relay.runtime.manifest import HeapResult
 from tests.programs.generate import Program
 from tests.programs.to_python import as_python, run_python
 
@@ -35,8 +36,13 @@ def check(program: Program, opt_level: int, folder: Path) -> None:
 def compare(program: Program, opt_level: int) -> None:
     meant = evaluate(program.module, program.arguments, step_limit=STEP_LIMIT)
     assert_same(run_python(program.module, program.arguments), meant, "Python", "the interpreter")
-    executable = relay.build(program.module, opt_level=opt_level)
+    executable = relay.build(program.module, "llvm -heap=checked", opt_level=opt_level)
+    alive: list[int] = []
+    if isinstance(executable.entry.result, HeapResult):
+        executable["main"].observe_heap(alive.append)
     assert_same(executable(*program.arguments), meant, "native code", "the interpreter")
+    if any(alive):
+        raise Disagreement(f"{alive[0]} objects are left when the result has been released")
 
 
 def assert_same(found: Any, expected: Any, finder: str, other: str) -> None:

@@ -14,6 +14,7 @@ from relay.base.dtypes import DType
 
 KINDS = ("llvm",)
 FP_CONTRACT_MODES = ("fast", "off")
+HEAP_MODES = ("reused", "checked")
 
 L1_BYTES_DEFAULT = 32 * 1024
 L2_BYTES_DEFAULT = 1024 * 1024
@@ -28,7 +29,8 @@ class Target:
     for the host's features. `features` are LLVM flags such as `+avx2`. `num_threads` is the largest number of threads a
     kernel may use (0: as many as the process may run on). `vector_bits` is the width of one vector register (0: as the
     features say). `l1_bytes`, `l2_bytes` (per core) and `l3_bytes` (shared) size tiles (0: unknown, a usual size is
-    taken). `fp_contract` says whether `a*b + c` may round once ("fast") or must round twice ("off").
+    taken). `fp_contract` says whether `a*b + c` may round once ("fast") or must round twice ("off"). `heap="checked"`
+    poisons freed memory and reports who uses it, to find errors of the compiler; "reused" is for all else.
 
     >>> print(Target.parse("llvm -mattr=+fma,+avx2 -num-threads=2"))
     llvm -mattr=+avx2,+fma -num-threads=2
@@ -44,6 +46,7 @@ class Target:
     l2_bytes: int = 0
     l3_bytes: int = 0
     fp_contract: str = "fast"
+    heap: str = "reused"
 
     @classmethod
     def parse(cls, text: str | Target) -> Target:
@@ -167,10 +170,13 @@ def _features(flag: str, value: str) -> tuple[str, ...]:
     return tuple(stated[name] for name in sorted(stated))
 
 
-def _contract(flag: str, value: str) -> str:
-    if value not in FP_CONTRACT_MODES:
-        raise _bad_value(flag, " or ".join(FP_CONTRACT_MODES), value)
-    return value
+def _one_of(*modes: str) -> Callable[[str, str], str]:
+    def read(flag: str, value: str) -> str:
+        if value not in modes:
+            raise _bad_value(flag, " or ".join(modes), value)
+        return value
+
+    return read
 
 
 def _bad_value(flag: str, expected: str, found: str) -> RelayError:
@@ -191,6 +197,7 @@ _FLAGS: dict[str, tuple[str, Callable[[str, str], str | int | tuple[str, ...]]]]
     "-l1-bytes": ("l1_bytes", _count),
     "-l2-bytes": ("l2_bytes", _count),
     "-l3-bytes": ("l3_bytes", _count),
-    "-fp-contract": ("fp_contract", _contract),
+    "-fp-contract": ("fp_contract", _one_of(*FP_CONTRACT_MODES)),
+    "-heap": ("heap", _one_of(*HEAP_MODES)),
 }
 _DEFAULT = Target()

@@ -50,6 +50,8 @@ def attribute_symbols(attributes: Attributes) -> tuple[Symbol, ...]:
         value = stack.pop()
         if isinstance(value, tuple):
             stack.extend(reversed(cast("tuple[object, ...]", value)))
+        elif isinstance(value, Mapping):
+            stack.extend(reversed(list(cast("Mapping[str, object]", value).values())))
         elif isinstance(value, Node):
             found.update(dict.fromkeys(sorted(free_symbols(value), key=lambda symbol: symbol.name)))
     return tuple(found)
@@ -66,6 +68,8 @@ def with_extents(attributes: Attributes, extents: Mapping[Symbol, IntExpr]) -> A
 def _with_extents(value: object, extents: Mapping[Symbol, IntExpr]) -> object:
     if isinstance(value, tuple):
         return tuple(_with_extents(item, extents) for item in cast("tuple[object, ...]", value))
+    if isinstance(value, Mapping):
+        return {key: _with_extents(item, extents) for key, item in cast("Mapping[str, object]", value).items()}
     return substitute(value, extents) if isinstance(value, Node) else value
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.target import Target
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
 from relay.runtime.building import ValueBuilder
@@ -21,10 +22,9 @@ from relay.runtime.elf import ELF_MAGIC
 from relay.runtime.extents import symbol_sources
 from relay.runtime.heap import HeapValue, read_result
 from relay.runtime.host import check_runs_here, runs_here
-from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Label, Manifest, ResultSpec, TensorSpec
+from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Manifest, ResultSpec, TensorSpec
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, load_artefact_code, load_shared_library
 from relay.runtime.quick_call import REFUSED, QuickCall, data_address, quick_call
-from relay.runtime.value_types import DataSpec
 from relay.runtime.values import DataValue
 
 Result: TypeAlias = Union[NDArray[np.generic], DataValue, "tuple[Result, ...]"]
@@ -57,9 +57,7 @@ class Executable:
     def __getitem__(self, name: str) -> EntryPoint:
         point = self._entries.get(name)
         if point is None:
-            point = self._entries.setdefault(
-                name, EntryPoint(self.manifest.entry(name), self.code, self.manifest.labels, self.manifest.data)
-            )
+            point = self._entries.setdefault(name, EntryPoint(self.manifest.entry(name), self.code, self.manifest))
         return point
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
@@ -129,9 +127,7 @@ class EntryPoint:
         "_workspaces",
     )
 
-    def __init__(
-        self, spec: EntrySpec, code: NativeCode, labels: Sequence[Label] = (), data: Sequence[DataSpec] = ()
-    ) -> None:
+    def __init__(self, spec: EntrySpec, code: NativeCode, manifest: Manifest) -> None:
         self._spec = spec
         self._function = code.entry(spec.native_symbol)
         self._constants = code.constants_address
@@ -140,9 +136,9 @@ class EntryPoint:
         self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
         self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
         self._is_single = spec.result == 0
-        self._labels = labels
-        self._values = ValueBuilder(labels, data)
-        self._heap = None if not isinstance(spec.result, HeapResult) else _HeapFunctions.of(code)
+        self._labels = manifest.labels
+        self._values = ValueBuilder(manifest.labels, manifest.data)
+        self._heap = _HeapFunctions.of(code, manifest.target) if isinstance(spec.result, HeapResult) else None
         self._workspaces: list[_Workspace] = []  # free ones; append and pop are atomic
         self._quick = self._quick_call(code)
 
@@ -218,6 +214,8 @@ class EntryPoint:
             result = read_result(workspace.address, self._labels)
             if self._heap.observer is not None:
                 self._heap.observer(self._heap.drop_result(workspace.address))
+            if self._heap.is_checked and self._heap.misuses(workspace.address):
+                raise CompilerBug("runtime", f"`{self._spec.name}` used an object that it had freed")
             return result
         finally:
             self._heap.close(workspace.address)
@@ -284,12 +282,14 @@ class _HeapFunctions:
 
     drop_result: Callable[[int], int]
     close: Callable[[int], int]
+    misuses: Callable[[int], int]
+    is_checked: bool
     observer: Callable[[int], None] | None = None
 
     @staticmethod
-    def of(code: NativeCode) -> _HeapFunctions:
-        drop_result, close = map(code.heap_function, HEAP_SYMBOLS)
-        return _HeapFunctions(drop_result, close)
+    def of(code: NativeCode, target: Target) -> _HeapFunctions:
+        drop_result, close, misuses = map(code.heap_function, HEAP_SYMBOLS)
+        return _HeapFunctions(drop_result, close, misuses, target.heap == "checked")
 
 
 def _values(values: Mapping[Symbol, int]) -> str:

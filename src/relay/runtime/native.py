@@ -31,7 +31,7 @@ NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
-HEAP_SYMBOLS = ("relay_heap_drop_result", "relay_heap_close")
+HEAP_SYMBOLS = ("relay_heap_drop_result", "relay_heap_close", "relay_heap_misuses")
 """What the objects of a program with a heap export beside its entries."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from relay.base.target import Target
@@ -59,7 +59,8 @@ class CpuBackend:
         self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
     ) -> list[bytes]:
         cache = KernelCache.from_environment()
-        names = [cache_key(f"{compiler_fingerprint()}\n{self.target}\n{key}", self.target) for key in keys]
+        machine = replace(self.target, heap="reused")  # kernels know no heap
+        names = [cache_key(f"{compiler_fingerprint()}\n{machine}\n{key}", machine) for key in keys]
         found = [None if cache is None else cache.get(name) for name in names]
         missing = [position for position, image in enumerate(found) if image is None]
         with KernelCompiler(self.target, cache) as compiler:

@@ -36,7 +36,7 @@ def _emit_procedures(program: Program, target: Target, module: ModuleText) -> No
     """Entries with a heap, the procedures they run, and the heap itself."""
     machine = Machine.of(target, contract=False)
     deep = any(entry.deep for entry in program.entries)
-    module.functions.append(heap_text(deep))
+    module.functions.append(heap_text(target, deep))
     for entry in program.entries:
         emit_heap_entry(entry, machine, module, program.labels, deep)
     for procedure in program.procedures:

@@ -3,31 +3,67 @@
     int32_t relay_run(void *const *buffers, const int64_t *symbols);
 
 runs `main` on the addresses of its inputs, then outputs; `symbols` holds the extents that its types leave open (NULL
-when there are none). It gives 0, the number of a failed check, or -1 when memory ran out.
+when there are none). It gives 0, the number of a failed check, or -1 when memory ran out. Where `main` works on values
+of a heap it is
+
+    int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbols, relay_value *result);
+
+and the arena owns the result; the functions that make and read values are those of `support/values.ll`.
 """
 
 from __future__ import annotations
 
 from relay.base.target import Target
-from relay.runtime.manifest import EntrySpec, Manifest
+from relay.runtime.heap import RESULT_OFFSET_BYTES
+from relay.runtime.manifest import EntrySpec, HeapResult, Manifest
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
+from relay.targets.cpu.support.library import values_text
 
 
 def emit_shared_entry(manifest: Manifest, target: Target) -> str:
     """LLVM text of `relay_run`, and of what a loader needs to know of the library."""
     module = ModuleText("shared_entry")
-    module.declare("relay_alloc", "ptr @relay_alloc(i64)")
-    module.declare("relay_free", "void @relay_free(ptr)")
     module.functions.append("@relay_constants = external constant i8, align 64")
     module.functions.append(f"@relay_manifest_bytes = constant i64 {len(manifest.to_json().encode())}\n")
-    module.functions.append(_run(manifest.entry("main"), target, module))
+    entry = manifest.entry("main")
+    if isinstance(entry.result, HeapResult):
+        module.functions.append(values_text())
+        module.functions.append(_run_on_heap(entry, target, module))
+    else:
+        module.declare("relay_alloc", "ptr @relay_alloc(i64)")
+        module.declare("relay_free", "void @relay_free(ptr)")
+        module.functions.append(_run(entry, target, module))
     return module.render()
 
 
 def _run(entry: EntrySpec, target: Target, module: ModuleText) -> str:
+    text, size = _begin(entry, target, module)
+    workspace = text.impure(f"call ptr @relay_alloc(i64 {size})")
+    _give_up_without(text, workspace)
+    status = _call(text, entry, workspace)
+    text.effect(f"call void @relay_free(ptr {workspace})")
+    text.effect(f"ret i32 {status}")
+    return text.render("define i32 @relay_run(ptr %buffers, ptr %symbols) nounwind")
+
+
+def _run_on_heap(entry: EntrySpec, target: Target, module: ModuleText) -> str:
+    text, size = _begin(entry, target, module)
+    heap = text.impure(f"call ptr @relay_arena_block(ptr %arena, i64 {size})")
+    _give_up_without(text, heap)
+    status = _call(text, entry, heap)
+    text.effect(f"call void @relay_arena_take(ptr %arena, ptr {heap})")
+    word = text.impure(f"load ptr, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {RESULT_OFFSET_BYTES}')}")
+    good = text.impure(f"icmp eq i32 {status}, 0")
+    text.effect(f"store ptr {text.impure(f'select i1 {good}, ptr {word}, ptr null')}, ptr %result")
+    text.effect(f"ret i32 {status}")
+    return text.render("define i32 @relay_run(ptr %arena, ptr %buffers, ptr %symbols, ptr %result) nounwind")
+
+
+def _begin(entry: EntrySpec, target: Target, module: ModuleText) -> tuple[FunctionText, str]:
+    """The function's text, and how many bytes of workspace the call needs."""
     text = FunctionText(module)
     e = Emitter(text, Machine.of(target, contract=False), "relay_run", emit_value)
     for position, symbol in enumerate(entry.symbols):
@@ -35,15 +71,17 @@ def _run(entry: EntrySpec, target: Target, module: ModuleText) -> str:
         e.symbols[symbol] = (text.op_at(0, f"load i64, ptr {address}, align 8"), 0)
     native = entry.native_symbol
     module.declare(native, f"i32 @{native}(ptr, ptr, ptr, ptr)")
-    size = text.op(f"add i64 {emit_index(e, entry.workspace_bytes)}, 1")  # never 0: NULL means no memory
-    workspace = text.impure(f"call ptr @relay_alloc(i64 {size})")
+    return text, text.op(f"add i64 {emit_index(e, entry.workspace_bytes)}, 1")  # never 0: NULL means no memory
+
+
+def _give_up_without(text: FunctionText, memory: str) -> None:
     missing, ready = text.label("missing"), text.label("ready")
-    text.branch(text.op(f"icmp eq ptr {workspace}, null"), missing, ready)
+    text.branch(text.op(f"icmp eq ptr {memory}, null"), missing, ready)
     text.start_block(missing)
     text.effect("ret i32 -1")
     text.start_block(ready)
+
+
+def _call(text: FunctionText, entry: EntrySpec, workspace: str) -> str:
     arguments = f"ptr %buffers, ptr %symbols, ptr {workspace}, ptr @relay_constants"
-    status = text.impure(f"call i32 @{native}({arguments})")
-    text.effect(f"call void @relay_free(ptr {workspace})")
-    text.effect(f"ret i32 {status}")
-    return text.render("define i32 @relay_run(ptr %buffers, ptr %symbols) nounwind")
+    return text.impure(f"call i32 @{entry.native_symbol}({arguments})")

@@ -8,7 +8,8 @@
 ;
 ; A word is the address of an object, or odd: `2 * label + 1` is an object without fields, and has no count.
 ; Blocks of class 1 to 16 have 64 bytes times the class; class 17 and up, 2 KiB, 4 KiB, ... They are cut from chunks, the
-; first of which (256 KiB) lies behind the heap itself, so that most calls ask for no memory.
+; first of which (256 KiB) lies behind the heap itself, so that most calls ask for no memory. What becomes of the dead is
+; told apart: heap_reused.ll or heap_checked.ll.
 
 declare ptr @relay_alloc(i64)
 declare void @relay_free(ptr)
@@ -146,6 +147,7 @@ entry:
   br i1 %odd, label %done, label %count
 count:
   %object = inttoptr i64 %word to ptr
+  call void @relay_heap_watch(ptr %object)
   %before = load i64, ptr %object
   %after = add i64 %before, 1
   store i64 %after, ptr %object
@@ -160,6 +162,7 @@ entry:
   br i1 %odd, label %done, label %count
 count:
   %object = inttoptr i64 %word to ptr
+  call void @relay_heap_watch(ptr %object)
   %before = load i64, ptr %object
   %after = sub i64 %before, 1
   store i64 %after, ptr %object
@@ -177,7 +180,6 @@ define internal void @relay_heap_bury(ptr %heap, ptr %object) noinline nounwind 
 entry:
   store ptr null, ptr %object
   %alive.slot = getelementptr i8, ptr %heap, i64 40
-  %lists = getelementptr i8, ptr %heap, i64 64
   br label %next
 next:
   %dead = phi ptr [ %object, %entry ], [ %list, %put ]
@@ -199,6 +201,7 @@ look:
   br i1 %odd, label %step, label %release
 release:
   %field = inttoptr i64 %word to ptr
+  call void @relay_heap_watch(ptr %field)
   %before = load i64, ptr %field
   %after = sub i64 %before, 1
   store i64 %after, ptr %field
@@ -212,13 +215,7 @@ step:
   %index.after = add i64 %index, 1
   br label %each
 put:
-  %class.slot = getelementptr i8, ptr %dead, i64 16
-  %class = load i64, ptr %class.slot
-  %offset = shl i64 %class, 3
-  %free.slot = getelementptr i8, ptr %lists, i64 %offset
-  %free = load ptr, ptr %free.slot
-  store ptr %free, ptr %dead
-  store ptr %dead, ptr %free.slot
+  call void @relay_heap_give_back(ptr %heap, ptr %dead)
   %alive = load i64, ptr %alive.slot
   %less = sub i64 %alive, 1
   store i64 %less, ptr %alive.slot
@@ -239,6 +236,7 @@ immediate:
   ret i32 %small
 object:
   %address = inttoptr i64 %word to ptr
+  call void @relay_heap_watch(ptr %address)
   %slot = getelementptr i8, ptr %address, i64 8
   %label = load i32, ptr %slot
   ret i32 %label
@@ -275,33 +273,3 @@ define internal void @relay_heap_open(ptr %heap, ptr %constants) nounwind {
 }
 
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-
-; Release the result of a call. Gives how many objects are left: those of cycles through refs.
-define i64 @relay_heap_drop_result(ptr %heap) nounwind {
-  %result.slot = getelementptr i8, ptr %heap, i64 56
-  %result = load i64, ptr %result.slot
-  store i64 1, ptr %result.slot
-  call void @relay_heap_release(ptr %heap, i64 %result)
-  %alive.slot = getelementptr i8, ptr %heap, i64 40
-  %alive = load i64, ptr %alive.slot
-  ret i64 %alive
-}
-
-; Free all memory of a call.
-define void @relay_heap_close(ptr %heap) nounwind {
-entry:
-  %list = getelementptr i8, ptr %heap, i64 32
-  %first = load ptr, ptr %list
-  store ptr null, ptr %list
-  br label %each
-each:
-  %chunk = phi ptr [ %first, %entry ], [ %next, %free ]
-  %end = icmp eq ptr %chunk, null
-  br i1 %end, label %done, label %free
-free:
-  %next = load ptr, ptr %chunk
-  call void @relay_free(ptr %chunk)
-  br label %each
-done:
-  ret void
-}

@@ -46,9 +46,15 @@ def support_object(target: Target, pinning: bool = False) -> bytes:
 
 
 @cache
-def heap_text(deep: bool) -> str:
+def heap_text(target: Target, deep: bool) -> str:
     """LLVM text of the heap of calls, part of the programs that need one; `deep` adds what runs on a large stack."""
-    return _read("heap.ll") + ("\n" + _read("stack.ll") if deep else "")
+    files = ("heap.ll", f"heap_{target.heap}.ll", "heap_end.ll", *(["stack.ll"] if deep else []))
+    return "\n".join(map(_read, files))
+
+
+def values_text() -> str:
+    """LLVM text of the functions by which programs in C make and read values."""
+    return _read("values.ll")
 
 
 def _read(name: str) -> str:

@@ -1,0 +1,145 @@
+"""The C header of an exported program: what goes in, what comes out, and the prototypes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Label, Manifest, TensorLabel, TensorSpec
+from relay.runtime.value_types import DataSpec
+
+
+def c_header(manifest: Manifest, library: str) -> str:
+    """The header of a library by the name `library`."""
+    entry = manifest.entry("main")
+    prefix = re.sub(r"\W", "_", Path(library).stem).upper()
+    prefix = prefix if prefix[:1].isalpha() else f"MODEL_{prefix}"
+    facts = {**manifest.provenance, "target": str(manifest.target)}
+    provenance = "".join(f"   {key}: {_comment(value)}\n" for key, value in sorted(facts.items()))
+    on_heap = isinstance(entry.result, HeapResult)
+    kinds = "".join(_kind_lines(manifest.labels, prefix)) if on_heap else ""
+    return f"""/* {_comment(library)}, a model compiled by relay. It needs nothing but the C library.
+{provenance}
+   buffers[i], row-major and aligned to its elements:
+{"".join(_buffer_lines(entry))}{"".join(_symbol_lines(entry))}{"".join(map(_data_lines, manifest.data))} */
+#ifndef {prefix}_H
+#define {prefix}_H
+
+#include <stdint.h>
+
+#define {prefix}_INPUTS {len(entry.inputs)}
+#define {prefix}_OUTPUTS {len(entry.outputs)}
+#define {prefix}_SYMBOLS {len(entry.symbols)}
+{kinds}
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+{_VALUES if on_heap else ""}{_run_on_heap(entry) if on_heap else _run(entry)}
+/* Let the process use at most this many threads. */
+void relay_set_num_threads(int32_t count);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+_VALUES = """/* A value: a tensor, a tuple, or one of a data type. Its kind is one of the numbers above. What an arena
+   owns lives until the arena is freed; an arena is used by one thread at a time. */
+typedef struct relay_value_object *relay_value;
+typedef struct relay_arena relay_arena;
+
+/* NULL when memory ran out. */
+relay_arena *relay_arena_new(void);
+void relay_arena_free(relay_arena *arena);
+
+/* A tensor that uses `data`, which must live as long as the arena. NULL when memory ran out. */
+relay_value relay_tensor(relay_arena *arena, int32_t kind, const void *data, int32_t axes, const int64_t *extents);
+/* A tuple, or a value of a data type. NULL when memory ran out, or when a field is NULL. */
+relay_value relay_cell(relay_arena *arena, int32_t kind, int32_t count, const relay_value *fields);
+
+int32_t relay_kind(relay_value value);
+relay_value relay_field(relay_value cell, int32_t position);
+const void *relay_data(relay_value tensor);
+const int64_t *relay_extents(relay_value tensor);
+
+"""
+
+
+def _run(entry: EntrySpec) -> str:
+    return f"""/* Run the model: `buffers` are the addresses of the inputs, then of the outputs; `symbols` the extents
+   that the types leave open (NULL when there are none). Any number of threads may call at once. Gives
+{"".join(_status_lines(entry))} */
+int32_t relay_run(void *const *buffers, const int64_t *symbols);
+"""
+
+
+def _run_on_heap(entry: EntrySpec) -> str:
+    return f"""/* Run the model: `buffers` are the inputs, addresses of tensors' elements or values; `symbols` the
+   extents that the types leave open (NULL when there are none). The arena owns the result. Any number of threads may
+   call at once, each with its own arena. Gives
+{"".join(_status_lines(entry))} */
+int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbols, relay_value *result);
+"""
+
+
+def _buffer_lines(entry: EntrySpec) -> Iterator[str]:
+    for position, spec in enumerate((*entry.inputs, *entry.outputs)):
+        role = "input" if position < len(entry.inputs) else "output"
+        yield f"     {position}  {role:6} {_comment(str(spec))}{_size(spec)}\n"
+
+
+def _size(spec: InputSpec) -> str:
+    if not isinstance(spec, TensorSpec):
+        return ", a relay_value"
+    total = spec.dtype.item_bytes
+    for extent in spec.shape:
+        if not isinstance(extent, int):
+            return ""
+        total *= extent
+    return f", {total} bytes"
+
+
+def _symbol_lines(entry: EntrySpec) -> Iterator[str]:
+    if entry.symbols:
+        yield "   symbols[i]:\n"
+    for position, symbol in enumerate(entry.symbols):
+        yield f"     {position}  {_comment(symbol.name)}\n"
+
+
+def _data_lines(data: DataSpec) -> str:
+    cases = " | ".join(
+        f"{name}({', '.join(map(str, fields))})" if fields else name for name, fields in data.constructors.items()
+    )
+    return f"   type {_comment(data.name)} = {_comment(cases)}\n"
+
+
+def _kind_lines(labels: tuple[Label, ...], prefix: str) -> Iterator[str]:
+    """The kinds of values that may be met in inputs and results."""
+    yield "\n/* Kinds of values. */\n"
+    for number, label in enumerate(labels):
+        if isinstance(label, TensorLabel):
+            yield f"#define {prefix}_{str(label.dtype).upper()}_{label.rank} {number} /* {label} */\n"
+        elif label.kind == "tuple":
+            yield f"#define {prefix}_TUPLE {number}\n"
+        elif label.kind == "data":
+            name = re.sub(r"\W", "_", label.name).upper()
+            yield f"#define {prefix}_{name} {number} /* {_comment(label.name)} */\n"
+
+
+def _status_lines(entry: EntrySpec) -> Iterator[str]:
+    yield "      0  when the outputs are written\n"
+    yield "     -1  when memory ran out\n"
+    if isinstance(entry.result, HeapResult):
+        yield "     -2  when calls nest deeper than 1 GiB of stack holds\n"
+    for number, failure in enumerate(entry.failures, start=1):
+        yield f"     {number:2}  {_comment(failure)}\n"
+
+
+def _comment(text: str) -> str:
+    """Text that cannot end the comment it stands in."""
+    return " ".join(text.split()).replace("*/", "* /").replace("\\", "/")

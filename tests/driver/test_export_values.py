@@ -1,0 +1,135 @@
+"""`export` of programs with recursion, closures and data types: one library, called from C, clean under valgrind."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relay
+from tests.driver.test_export import compile_c, run_c
+from tests.native.running import module
+
+# Folds a list with a closure, maps it, and keeps a running count in a reference.
+PROGRAM = """
+type List[A] { Cons(A, List[A]), Nil }
+def @map[A](%f: fn(A) -> A, %xs: List[A]) -> List[A] {
+  match (%xs) { Cons(%h, %t) => Cons(%f(%h), @map(%f, %t)), Nil => Nil }
+}
+def @fold[A](%f: fn(A, A) -> A, %z: A, %xs: List[A]) -> A {
+  match (%xs) { Cons(%h, %t) => @fold(%f, %f(%z, %h), %t), Nil => %z }
+}
+def @main(%xs: List[Tensor[(3,), float32]], %scale: float32) {
+  let %count = ref(0);
+  let %f = fn(%x: Tensor[(3,), float32]) {
+    let %u = (%count := %count^ + 1);
+    multiply(%x, %scale)
+  };
+  let %ys = @map(%f, %xs);
+  let %add = fn(%a: Tensor[(3,), float32], %b: Tensor[(3,), float32]) { %a + %b };
+  let %sum = @fold(%add, zeros(shape=[3], dtype="float32"), %ys);
+  (%ys, %sum, %count^)
+}
+"""
+
+MAIN = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "folds.h"
+
+static long run(int length) {
+    relay_arena *arena = relay_arena_new();
+    float *numbers = malloc(sizeof(float) * 3 * (length + 1)), scale = 2;
+    int64_t extents[1] = {3};
+    relay_value list = relay_cell(arena, FOLDS_LIST_NIL, 0, 0), result;
+    long wrong = 0;
+    for (int i = 0; i < length; i++) {
+        for (int k = 0; k < 3; k++) numbers[3 * i + k] = (float)(i % 10 + k);
+        relay_value fields[2] = {relay_tensor(arena, FOLDS_FLOAT32_1, numbers + 3 * i, 1, extents), list};
+        list = relay_cell(arena, FOLDS_LIST_CONS, 2, fields);
+    }
+    void *buffers[FOLDS_INPUTS] = {list, &scale};
+    for (int again = 0; again < 2; again++) {
+        if (relay_run(arena, buffers, 0, &result) || relay_kind(result) != FOLDS_TUPLE) return -1;
+        relay_value ys = relay_field(result, 0);
+        float sums[3] = {0};
+        for (int i = length - 1; i >= 0; i--) {
+            if (relay_kind(ys) != FOLDS_LIST_CONS) return -2;
+            const float *y = relay_data(relay_field(ys, 0));
+            wrong += relay_extents(relay_field(ys, 0))[0] != 3;
+            for (int k = 0; k < 3; k++) wrong += y[k] != 2 * numbers[3 * i + k], sums[k] += y[k];
+            ys = relay_field(ys, 1);
+        }
+        wrong += relay_kind(ys) != FOLDS_LIST_NIL;
+        for (int k = 0; k < 3; k++) wrong += ((const float *)relay_data(relay_field(result, 1)))[k] != sums[k];
+        wrong += *(const int32_t *)relay_data(relay_field(result, 2)) != length;
+    }
+    relay_arena_free(arena);
+    free(numbers);
+    return wrong;
+}
+
+static void *many(void *argument) {
+    (void)argument;
+    long worst = 0;
+    for (int n = 0; n < 40; n++) worst |= run(n * 7 % 40);
+    return (void *)worst;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    void *results[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, many, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], &results[i]);
+    printf("%ld %ld %ld\\n", (long)results[0], (long)results[1], run(DEPTH));
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Code for AVX2, since valgrind knows no AVX-512."""
+    path = tmp_path_factory.mktemp("export") / "folds.so"
+    relay.build(module(PROGRAM), target="llvm -mcpu=haswell").export(path)
+    return path
+
+
+def test_a_c_program_makes_and_reads_values_from_two_threads(library):
+    """Among them a list of 200,000 cells, mapped by a recursion that needs a stack of its own."""
+    done = run_c(compile_c(MAIN.replace("DEPTH", "200000"), library), folder=library.parent)
+    assert done.stdout == "0 0 0\n", done.stderr
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
+def test_valgrind_finds_nothing(library):
+    program = compile_c(MAIN.replace("DEPTH", "5000"), library)
+    done = run_c("valgrind", "--error-exitcode=99", "--leak-check=full", "--quiet", program, folder=library.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "0 0 0\n"
+
+
+def test_the_header_names_the_kinds_of_values(library):
+    header = library.with_suffix(".h").read_text()
+    for line in (
+        "     0  input  xs: List[float32[3]], a relay_value\n",
+        "     1  input  scale: float32[], 4 bytes\n",
+        "   type List = Cons(#0, List[#0]) | Nil\n",
+        "#define FOLDS_LIST_CONS",
+        "#define FOLDS_FLOAT32_1",
+        "     -2  when calls nest deeper than 1 GiB of stack holds\n",
+    ):
+        assert line in header
+
+
+def test_the_library_loads_in_python_too(library):
+    loaded = relay.load(library)
+    xs = [np.full(3, value, np.float32) for value in (1, 2, 3)]
+    ys, total, count = loaded(xs, np.float32(2))
+    assert [float(y[0]) for y in ys] == [2, 4, 6]
+    assert total.tolist() == [12, 12, 12]
+    assert count == 3
