@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.graph import strongly_connected
 from relay.infer.checks import node_checks
-from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Match, Var
+from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, Match, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Check
 from relay.lower.blocks import OpenProcedure
@@ -66,6 +66,7 @@ class Procedures:
     _wrappers: dict[GlobalVar | Constructor, str] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
     _extents: dict[int, tuple[Function, Function]] = field(default_factory=dict)
+    _around: dict[Var, frozenset[Symbol]] = field(default_factory=dict)  # by the let-bound functions inside
 
     def finish(self) -> None:
         """Make all procedures that were asked for, and those that they ask for."""
@@ -88,7 +89,8 @@ class Procedures:
         return self.failures.setdefault(meaning, len(self.failures) + 1)
 
     def checks(self, node: Expr, visible: frozenset[Symbol]) -> Sequence[Check]:
-        return node_checks(node, self.module, visible)
+        callee = node.op if isinstance(node, Call) and isinstance(node.op, Var) else None
+        return node_checks(node, self.module, visible if callee is None else self._around.get(callee, visible))
 
     def extents_function(self, function: Function) -> Function:
         return self._extents.setdefault(id(function), (function, extents_function(function)))[1]
@@ -110,6 +112,8 @@ class Procedures:
             hint = "function" if known is None else known.name_hint
             name = self._locals[id(function)] = self._name(f"local_{hint}")
             self._pending.append(_Pending(name, function, free, known, visible))
+            if known is not None:
+                self._around[known] = visible
         return self._locals[id(function)]
 
     def wrapper(self, value: GlobalVar | Constructor) -> str:

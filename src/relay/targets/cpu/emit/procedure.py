@@ -49,6 +49,9 @@ from relay.targets.cpu.emit.value import emit_value
 _MOST_ELEMENTS = 1 << 40
 """How many elements a tensor of unknown extents may have along them."""
 
+_REFUSED_BYTES = 1 << 62
+"""More than any heap gives."""
+
 
 def procedure_symbol(name: str) -> str:
     return f"relay_procedure_{name}"
@@ -211,20 +214,20 @@ class _ProcedureText:
             self.text.effect(f"store i64 {word}, ptr {self._at(address, FIELDS_OFFSET_BYTES + 8 * position)}, align 8")
 
     def _size(self, shape: tuple[IntExpr, ...], size_bytes: IntExpr) -> str:
-        """The bytes of a tensor: -1, which is refused, where their number is too large for any memory."""
+        """The bytes of a tensor; where their number is too large for any memory, one that is refused."""
         exact, text = emit_index(self.e, size_bytes), self.text
         unknown = [extent for extent in shape if not isinstance(extent, int)]
         if not unknown:
             return exact
         if len(unknown) == 1:
             too_large = text.impure(f"icmp ugt i64 {emit_index(self.e, unknown[0])}, {_MOST_ELEMENTS}")
-            return text.impure(f"select i1 {too_large}, i64 -1, i64 {exact}")
+            return text.impure(f"select i1 {too_large}, i64 {_REFUSED_BYTES}, i64 {exact}")
         total = text.impure(f"sitofp i64 {emit_index(self.e, unknown[0])} to double")
         for extent in unknown[1:]:
             factor = text.impure(f"sitofp i64 {emit_index(self.e, extent)} to double")
             total = text.impure(f"fmul double {total}, {factor}")
         too_large = text.impure(f"fcmp ogt double {total}, {float(_MOST_ELEMENTS)!r}")
-        return text.impure(f"select i1 {too_large}, i64 -1, i64 {exact}")
+        return text.impure(f"select i1 {too_large}, i64 {_REFUSED_BYTES}, i64 {exact}")
 
     def _extents(self, address: str, shape: tuple[IntExpr, ...]) -> None:
         for axis, extent in enumerate(shape):
