@@ -9,11 +9,10 @@ and does not use. So no value outlives its last use, and a call in tail position
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from relay.arith.expr import Comparison, IntExpr, Symbol, free_symbols, substitute
-from relay.base.dtypes import DType
+from relay.arith.expr import IntExpr, Symbol
 from relay.infer.checks import annotation_checks
 from relay.ir.expr import (
     Call,
@@ -34,13 +33,12 @@ from relay.ir.expr import (
 )
 from relay.ir.operator import Check
 from relay.ir.traversal import children
-from relay.ir.type_traversal import type_symbols
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.lower.blocks import OpenBlock, OpenProcedure
+from relay.lower.extent_code import ExtentCode, extent_here
 from relay.lower.kernel_calls import extents_of, size_bytes
 from relay.lower.liveness import FreeVariables, chain
 from relay.lower.matching import lower_decisions
-from relay.lower.place import CheckExtents
 from relay.lower.procedure import (
     Branch,
     CallClosure,
@@ -54,23 +52,18 @@ from relay.lower.procedure import (
     NewTensor,
     NewView,
     Operand,
-    ReadElement,
-    ReadExtent,
     Register,
     Release,
     Retain,
     Return,
-    RunKernel,
     StoreField,
     TailCall,
     TailCallClosure,
 )
 from relay.lower.refusal import not_native
-from relay.lower.run_time_checks import failure_text, group_checks
+from relay.lower.run_time_checks import group_checks
 from relay.lower.surroundings import Surroundings, constructor_label
-from relay.lower.value_extents import open_symbols, value_extents
 from relay.lower.views import is_view
-from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import CellLabel, Label, TensorLabel
 
 
@@ -94,6 +87,7 @@ class ScopeLowering:
     ) -> None:  # fmt: skip
         self.visible = visible
         self.procedure = procedure
+        self.extents = ExtentCode(procedure, around)
         self.free = free
         self.around = around
         self.registers: dict[Var, Register] = {}
@@ -117,8 +111,8 @@ class ScopeLowering:
         register = self.procedure.register()
         block = self.procedure.block((register,))
         if function.body.checked_type is not None:
-            self.read_symbols_of(block, register, function.body.checked_type, symbols)
-        self.check(block, checks, symbols, function)
+            self.extents.read(block, register, function.body.checked_type, symbols)
+        self.extents.check(block, checks, symbols, function)
         block.close(Return(register))
         return block
 
@@ -126,44 +120,7 @@ class ScopeLowering:
         """Define the symbols of a variable's type that nothing before it determined. Those of a tuple wait for its
         fields."""
         if isinstance(var.checked_type, TensorType):
-            self.read_symbols_of(block, self.registers[var], var.checked_type, symbols)
-
-    def read_symbols_of(
-        self, block: OpenBlock, register: Register, type_: Type, symbols: dict[Symbol, IntExpr]
-    ) -> None:  # fmt: skip
-        """Define the symbols of a value's type, fields of tuples included."""
-        if isinstance(type_, TupleType):
-            for index, field in enumerate(type_.fields):
-                if any(symbol not in symbols for symbol in type_symbols(field)):
-                    part = self.procedure.register()
-                    block.add(Field(part, register, index))
-                    self.read_symbols_of(block, part, field, symbols)
-        elif isinstance(type_, TensorType):
-            for symbol, source in symbol_sources([type_.shape]).items():
-                if symbol not in symbols:
-                    fresh = symbols[symbol] = Symbol(symbol.name)
-                    block.add(ReadExtent(fresh, register, source.axis, source.factor, source.offset))
-
-    def check(
-        self, block: OpenBlock, checks: Sequence[Check], symbols: dict[Symbol, IntExpr], where: Expr
-    ) -> None:  # fmt: skip
-        """End the call unless all `checks` hold."""
-        for check in checks:
-            left, right = (extent_here(side, symbols, where) for side in (check.condition.left, check.condition.right))
-            condition = Comparison(left, check.condition.op, right)
-            block.add(CheckExtents(condition, self.around.failure(failure_text(check))))
-
-
-def extent_here(extent: IntExpr, symbols: Mapping[Symbol, IntExpr], where: Expr) -> IntExpr:
-    """An extent in terms of the symbols that are defined in a procedure."""
-    if isinstance(extent, int):
-        return extent
-    unknown = [symbol.name for symbol in free_symbols(extent) if symbol not in symbols]
-    if unknown:
-        raise not_native(where, f"needs the extent `{min(unknown)}`, which no value before determines")
-    if extent == ANY:
-        raise not_native(where, "needs an extent that only the run knows, inside a value")
-    return substitute(extent, symbols)
+            self.extents.read(block, self.registers[var], var.checked_type, symbols)
 
 
 class _ScopeChain:
@@ -338,67 +295,34 @@ class _ScopeChain:
         types = [self._here(argument) for argument in args]
         inputs = tuple(self._operand(argument) for argument in args)
         result_type = call.checked_type
-        self.scopes.check(self.block, group_checks(function), self.symbols, call)
+        self.scopes.extents.check(self.block, group_checks(function), self.symbols, call)
         known = extents_of(function, types)
-        self._compute_extents(function, inputs, known, call)
+        self.scopes.extents.compute(self.block, function, inputs, known, self.symbols, call)
         if is_view(function) and isinstance(result_type, TensorType):
             return self._view(args[0], self._type_here(result_type, call))
         fields = result_type.fields if isinstance(result_type, TupleType) else (result_type,)
         outputs = tuple(self._new_tensor(field, call) for field in fields)
-        self._run(function, inputs, outputs, known, call)
+        self.scopes.extents.run(self.block, function, inputs, outputs, known, self.symbols, call)
         if not isinstance(result_type, TupleType):
             return outputs[0]
         result = self._register()
         self.block.add(NewCell(result, self.around.label(CellLabel("tuple")), outputs))
         return result
 
-    def _run(
-        self, function: Function, inputs: tuple[Operand, ...], outputs: tuple[Register, ...],
-        known: Mapping[Symbol, IntExpr], call: Call,
-    ) -> None:  # fmt: skip
-        """Run a kernel whose parameters have extents as `known` says; other symbols are those of this procedure."""
-        kernel = self.around.kernel(function)
-        given = [known.get(symbol, symbol) for symbol in kernel.symbols]
-        extents = tuple(
-            extent_here(extent, self.symbols, call) if extent is symbol else extent
-            for extent, symbol in zip(given, kernel.symbols, strict=True)
-        )
-        self.block.add(RunKernel(kernel.name, inputs, outputs, extents))
-
-    def _compute_extents(
-        self, function: Function, inputs: tuple[Operand, ...], known: Mapping[Symbol, IntExpr], call: Call
-    ) -> None:  # fmt: skip
-        """Define the symbols of a kernel's result that only the values of its inputs tell, if there are such."""
-        extents = value_extents(function)
-        if extents is None:
-            return
-        symbols = open_symbols(function)
-        numbers = self._register()
-        label = self.around.label(TensorLabel(DType.INT64, 1))
-        self.block.add(NewTensor(numbers, label, (len(symbols),), 8 * len(symbols)))
-        self._run(self.around.extents_function(function), inputs, (numbers,), known, call)
-        for index, symbol in enumerate(symbols):
-            fresh = self.symbols[symbol] = Symbol(symbol.name)
-            self.block.add(ReadElement(fresh, numbers, index))
-        self.block.add(Release(numbers))
-        first = self.symbols[symbols[0]]
-        for reason, text in enumerate(extents.failures):
-            self.block.add(CheckExtents(Comparison(first, "!=", -1 - reason), self.around.failure(text)))
-
     def _check_call(self, call: Call | RefWrite) -> None:
         checks = self.around.checks(call, self.scopes.visible)
         self._read_symbols_of(children(call) if checks else ())
-        self.scopes.check(self.block, checks, self.symbols, call)
+        self.scopes.extents.check(self.block, checks, self.symbols, call)
 
     def _check_annotation(self, var: Var, value: Expr) -> None:
         checks = annotation_checks(var, value, self.symbols.keys())
         self._read_symbols_of([var] if checks else ())
-        self.scopes.check(self.block, checks, self.symbols, value)
+        self.scopes.extents.check(self.block, checks, self.symbols, value)
 
     def _read_symbols_of(self, atoms: Iterable[Expr]) -> None:
         for atom in atoms:
             if isinstance(atom, Var) and atom.checked_type is not None:
-                self.scopes.read_symbols_of(self.block, self.registers[atom], atom.checked_type, self.symbols)
+                self.scopes.extents.read(self.block, self.registers[atom], atom.checked_type, self.symbols)
 
     def _operand(self, argument: Expr) -> Operand:
         match argument:

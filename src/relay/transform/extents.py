@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from relay.arith.expr import IntExpr, Symbol, substitute
 from relay.ir.attributes import with_extents
-from relay.ir.expr import Call, Expr, Function, Var, record_type
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.expr import Function
+from relay.ir.traversal import post_order
 from relay.ir.type_traversal import map_type, type_leaves, type_symbols
 from relay.ir.types import TensorType, Type
-from relay.ir.variables import bound_vars, renaming
+from relay.ir.variables import bound_vars
+from relay.transform.retyping import retyped
 
 Extents = Mapping[Symbol, IntExpr]
 
@@ -45,15 +45,10 @@ def function_at(function: Function, extents: Extents) -> Function:
     A function that is given extents must have no run-time checks: without them its types at other extents are these
     types with the extents put in, and no check is lost.
     """
-    extents = {**_new_symbols(function), **extents}
-    renamed = renaming({var: _variable_at(var, extents) for var in bound_vars(function)})
-    new: dict[int, Expr] = {}
-    for node in post_order(function):
-        made = _node_at(renamed(rebuild(node, [new[id(child)] for child in children(node)])), extents)
-        if made.checked_type is None and node.checked_type is not None:
-            record_type(made, type_at(node.checked_type, extents))
-        new[id(node)] = made
-    return cast("Function", new[id(function)])
+    known = {**_new_symbols(function), **extents}
+    return retyped(
+        function, lambda type_: type_at(type_, known), lambda attributes: with_extents(attributes, known)
+    )  # fmt: skip
 
 
 def _new_symbols(function: Function) -> Extents:
@@ -64,20 +59,3 @@ def _new_symbols(function: Function) -> Extents:
     types += [var.checked_type for var in bound_vars(function)]
     inner = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
     return {symbol: Symbol(symbol.name) for symbol in inner if symbol not in own}
-
-
-def _node_at(expr: Expr, extents: Extents) -> Expr:
-    match expr:
-        case Call(op, args, attrs):
-            types = tuple(type_at(each, extents) for each in expr.given_type_args)
-            return Call(op, args, attrs and with_extents(attrs, extents), types, span=expr.span)
-        case Function(params, body, ret_type, type_params, attrs) if ret_type is not None:
-            return Function(params, body, type_at(ret_type, extents), type_params, attrs, span=expr.span)
-        case _:
-            return expr
-
-
-def _variable_at(var: Var, extents: Extents) -> Var:
-    annotation, type_ = var.type_annotation, var.checked_type
-    changed = Var(var.name_hint, None if annotation is None else type_at(annotation, extents), span=var.span)
-    return changed if type_ is None else record_type(changed, type_at(type_, extents))
