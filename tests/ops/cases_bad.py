@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.dtypes import DType
+from relay.ir.attributes import NoAttributes
 from relay.ir.types import TensorType, TupleType
 from relay.ops.activation import BiasAddAttributes, ClipAttributes, DropoutAttributes
 from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.conv_transpose import Conv2DTransposeAttributes
 from relay.ops.create import ArangeAttributes, InitAttributes
+from relay.ops.dyn import DynStridedSliceAttributes
 from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
 from relay.ops.layout_transform import LayoutTransformAttributes
 from relay.ops.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
@@ -33,6 +35,7 @@ from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
 from relay.ops.softmax import SoftmaxAttributes
 from relay.ops.space_depth import SubPixelAttributes
 from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
+from relay.ops.unique import UniqueAttributes
 from tests.ops.case import BadCase
 
 n = Symbol("n")
@@ -181,5 +184,11 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("arange", (i(), i(), i()), ArangeAttributes(DType.INT32, 0, 4, 0)),
         BadCase("arange", (i(), t(), i()), ArangeAttributes(DType.INT32)),
         BadCase("full", (t(2),), InitAttributes((3,))),
+        BadCase("argwhere", (t(),), NoAttributes()),
+        BadCase("unique", (t(2, 3),), UniqueAttributes()),
+        BadCase("dyn.reshape", (t(2, 3), i(n)), NoAttributes()),
+        BadCase("dyn.reshape", (t(2, 3), t(2)), NoAttributes()),
+        BadCase("dyn.broadcast_to", (t(2, 3), i(1)), NoAttributes()),
+        BadCase("dyn.strided_slice", (t(2, 3), i(2), i(1), i(2)), DynStridedSliceAttributes()),
     ),
 }

@@ -9,15 +9,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 
-from relay.arith.expr import Symbol, free_symbols
+from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
-from relay.ir.expr import Function, Op
+from relay.ir.attributes import attribute_symbols
+from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
+from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
 from relay.lower.group import Group, make_group
 from relay.lower.in_place import in_place_inputs
 from relay.lower.kernel_calls import KernelInfo
+from relay.lower.value_extents import EXTENTS, open_symbols
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.step import Step
 from relay.text.printer import astext
@@ -43,9 +46,10 @@ class Kernel:
         """The scheduled kernel as loops, before they are made ready for emission."""
         group = self.group()
         function = lower_to_loops(group.outputs, group.inputs, backend.schedule(group), name=self.info.name)
-        if function.symbols != self.info.symbols:
+        unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
+        if unknown:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
-        return replace(function, attributes=self._aliases(function))
+        return replace(function, symbols=self.info.symbols, attributes=self._aliases(function))
 
     def _aliases(self, function: PrimFunc) -> tuple[tuple[str, str], ...]:
         """Tells emission which parameters may be the same memory."""
@@ -66,18 +70,18 @@ class KernelTable:
     """The kernels of a program, in the order in which they were met."""
 
     by_text: dict[str, Kernel] = field(default_factory=dict)
-    by_function: dict[int, Kernel] = field(default_factory=dict)
+    by_function: dict[int, KernelInfo] = field(default_factory=dict)
 
     def kernel_of(self, function: Function) -> KernelInfo:
-        """The kernel of a primitive function; equal functions share one."""
+        """The kernel of a primitive function, in terms of its symbols; equal functions share one."""
         known = self.by_function.get(id(function))
         if known is None:
             text = astext(function, show_meta_data=True)
-            known = self.by_text.get(text)
-            if known is None:
-                known = self.by_text[text] = _kernel(function, text)
-            self.by_function[id(function)] = known
-        return known.info
+            kernel = self.by_text.get(text)
+            if kernel is None:
+                kernel = self.by_text[text] = _kernel(function, text)
+            known = self.by_function[id(function)] = replace(kernel.info, symbols=kernel_symbols(function))
+        return known
 
     def by_name(self, name: str) -> Kernel:
         return next(kernel for kernel in self.kernels if kernel.info.name == name)
@@ -90,7 +94,8 @@ class KernelTable:
 def _kernel(function: Function, text: str) -> Kernel:
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
-    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place_inputs(function), is_of_scalars(function))
+    in_place = () if EXTENTS in function.attrs else in_place_inputs(function)
+    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place, is_of_scalars(function))
     return Kernel(info, function, text)
 
 
@@ -104,11 +109,13 @@ def is_of_scalars(function: Function) -> bool:
 
 
 def kernel_symbols(function: Function) -> tuple[Symbol, ...]:
-    """The dimension symbols of a kernel, in order of first appearance in its parameters, by name in an extent."""
-    found: dict[Symbol, None] = {}
-    for parameter in function.params:
-        type_ = parameter.checked_type
-        for extent in type_.shape if isinstance(type_, TensorType) else ():
-            for symbol in sorted(free_symbols(extent), key=lambda symbol: symbol.name):
-                found.setdefault(symbol)
+    """The dimension symbols of a kernel, in order of first appearance: those of its parameters' types, then those that
+    stand in its result or in attributes only."""
+    types = [parameter.checked_type for parameter in function.params]
+    found = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
+    if EXTENTS not in function.attrs:
+        found.update(dict.fromkeys(open_symbols(function)))
+    for node in post_order(function.body):
+        if isinstance(node, Call) and node.attrs is not None:
+            found.update(dict.fromkeys(attribute_symbols(node.attrs)))
     return tuple(found)

@@ -13,12 +13,12 @@ from relay.arith.expr import Comparison, Symbol
 from relay.infer.constraints import attributes_of
 from relay.infer.explain import callee_name
 from relay.infer.unify import Mode, Undecided, Unifier, instantiate
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, RefWrite, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Check, Solved
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
-from relay.ir.types import FuncType, IncompleteType, Type
+from relay.ir.types import FuncType, IncompleteType, RefType, TensorType, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +50,43 @@ def node_checks(node: Expr, module: IRModule, visible: Set[Symbol]) -> tuple[Che
     match node:
         case Call(op=Op()):
             return _operator_checks(node, node.op)  # type: ignore[arg-type]
+        case Call(op=Constructor() as constructor, args=args):
+            return _field_checks(constructor, args)
         case Call(op, args):
             callee = _callee_type(op, module)
             types = [_type_of(arg) for arg in args]
             if callee is None or any(type_ is None for type_ in types):
                 return ()
-            pairs = _call_pairs(callee, [type_ for type_ in types if type_ is not None], visible)
+            own = {symbol for arg in callee.arg_types for symbol in type_symbols(arg)}
+            own -= set[Symbol]() if isinstance(op, GlobalVar) else visible
+            pairs = _call_pairs(callee, [type_ for type_ in types if type_ is not None], own, visible)
             return _checks(pairs, f"an argument of {callee_name(op)}")
-        case Function(_, body, ret_type) if ret_type is not None:
-            return _checks(_related(_type_of(body), ret_type), "the result of a function")
+        case Function(params, body, ret_type) if ret_type is not None:
+            own = {symbol for param in params if param.checked_type for symbol in type_symbols(param.checked_type)}
+            return _checks(_related(_type_of(body), ret_type, visible | own), "the result of a function")
         case Let(var, value) if var.type_annotation is not None:
-            return _checks(_related(_type_of(value), var.type_annotation), f"the value of %{var.name_hint}")
+            return annotation_checks(var, value, visible)
+        case RefWrite(ref, value) if isinstance(ref.checked_type, RefType):
+            known = visible | set(type_symbols(ref.checked_type))
+            return _checks(_related(_type_of(value), ref.checked_type.value, known), "what a ref is given")
         case _:
             return ()
+
+
+def annotation_checks(var: Var, value: Expr, visible: Set[Symbol]) -> tuple[Check, ...]:
+    """The checks that a variable's annotation makes of the value that a let binds to it."""
+    if var.type_annotation is None:
+        return ()
+    return _checks(_related(_type_of(value), var.type_annotation, visible), f"the value of %{var.name_hint}")
+
+
+def _field_checks(constructor: Constructor, args: tuple[Expr, ...]) -> tuple[Check, ...]:
+    """The checks that the declared fields of a data type make. A field of a type parameter takes what it is given."""
+    found: list[Check] = []
+    for field, arg in zip(constructor.inputs, args, strict=False):
+        if isinstance(field, TensorType):
+            found += _checks(_related(_type_of(arg), field, set()), f"a field of {constructor.name_hint}")
+    return tuple(found)
 
 
 def _operator_checks(call: Call, op: Op) -> tuple[Check, ...]:
@@ -78,15 +102,15 @@ def _type_of(expr: Expr) -> Type | None:
 
 
 def _callee_type(op: Expr, module: IRModule) -> FuncType | None:
-    if isinstance(op, Constructor):
-        return None  # fields take what they are given
     type_ = module[op].checked_type if isinstance(op, GlobalVar) and op in module else op.checked_type
     return type_ if isinstance(type_, FuncType) else None
 
 
-def _call_pairs(callee: FuncType, types: list[Type], visible: Set[Symbol]) -> list[Undecided]:
-    unifier = Unifier()
-    own = {symbol for arg in callee.arg_types for symbol in type_symbols(arg)} - visible
+def _call_pairs(
+    callee: FuncType, types: list[Type], own: Set[Symbol], visible: Set[Symbol]
+) -> list[Undecided]:  # fmt: skip
+    """The undecided pairs between arguments and parameters of a callee that quantifies the symbols `own`."""
+    unifier = Unifier(visible=frozenset(visible))
     holes: dict[object, Type] = {variable: IncompleteType() for variable in callee.type_params}
     fresh = {symbol: unifier.fresh_symbol(symbol.name) for symbol in sorted(own, key=lambda s: s.name)}
     here = instantiate(callee, holes, fresh)  # type: ignore[arg-type]
@@ -95,12 +119,12 @@ def _call_pairs(callee: FuncType, types: list[Type], visible: Set[Symbol]) -> li
     return unifier.undecided
 
 
-def _related(found: Type | None, expected: Type) -> list[Undecided]:
+def _related(found: Type | None, expected: Type, visible: Set[Symbol]) -> list[Undecided]:
     """The undecided pairs between a value and an annotation, whose own symbols the value determines."""
     if found is None:
         return []
     unifier = Unifier()
-    unifier.flexible.update(set(type_symbols(expected)) - set(type_symbols(found)))
+    unifier.flexible.update(set(type_symbols(expected)) - set(type_symbols(found)) - visible)
     unifier.relate(found, expected, Mode.ASSIGN)
     return unifier.undecided
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from relay.arith.expr import Symbol
 from relay.base.diagnostics import Origin, RelayError
 from relay.infer.constraints import OperatorCall, OperatorValue, Projection
 from relay.infer.dimensions import open_unknowns
@@ -229,11 +230,23 @@ def _instance(inference: Inference, node: Call, callee: FuncType) -> FuncType:
     arguments.update(zip(callee.type_params, given, strict=False))
     if arguments:
         inference.instantiated(node, tuple(arguments.values()))
-    own = {symbol for argument in callee.arg_types for symbol in type_symbols(argument)} - inference.visible
+    around = _around(inference, node.op)
+    own = {symbol for argument in callee.arg_types for symbol in type_symbols(argument)} - around
     if not arguments and not own:
         return callee
     fresh = {symbol: inference.unifier.fresh_symbol(symbol.name) for symbol in sorted(own, key=lambda s: s.name)}
     return instantiate(callee, arguments, fresh)
+
+
+def _around(inference: Inference, callee: Expr) -> frozenset[Symbol]:
+    """The symbols of the functions around a callee, which it does not quantify."""
+    match callee:
+        case GlobalVar():
+            return frozenset()
+        case Var() if callee in inference.around:
+            return inference.around[callee]
+        case _:
+            return inference.visible
 
 
 TYPING: Mapping[type, Callable[[Inference, Any], None]] = {

@@ -22,6 +22,7 @@ def announce_let(inference: Inference, node: Let) -> None:
     value = node.value
     if not isinstance(value, Function):
         return
+    inference.around[node.var] = inference.visible
     if not inference.has_met(value) and value.checked_type is None and not value.type_params:
         inference.generalises.add(id(value))
     if node.var.type_annotation is None:

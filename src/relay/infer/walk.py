@@ -79,6 +79,7 @@ class Inference:
         self._finished = 0
         self._finished_calls = 0
         self.unfinished: set[Var] = set()
+        self.around: dict[Var, frozenset[Symbol]] = {}  # the symbols of the functions around a let-bound function
 
     @property
     def visible(self) -> frozenset[Symbol]:

@@ -46,7 +46,7 @@ from relay.ir.module import IRModule
 from relay.ir.operator import Check, Operator
 from relay.ir.sharing import Scope, Scopes, scopes, value_node
 from relay.ir.type_traversal import type_leaves
-from relay.ir.types import TensorType
+from relay.ir.types import RefType, TensorType, Type
 from relay.ops.record import OperatorRecord
 from relay.runtime.values import DataValue
 
@@ -311,7 +311,10 @@ class Machine:
 
     def let(self, frame: Frame, node: Let) -> None:
         """The value is there already: give it the name."""
-        frame.environment.values[node.var] = self.value(node.value, frame)
+        value = self.value(node.value, frame)
+        if node.var.type_annotation is not None:
+            _must_conform(value, node.var.type_annotation, frame.environment, f"the value of %{node.var.name_hint}")
+        frame.environment.values[node.var] = value
         frame.position += 1
 
     def if_(self, frame: Frame, node: If) -> None:
@@ -347,8 +350,18 @@ class Machine:
         self._finish(frame, self._ref(node.ref, frame, node).value)
 
     def ref_write(self, frame: Frame, node: RefWrite) -> None:
-        self._ref(node.ref, frame, node).value = self.value(node.value, frame)
+        value = self.value(node.value, frame)
+        if isinstance(node.ref.checked_type, RefType):
+            _must_conform(value, node.ref.checked_type.value, frame.environment, "what a ref is given")
+        self._ref(node.ref, frame, node).value = value
         self._finish(frame, ())
+
+
+def _must_conform(value: Value, type_: Type, environment: Environment, what: str) -> None:
+    fact = conforms(value, type_, environment)
+    if fact:
+        message = f"{what} is not of the declared type: {fact}"
+        raise RelayError(rule="extent-mismatch", message=message, expected=str(type_))
 
 
 def _fits(pattern: Pattern, value: Value, bound: dict[object, Value | int]) -> bool:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias, Union
 
-from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Var, record_type
-from relay.ir.types import TensorType, TupleType
+from relay.ir.types import TupleType
 from relay.lower.blocks import OpenBlock, OpenProcedure
-from relay.lower.procedure import Field, ReadExtent, Register, Retain, Scalar, Unbox
+from relay.lower.procedure import Field, Register, Retain, Scalar, Unbox
 from relay.lower.representation import BOXED, Boxed, Exploded, Representation, Unboxed, representation
 from relay.lower.surroundings import Surroundings
-from relay.runtime.extents import symbol_sources
 
 Held: TypeAlias = Union[Register, Scalar, tuple[Var, ...]]
 
@@ -102,14 +100,3 @@ class Holdings:
     def words(self, var: Var) -> Iterator[Var]:
         """Those of the leaves that are words."""
         return (leaf for leaf in self.leaves(var) if isinstance(self.of[leaf], Register))
-
-    def read_symbols(self, block: OpenBlock, var: Var, symbols: dict[Symbol, IntExpr]) -> None:
-        """Define the symbols of a variable's type that nothing before it determined."""
-        type_ = var.checked_type
-        if not isinstance(type_, TensorType):
-            return
-        for symbol, source in symbol_sources([type_.shape]).items():
-            if symbol not in symbols:
-                fresh = Symbol(symbol.name)
-                symbols[symbol] = fresh
-                block.add(ReadExtent(fresh, self.word(var), source.axis, source.factor, source.offset))

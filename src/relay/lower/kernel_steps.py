@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.arith.expr import IntExpr, free_symbols, substitute
 from relay.ir.expr import (
     Call,
     Constant,
@@ -13,6 +12,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.types import ANY, TensorType, TupleType, Type
+from relay.lower.extent_code import extent_here
 from relay.lower.kernel_calls import extents_of, size_bytes
 from relay.lower.ownership import OwningScope
 from relay.lower.procedure import (
@@ -21,7 +21,6 @@ from relay.lower.procedure import (
     NewView,
     Operand,
     Register,
-    RunKernel,
     Scalar,
     Unbox,
 )
@@ -31,6 +30,7 @@ from relay.lower.representation import (
     Unboxed,
     representation,
 )
+from relay.lower.run_time_checks import group_checks
 from relay.lower.views import is_view
 from relay.runtime.manifest import CellLabel, TensorLabel
 
@@ -40,21 +40,22 @@ class KernelScope(OwningScope):
 
     def _kernel(self, var: Var, call: Call, function: Function, args: Sequence[Expr]) -> None:
         types = [self._here(argument) for argument in args]
-        result_type = call.checked_type
-        if is_view(function) and isinstance(result_type, TensorType):
-            self._view(var, args[0], self._type_here(result_type, call))
-            return
+        result_type, extents = call.checked_type, self.scopes.extents
+        extents.check(self.block, group_checks(function), self.symbols, call)
         kernel = self.around.kernel(function)
-        if kernel.of_scalars and isinstance(result_type, TensorType):
+        if kernel.of_scalars and not is_view(function) and isinstance(result_type, TensorType):
             inputs = tuple(map(self._scalar, args))
             result = self.values.of[var] = Scalar(self._register(), result_type.dtype)
             self.block.add(ComputeScalar(result, kernel.name, inputs))
             return
         operands = tuple(self._operand(argument) for argument in args)
-        outputs = self._outputs(var, result_type, call)
         known = extents_of(function, types)
-        extents = tuple(known[symbol] for symbol in kernel.symbols)
-        self.block.add(RunKernel(kernel.name, operands, outputs, extents))
+        extents.compute(self.block, function, operands, known, self.symbols, call)
+        if is_view(function) and isinstance(result_type, TensorType):
+            self._view(var, args[0], self._type_here(result_type, call))
+            return
+        outputs = self._outputs(var, result_type, call)
+        extents.run(self.block, function, operands, outputs, known, self.symbols, call)
         if isinstance(result_type, TupleType) and var not in self.values.of:
             fields = tuple(each for each in outputs if isinstance(each, Register))
             self.values.of[var] = self._new_cell(CellLabel("tuple"), fields)
@@ -116,12 +117,4 @@ class KernelScope(OwningScope):
             raise not_native(where, f"gives an operator a value of type {type_}")
         if ANY in type_.shape:
             raise not_native(where, f"computes with a value of type {type_}, whose extent only the run knows")
-        return TensorType(tuple(self._extent(extent, where) for extent in type_.shape), type_.dtype)
-
-    def _extent(self, extent: IntExpr, where: Expr) -> IntExpr:
-        if isinstance(extent, int):
-            return extent
-        unknown = [symbol.name for symbol in free_symbols(extent) if symbol not in self.symbols]
-        if unknown:
-            raise not_native(where, f"needs the extent `{min(unknown)}`, which no value before determines")
-        return substitute(extent, self.symbols)
+        return TensorType(tuple(extent_here(extent, self.symbols, where) for extent in type_.shape), type_.dtype)

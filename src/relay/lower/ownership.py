@@ -23,9 +23,10 @@ from relay.ir.expr import (
     TupleGetItem,
     Var,
 )
-from relay.ir.types import TupleType
+from relay.ir.types import TensorType, TupleType
 from relay.lower.blocks import OpenBlock, OpenProcedure
 from relay.lower.conversion import opened, packed
+from relay.lower.extent_code import ExtentCode
 from relay.lower.holding import Holdings
 from relay.lower.liveness import FreeVariables, chain
 from relay.lower.procedure import (
@@ -68,15 +69,30 @@ class OpenScopes:
     """The scopes of one procedure that are still to be lowered, and where its variables are."""
 
     def __init__(
-        self, procedure: OpenProcedure, free: FreeVariables, around: Surroundings, result: Representation
-    ) -> None:
+        self, procedure: OpenProcedure, free: FreeVariables, around: Surroundings, result: Representation,
+        visible: frozenset[Symbol],
+    ) -> None:  # fmt: skip
+        self.visible = visible
         self.procedure = procedure
+        self.extents = ExtentCode(procedure, around)
         self.free = free
         self.around = around
         self.result = result
         self.values = Holdings(procedure, around)
         self.known: dict[Var, tuple[str, Function]] = {}  # local functions whose code is known
         self.tasks: list[Task] = []
+
+    def read_symbols(self, block: OpenBlock, word: Var, symbols: dict[Symbol, IntExpr]) -> None:
+        """Define the symbols of a variable's type that nothing before it determined. Those of a tuple wait for its
+        fields."""
+        if isinstance(word.checked_type, TensorType):
+            self.extents.read(block, self.values.word(word), word.checked_type, symbols)
+
+    def read_all_symbols(self, block: OpenBlock, var: Var, symbols: dict[Symbol, IntExpr]) -> None:
+        """The same, with those that stand in the fields of tuples."""
+        for word in self.values.words(var):
+            if word.checked_type is not None:
+                self.extents.read(block, self.values.word(word), word.checked_type, symbols)
 
 
 class OwningScope:
@@ -125,7 +141,10 @@ class OwningScope:
                 self.last.update((leaf, max(time, self.last.get(leaf, 0))) for leaf in self.uses[time])
         for leaf in self.values.words(var):
             self.owned[leaf] = None
-            self.values.read_symbols(self.block, leaf, self.symbols)
+            self.scopes.read_symbols(self.block, leaf, self.symbols)
+
+    def _drop_unused(self, var: Var) -> None:
+        for leaf in self.values.words(var):
             if leaf not in self.last:
                 self._drop(leaf)
 
@@ -198,12 +217,15 @@ class OwningScope:
             case Constructor() | GlobalVar():
                 self.block.add(NewClosure(result, self._closure_label(), self.around.wrapper(atom), ()))
             case Function():
-                code = self.around.closure_entry(atom, self.around.closure_code(atom, self.scopes.free, known))
+                code = self.around.closure_entry(atom, self._closure_code(atom, known))
                 captures = self._give_words([*self.scopes.free.captures_but(atom, known)])
                 self.block.add(NewClosure(result, self._closure_label(), code, captures))
             case _:
                 raise not_native(atom, f"holds the value {type(atom).__name__}")
         return result
+
+    def _closure_code(self, function: Function, known: Var | None) -> str:
+        return self.around.closure_code(function, self.scopes.free, known, self.scopes.visible)
 
     def _closure_label(self) -> int:
         return self.around.label(CellLabel("closure"))

@@ -8,13 +8,15 @@ callee is known go straight to its procedure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.graph import strongly_connected
-from relay.ir.expr import Constant, Constructor, Function, GlobalVar, Match, Var
+from relay.infer.checks import node_checks
+from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, Match, Var
 from relay.ir.module import IRModule
+from relay.ir.operator import Check
 from relay.lower.blocks import OpenProcedure
 from relay.lower.conventions import Conventions
 from relay.lower.conversion import boxed_procedure
@@ -32,8 +34,10 @@ from relay.lower.procedure import (
     TailCall,
 )
 from relay.lower.representation import BOXED, Convention, register_count
-from relay.lower.scope import lower_scopes
+from relay.lower.run_time_checks import own_symbols
+from relay.lower.scope import lower_body
 from relay.lower.surroundings import constructor_label
+from relay.lower.value_extents import extents_function
 from relay.runtime.manifest import NO_CLAUSE_FITS, Label
 
 
@@ -45,6 +49,7 @@ class _Pending:
     function: Function
     free: FreeVariables | None = None  # of the function around it, for a local one
     known: Var | None = None
+    visible: frozenset[Symbol] = frozenset()
 
 
 @dataclass(slots=True, eq=False)
@@ -63,6 +68,8 @@ class Procedures:
     _wrappers: dict[GlobalVar | Constructor, str] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
     _boxed: dict[str, str] = field(default_factory=dict)
+    _extents: dict[int, tuple[Function, Function]] = field(default_factory=dict)
+    _around: dict[Var, frozenset[Symbol]] = field(default_factory=dict)  # by the let-bound functions inside
     _conventions: Conventions = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +94,13 @@ class Procedures:
 
     def failure(self, meaning: str) -> int:
         return self.failures.setdefault(meaning, len(self.failures) + 1)
+
+    def checks(self, node: Expr, visible: frozenset[Symbol]) -> Sequence[Check]:
+        callee = node.op if isinstance(node, Call) and isinstance(node.op, Var) else None
+        return node_checks(node, self.module, visible if callee is None else self._around.get(callee, visible))
+
+    def extents_function(self, function: Function) -> Function:
+        return self._extents.setdefault(id(function), (function, extents_function(function)))[1]
 
     def no_clause_failure(self, match: Match) -> int:
         where = "" if match.span is None else f" ({match.span})"
@@ -119,11 +133,15 @@ class Procedures:
             self.finished.append(boxed_procedure(name, code, convention, self, of_closure, of_closure))
         return self._boxed[code]
 
-    def closure_code(self, function: Function, free: FreeVariables, known: Var | None) -> str:
+    def closure_code(
+        self, function: Function, free: FreeVariables, known: Var | None, visible: frozenset[Symbol]
+    ) -> str:  # fmt: skip
         if id(function) not in self._locals:
             hint = "function" if known is None else known.name_hint
             name = self._locals[id(function)] = self._name(f"local_{hint}")
-            self._pending.append(_Pending(name, function, free, known))
+            self._pending.append(_Pending(name, function, free, known, visible))
+            if known is not None:
+                self._around[known] = visible
         return self._locals[id(function)]
 
     def wrapper(self, value: GlobalVar | Constructor) -> str:
@@ -146,14 +164,16 @@ class Procedures:
     def _global(self, pending: _Pending) -> Procedure:
         function = pending.function
         opened = OpenProcedure(pending.name)
-        lowering = OpenScopes(opened, FreeVariables(function.body), self, self.convention(function).result)
+        result = self.convention(function).result
+        lowering = OpenScopes(opened, FreeVariables(function.body), self, result, own_symbols(function))
         self._enter(lowering, function, ())
         return opened.closed()
 
     def _local(self, pending: _Pending, free: FreeVariables) -> Procedure:
         function = pending.function
         opened = OpenProcedure(pending.name)
-        lowering = OpenScopes(opened, free, self, self.convention(function).result)
+        result = self.convention(function).result
+        lowering = OpenScopes(opened, free, self, result, pending.visible | own_symbols(function))
         itself = pending.known or Var("itself")
         lowering.known[itself] = (pending.name, function)
         self._enter(lowering, function, (itself,), tuple(free.captures_but(function, pending.known)))
@@ -176,8 +196,8 @@ class Procedures:
         owned = [leaf for var in variables for leaf in lowering.values.words(var)]
         symbols: dict[Symbol, IntExpr] = {}
         for var in owned:
-            lowering.values.read_symbols(block, var, symbols)
-        lower_scopes(lowering, block, function.body, owned, symbols)
+            lowering.read_symbols(block, var, symbols)
+        lower_body(lowering, block, function, owned, symbols)
 
     def _wrapper(self, name: str, value: GlobalVar | Constructor) -> Procedure:
         """A procedure that is called like a closure's: it drops the closure and does what `value` does."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.infer.checks import annotation_checks
 from relay.ir.expr import (
     Call,
     Constructor,
@@ -20,7 +21,10 @@ from relay.ir.expr import (
     TupleGetItem,
     Var,
     pattern_vars,
+    record_type,
 )
+from relay.ir.operator import Check
+from relay.ir.traversal import children
 from relay.lower.blocks import OpenBlock
 from relay.lower.decision import Path
 from relay.lower.kernel_steps import KernelScope
@@ -52,13 +56,30 @@ from relay.lower.surroundings import constructor_label
 from relay.runtime.manifest import CellLabel
 
 
-def lower_scopes(
-    scopes: OpenScopes, block: OpenBlock, scope: Expr, owned: Iterable[Var], symbols: dict[Symbol, IntExpr]
+def lower_body(
+    scopes: OpenScopes, block: OpenBlock, function: Function, owned: Iterable[Var], symbols: dict[Symbol, IntExpr]
 ) -> None:
-    """Lower a scope and all inside it; its value is the procedure's result."""
-    scopes.tasks.append(Task(block, scope, dict.fromkeys(owned), symbols, None, scopes.result))
+    """Lower the body of a function and all inside it; its value is the procedure's result."""
+    checks = scopes.around.checks(function, scopes.visible)
+    join = _checked_result(scopes, function, checks, dict(symbols)) if checks else None
+    scopes.tasks.append(Task(block, function.body, dict.fromkeys(owned), symbols, join, scopes.result))
     while scopes.tasks:
         _ScopeChain(scopes, scopes.tasks.pop()).lower()
+
+
+def _checked_result(
+    scopes: OpenScopes, function: Function, checks: Sequence[Check], symbols: dict[Symbol, IntExpr]
+) -> OpenBlock:
+    """The block that makes sure of a result before it is given back."""
+    result = Var("result")
+    if function.body.checked_type is not None:
+        record_type(result, function.body.checked_type)
+    registers = scopes.values.hold(result, scopes.result)
+    block = scopes.procedure.block(registers)
+    scopes.read_all_symbols(block, result, symbols)
+    scopes.extents.check(block, checks, symbols, function)
+    block.close(Return(registers))
+    return block
 
 
 class _ScopeChain(KernelScope):
@@ -74,6 +95,8 @@ class _ScopeChain(KernelScope):
                 return
             self._release_dead()
             self._settle(var)
+            self._check_annotation(var, value)
+            self._drop_unused(var)
         self.time = len(self.bindings)
         registers = self._give([self.result], [self.wanted])
         self._release_dead()
@@ -88,8 +111,10 @@ class _ScopeChain(KernelScope):
             case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
                 self._kernel(var, value, function, args)
             case Call(op=Constructor() as constructor, args=args):
+                self._check_call(value)
                 of[var] = self._new_cell(constructor_label(constructor), words(args))
             case Call(op=callee, args=args):
+                self._check_call(value)
                 return self._call(var, callee, args, tail)
             case Tuple(fields=fields):
                 self._tuple(var, fields)
@@ -100,6 +125,7 @@ class _ScopeChain(KernelScope):
             case RefRead(ref=Var() as ref):
                 self.values.load(self.block, var, self.values.word(ref), 0)
             case RefWrite(ref=Var() as ref, value=inner):
+                self._check_call(value)
                 (register,) = words([inner])
                 self.block.add(StoreField(self.values.word(ref), 0, register))
                 of[var] = self._new_cell(CellLabel("tuple"), ())
@@ -109,7 +135,7 @@ class _ScopeChain(KernelScope):
                 return self._match(var, value, tail)
             case Function():
                 of[var] = self._made(value, var)
-                self.scopes.known[var] = self.around.closure_code(value, self.scopes.free, var), value
+                self.scopes.known[var] = self._closure_code(value, var), value
             case _:
                 self._alias(var, value)
         return False
@@ -158,9 +184,26 @@ class _ScopeChain(KernelScope):
             case Var():
                 return self.scopes.known.get(callee, ("", None))
             case Function():
-                return self.around.closure_code(callee, self.scopes.free, None), callee
+                return self._closure_code(callee, None), callee
             case _:
                 raise not_native(callee, f"calls a {type(callee).__name__}")
+
+    # ----------------------------------------------------------------------------------------------------- checks
+
+    def _check_call(self, call: Call | RefWrite) -> None:
+        checks = self.around.checks(call, self.scopes.visible)
+        self._read_symbols_of(children(call) if checks else ())
+        self.scopes.extents.check(self.block, checks, self.symbols, call)
+
+    def _check_annotation(self, var: Var, value: Expr) -> None:
+        checks = annotation_checks(var, value, self.symbols.keys())
+        self._read_symbols_of([var] if checks else ())
+        self.scopes.extents.check(self.block, checks, self.symbols, value)
+
+    def _read_symbols_of(self, atoms: Iterable[Expr]) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var):
+                self.scopes.read_all_symbols(self.block, atom, self.symbols)
 
     # ---------------------------------------------------------------------------------------------------- choices
 
@@ -209,7 +252,7 @@ class _ScopeChain(KernelScope):
             symbols = dict(self.symbols)
             owned_here = {each: None for each in bound if isinstance(self.values.of[each], Register)}
             for each in owned_here:
-                self.values.read_symbols(block, each, symbols)
+                self.scopes.read_symbols(block, each, symbols)
             clauses.append(block)
             variables.append(bound)
             self.scopes.tasks.append(Task(block, clause.rhs, {**owned_here, **owned}, symbols, join, wanted))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from relay.ir.expr import Constant, Constructor, Function, GlobalVar, Match, Var
+from relay.arith.expr import Symbol
+from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Match, Var
+from relay.ir.operator import Check
 from relay.lower.kernel_calls import KernelInfo
 from relay.lower.liveness import FreeVariables
 from relay.lower.place import ConstantPlace
@@ -39,8 +42,11 @@ class Surroundings(Protocol):
         """The procedure of a global function."""
         ...
 
-    def closure_code(self, function: Function, free: FreeVariables, known: Var | None) -> str:
-        """The procedure of a local function; `known` is the variable by which it calls itself."""
+    def closure_code(
+        self, function: Function, free: FreeVariables, known: Var | None, visible: frozenset[Symbol]
+    ) -> str:
+        """The procedure of a local function; `known` is the variable by which it calls itself, `visible` the symbols of
+        the functions around it."""
         ...
 
     def closure_entry(self, function: Function, code: str) -> str:
@@ -49,6 +55,19 @@ class Surroundings(Protocol):
 
     def wrapper(self, value: GlobalVar | Constructor) -> str:
         """The procedure of a closure without captures that stands for a global function or a constructor."""
+        ...
+
+    def failure(self, meaning: str) -> int:
+        """The number of the failure that means this."""
+        ...
+
+    def checks(self, node: Expr, visible: frozenset[Symbol]) -> Sequence[Check]:
+        """What must hold before a call is made, a ref written, or a function's result given back. `visible` are the
+        symbols of the functions around."""
+        ...
+
+    def extents_function(self, function: Function) -> Function:
+        """The primitive function of another's extents, always the same one."""
         ...
 
     def no_clause_failure(self, match: Match) -> int:

@@ -7,11 +7,11 @@ from relay.ops.record import OperatorRecord
 
 
 def is_view(function: Function) -> bool:
-    """Whether a primitive function only reshapes its one parameter."""
+    """Whether a primitive function only reshapes its first parameter; others say nothing but the shape."""
     expr = function.body
     while isinstance(expr, Call) and _reshapes(expr.op):
         expr = expr.args[0]
-    return isinstance(expr, Var) and expr is not function.body and len(function.params) == 1
+    return isinstance(expr, Var) and expr is not function.body and expr is function.params[0]
 
 
 def _reshapes(op: object) -> bool:

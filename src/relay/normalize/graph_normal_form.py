@@ -4,8 +4,9 @@
     after:  %0 = exp(%x); %1 = add(%0, %0); multiply(%1, %0)
 
 What is bound once is one shared node, evaluated once, so nothing is computed twice. Stays bound: a value with an
-effect, one that may not end, a function (which may call itself), and what a function inside uses: shared, it would be
-computed whenever that function is called, in every turn of a loop.
+effect, one that may not end, one whose annotation says something else than its type, a function (which may call
+itself), and what a function inside uses: shared, it would be computed whenever that function is called, in every turn
+of a loop.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ def _costs_nothing(value: Expr) -> bool:
 
 
 def _becomes_an_edge(let: Let) -> bool:
-    if isinstance(let.value, Function):
+    annotation = let.var.type_annotation
+    if isinstance(let.value, Function) or (annotation is not None and annotation != let.value.checked_type):
         return False
     effects = effects_of(let.value)
     return effects.is_removable and effects.is_repeatable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias, Union, cast
+from typing import TypeAlias, TypeGuard, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.span import caller_span
 from relay.infer.eager import eager_type, type_eagerly
 from relay.ir.attributes import Attributes, NoAttributes
-from relay.ir.expr import AnyExpr, Call, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const
+from relay.ir.expr import AnyExpr, Call, Constant, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const
 from relay.ir.types import ANY, TensorType, Type
 from relay.ops.record import OperatorRecord
 
@@ -167,6 +167,22 @@ def known_dtype(value: Argument) -> DType | None:
     """The element type of an argument, if it is a tensor whose type is known already."""
     type_ = with_known_type(value).checked_type if isinstance(value, ExprBase) else None
     return type_.dtype if isinstance(type_, TensorType) else None
+
+
+Shape: TypeAlias = Union[Sequence[Union[str, int, IntExpr]], str, int, IntExpr]
+"""A shape as users write it; a lone extent is a shape of one axis."""
+
+
+def is_dynamic(shape: Shape | Expr) -> TypeGuard[Expr]:
+    """Whether a shape is an expression whose value only the run knows."""
+    return isinstance(shape, ExprBase) and not isinstance(shape, Constant)
+
+
+def static_shape(shape: Shape | Expr) -> Shape:
+    """A shape that is known here: the numbers of a constant, or what was given."""
+    if isinstance(shape, Constant):
+        return tuple(int(extent) for extent in shape.data.reshape(-1))
+    return cast("Shape", shape)
 
 
 def known_rank(value: Argument) -> int | None:

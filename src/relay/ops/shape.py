@@ -12,9 +12,10 @@ from relay import te
 from relay.arith.expr import Comparison, IntExpr
 from relay.base.dtypes import dtype_of
 from relay.ir.attributes import Attributes, NoAttributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.types import ANY, Dimension, TensorType, Type
-from relay.ops.build import Argument, call, dimension
+from relay.ops import dyn
+from relay.ops.build import Argument, call, dimension, is_dynamic, static_shape
 from relay.ops.dimensions import product, quotient
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
 from relay.ops.record import FusionKind, OperatorRecord, define
@@ -229,14 +230,8 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
 
 
 RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes)
-RESHAPE_LIKE = _record(
-    "reshape_like",
-    "The same elements in the shape of another tensor.",
-    _reshape_like_rule,
-    3,
-    ReshapeLikeAttributes,
-    like=True,
-)
+RESHAPE_LIKE = _record("reshape_like", "The same elements in the shape of another tensor.", _reshape_like_rule, 3,
+                       ReshapeLikeAttributes, like=True)  # fmt: skip
 BATCH_FLATTEN = _record("nn.batch_flatten", "All axes but the first merged.", _batch_flatten_rule, 2)
 SQUEEZE = _record("squeeze", "Axes of extent 1 dropped.", _squeeze_rule, 3, SqueezeAttributes)
 EXPAND_DIMS = _record("expand_dims", "Axes of extent 1 added.", _expand_dims_rule, 1, ExpandDimsAttributes)
@@ -245,12 +240,13 @@ RESHAPES: tuple[OperatorRecord, ...] = (RESHAPE, RESHAPE_LIKE, BATCH_FLATTEN, SQ
 
 
 def reshape(
-    data: Argument, newshape: Sequence[IntExpr | str] | IntExpr, allowzero: bool = False
+    data: Argument, newshape: Sequence[IntExpr | str] | IntExpr | Expr, allowzero: bool = False
 ) -> Call:  # fmt: skip
     """data[..] → [newshape], the elements in row-major order.
 
     `newshape` has extents (symbols too), or codes: 0 copies the axis at this place, -1 is inferred, -2 copies all axes
-    that remain, -3 merges the next two, -4 splits the next one into the two numbers that follow.
+    that remain, -3 merges the next two, -4 splits the next one into the two numbers that follow. An expression that is
+    no constant makes a `dyn.reshape`.
 
     Raises `RelayError`: `sizes-differ`, `bad-shape-code`, `cannot-infer-extent`.
 
@@ -258,6 +254,9 @@ def reshape(
     >>> print(reshape(var("x", shape=("n", 4, 6)), (0, -4, 2, -1, -2)).checked_type)
     Tensor[(n, 2, 2, 6), float32]
     """
+    if is_dynamic(newshape):
+        return dyn.reshape(data, newshape)
+    newshape = static_shape(newshape)
     given = newshape if isinstance(newshape, (tuple, list)) else (newshape,)
     shape = tuple(code if isinstance(code, int) and code < 0 else dimension(code) for code in given)
     return call(RESHAPE, (data,), ReshapeAttributes(shape, allowzero))

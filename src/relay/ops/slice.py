@@ -12,10 +12,13 @@ from relay import te
 from relay.arith.bounds import Interval
 from relay.arith.expr import Comparison, IntExpr, ceil_divide, free_symbols, maximum, minimum
 from relay.arith.simplify import simplify
+from relay.base.diagnostics import RelayError
+from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr, ExprBase
 from relay.ir.types import ANY, Dimension, TensorType, Type
-from relay.ops.build import Argument, call
+from relay.ops import dyn
+from relay.ops.build import Argument, call, is_dynamic, static_shape
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
@@ -183,11 +186,12 @@ SLICES: tuple[OperatorRecord, ...] = (STRIDED_SLICE, SLICE_LIKE)
 
 
 def strided_slice(
-    data: Argument, begin: Sequence[IntExpr], end: Sequence[IntExpr], strides: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None, slice_mode: str = "end",
+    data: Argument, begin: Sequence[IntExpr] | Expr, end: Sequence[IntExpr] | Expr,
+    strides: Sequence[int] | Expr | None = None, axes: Sequence[int] | None = None, slice_mode: str = "end",
 ) -> Call:  # fmt: skip
     """data[begin:end:strides] along `axes` (None: the first ones), as Python slices: negative places count from the
     end, and places outside are moved inside. With `slice_mode="size"`, `end` has sizes, -1 for all that is left.
+    Places that are an expression and no constant make a `dyn.strided_slice`, which slices the first axes.
 
     Raises `RelayError`: `wrong-attribute`, `axis-out-of-range`.
 
@@ -195,10 +199,35 @@ def strided_slice(
     >>> print(strided_slice(var("x", shape=("n", 10)), [1, 0], [2**31 - 1, -1], [1, 2]).checked_type)
     Tensor[(n - min(1, n), 5), float32]
     """
-    attributes = StridedSliceAttributes(
-        tuple(begin), tuple(end), tuple(strides or ()), slice_mode, None if axes is None else tuple(axes)
-    )
+    if is_dynamic(begin) or is_dynamic(end) or (strides is not None and is_dynamic(strides)):
+        return _dynamic_slice(data, begin, end, strides, axes, slice_mode)
+    first, last, steps = (_entries(places) for places in (begin, end, () if strides is None else strides))
+    attributes = StridedSliceAttributes(first, last, steps, slice_mode, None if axes is None else tuple(axes))
     return call(STRIDED_SLICE, (data,), attributes)
+
+
+def _entries(places: Sequence[IntExpr] | Expr) -> tuple[Any, ...]:
+    given = static_shape(places)
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+
+
+def _dynamic_slice(
+    data: Argument, begin: Sequence[IntExpr] | Expr, end: Sequence[IntExpr] | Expr,
+    strides: Sequence[int] | Expr | None, axes: Sequence[int] | None, slice_mode: str,
+) -> Call:  # fmt: skip
+    if axes is not None and tuple(axes) != tuple(range(len(axes))):
+        raise RelayError(
+            rule="wrong-attribute", message="a slice between places that the run knows is of the first axes",
+            found=str(tuple(axes)), remedy="leave `axes` out, and give 0 and the extent for axes that stay whole",
+            span=caller_span(),
+        )  # fmt: skip
+    known = next(each for each in (begin, end, strides) if each is not None and is_dynamic(each)).checked_type
+    count = known.shape[0] if isinstance(known, TensorType) and len(known.shape) == 1 else len(_entries(begin))
+    steps = (1,) * count if strides is None and isinstance(count, int) else strides
+    first, last, by = (
+        each if isinstance(each, ExprBase) else np.asarray(each, np.int64) for each in (begin, end, steps)
+    )
+    return dyn.strided_slice(data, first, last, by, slice_mode)
 
 
 def slice_like(data: Argument, shape_like: Argument, axes: Sequence[int] | None = None) -> Call:

@@ -12,9 +12,10 @@ from relay import te
 from relay.arith.expr import IntExpr
 from relay.arith.prove import Proof
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.types import Dimension, TensorType, Type
-from relay.ops.build import Argument, call, dimension
+from relay.ops import dyn
+from relay.ops.build import Argument, Shape, call, dimensions, is_dynamic, static_shape
 from relay.ops.dimensions import decide_equal, derived
 from relay.ops.elementwise import broadcast_indices
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
@@ -152,9 +153,12 @@ def repeat(data: Argument, repeats: int, axis: int | None = None) -> Call:
     return call(REPEAT, (data,), RepeatAttributes(repeats, axis))
 
 
-def broadcast_to(data: Argument, shape: Sequence[IntExpr | str]) -> Call:
-    """`data` repeated to `shape`, aligned at the last axis. Raises `extents-differ`, `wrong-rank`."""
-    return call(BROADCAST_TO, (data,), BroadcastToAttributes(tuple(dimension(extent) for extent in shape)))
+def broadcast_to(data: Argument, shape: Shape | Expr) -> Call:
+    """`data` repeated to `shape`, aligned at the last axis. An expression that is no constant makes a
+    `dyn.broadcast_to`. Raises `extents-differ`, `wrong-rank`."""
+    if is_dynamic(shape):
+        return dyn.broadcast_to(data, shape)
+    return call(BROADCAST_TO, (data,), BroadcastToAttributes(dimensions(static_shape(shape))))
 
 
 def broadcast_to_like(data: Argument, broadcast_type: Argument) -> Call:

@@ -36,7 +36,10 @@ def _key(expr: Expr) -> Hashable | None:
     """Equal for expressions that have one value; parts are compared by identity, since they are merged already."""
     match expr:
         case Call(op=Op(operator=operator), args=args, attrs=attrs):
-            return (operator, attrs, *map(id, args)) if operator.effect is Effect.PURE else None
+            if operator.effect is not Effect.PURE:
+                return None
+            # Two results of unknown extents have symbols of their own, of which others' types speak.
+            return (operator, attrs, expr.checked_type, *map(id, args))
         case Tuple(fields=fields):
             return ("tuple", *map(id, fields))
         case TupleGetItem(tuple_value=value, index=index):

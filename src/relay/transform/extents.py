@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any, cast
 
-from relay.arith.expr import IntExpr, Node, Symbol, substitute
-from relay.ir.attributes import Attributes
+from relay.arith.expr import IntExpr, Symbol, substitute
+from relay.ir.attributes import with_extents
 from relay.ir.expr import Function
-from relay.ir.type_traversal import map_type, type_leaves
+from relay.ir.traversal import post_order
+from relay.ir.type_traversal import map_type, type_leaves, type_symbols
 from relay.ir.types import TensorType, Type
+from relay.ir.variables import bound_vars
 from relay.transform.retyping import retyped
 
 Extents = Mapping[Symbol, IntExpr]
@@ -39,29 +39,23 @@ def type_at(type_: Type, extents: Extents) -> Type:
 
 
 def function_at(function: Function, extents: Extents) -> Function:
-    """A typed copy of a typed function, with these extents for its symbols and new bound variables.
+    """A typed copy of a typed function, with these extents for its symbols and new bound variables. Extents that are
+    found inside it (of `arange`) get new symbols, so that both bodies may stand in one function.
 
-    The function must have no run-time checks: without them its types at other extents are these types with the extents
-    put in, and no check is lost.
+    A function that is given extents must have no run-time checks: without them its types at other extents are these
+    types with the extents put in, and no check is lost.
     """
+    known = {**_new_symbols(function), **extents}
     return retyped(
-        function, lambda type_: type_at(type_, extents), lambda attributes: _attributes_at(attributes, extents)
-    )
+        function, lambda type_: type_at(type_, known), lambda attributes: with_extents(attributes, known)
+    )  # fmt: skip
 
 
-def _attributes_at(attributes: Attributes, extents: Extents) -> Attributes:
-    old = {field.name: getattr(attributes, field.name) for field in fields(attributes)}
-    new = {name: _value_at(value, extents) for name, value in old.items()}
-    return attributes if new == old else replace(attributes, **new)
-
-
-def _value_at(value: Any, extents: Extents) -> Any:
-    match value:
-        case Node():
-            return substitute(cast("IntExpr", value), extents)
-        case tuple():
-            return tuple(_value_at(each, extents) for each in cast("tuple[Any, ...]", value))
-        case Mapping():
-            return {key: _value_at(each, extents) for key, each in cast("Mapping[str, Any]", value).items()}
-        case _:
-            return value
+def _new_symbols(function: Function) -> Extents:
+    """New symbols for those that stand in a function's body, but not in the types of its parameters."""
+    params = [param.checked_type or param.type_annotation for param in function.params]
+    own = {symbol for type_ in params if type_ is not None for symbol in type_symbols(type_)}
+    types = [node.checked_type for node in post_order(function)]
+    types += [var.checked_type for var in bound_vars(function)]
+    inner = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
+    return {symbol: Symbol(symbol.name) for symbol in inner if symbol not in own}

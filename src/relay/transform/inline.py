@@ -3,10 +3,11 @@
     before: def @square(%a: float32) { multiply(%a, %a) }    def @main(%x: float32) { add(@square(tanh(%x)), %x) }
     after:  def @main(%x: float32) { let %a = tanh(%x); add(multiply(%a, %a), %x) }        (@square stays)
 
-A function is put in place when it does not call itself (over others neither), is not generic, and is small or called
-in one place only. So constants that are handed to it are constants in its body. One of symbolic extents takes those of
-the call, where that decides them all and the function checks nothing about them when it runs. Arguments are evaluated
-once and in their order, before the body. Floating point: EXACT.
+A function is put in place when it does not call itself (over others neither), is not generic, has no arguments or
+result whose extents the run must check, and is small or called in one place only. So constants that are handed to it
+are constants in its body. One of symbolic extents takes those of the call, where that decides them all and the function
+checks nothing about them when it runs. Arguments are evaluated once and in their order, before the body. Floating
+point: EXACT.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from relay.analysis.call_graph import call_graph
-from relay.infer.checks import checks_of
+from relay.infer.checks import checks_of, node_checks
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
@@ -47,10 +48,11 @@ def calls_in_place(module: IRModule, largest_nodes: int | None) -> IRModule:
             calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in recursive}
             fitting = {
                 callee: each for callee, each in calls.items()
-                if _fits(each, named[callee], largest_nodes) and not _checks_extents(module.functions[callee], module)
+                if _fits(each, named[callee], largest_nodes, module)
+                and not _checks_extents(module.functions[callee], module)
             }  # fmt: skip
             if fitting:
-                functions[name] = _with_bodies(functions[name], fitting)
+                functions[name] = _with_bodies(functions[name], fitting, module)
     return module.with_functions({name: functions[name] for name in module.functions})
 
 
@@ -63,9 +65,14 @@ def _named(function: Function) -> list[GlobalVar]:
     return places
 
 
-def _fits(function: Function, places: int, largest_nodes: int | None) -> bool:
+def _is_checked(node: Expr, module: IRModule) -> bool:
+    """Whether the run must check extents of a call's arguments, or of a function's result."""
+    return bool(node_checks(node, module, frozenset()))
+
+
+def _fits(function: Function, places: int, largest_nodes: int | None, module: IRModule) -> bool:
     type_ = function.checked_type
-    if function.attrs or function.type_params or type_ is None:
+    if function.attrs or function.type_params or type_ is None or _is_checked(function, module):
         return False
     nodes = post_order(function.body)
     if any(isinstance(node, Function) and node.attrs.get("Primitive") for node in nodes):
@@ -79,10 +86,10 @@ def _checks_extents(function: Function, module: IRModule) -> bool:
     return type_ is not None and bool(type_symbols(type_)) and bool(checks_of(function, module))
 
 
-def _with_bodies(function: Function, callees: Mapping[GlobalVar, Function]) -> Function:
+def _with_bodies(function: Function, callees: Mapping[GlobalVar, Function], module: IRModule) -> Function:
     def step(expr: Expr) -> Expr:
         match expr:
-            case Call(op=GlobalVar() as name, args=args) if name in callees:
+            case Call(op=GlobalVar() as name, args=args) if name in callees and not _is_checked(expr, module):
                 fresh = _for_call(callees[name], args)
                 return expr if fresh is None else _in_place(fresh, args)
             case _:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import cast
 
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call, Expr, Function, Var, record_type
+from relay.ir.expr import Call, Expr, Function, Var, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import Type
 from relay.ir.variables import bound_vars, renaming
@@ -27,6 +27,8 @@ def retyped(
         made = _with_annotations(made, change, change_attributes)
         if made.checked_type is None and node.checked_type is not None:
             record_type(made, change(node.checked_type))
+        if isinstance(node, Call) and isinstance(made, Call):
+            record_type_args(made, map(change, node.type_args))
         new[id(node)] = made
     return cast("Function", new[id(function)])
 

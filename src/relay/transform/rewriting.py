@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from relay.ir.expr import AnyExpr, Call, Expr, Function, Var, record_type, record_type_args
+from relay.ir.expr import AnyExpr, Call, Expr, Function, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
-from relay.ir.variables import bound_vars, renaming
+from relay.transform.extents import function_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,9 @@ def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Fun
 
 
 def copied(function: Function) -> Function:
-    """A copy whose bound variables are new, so that both may stand in one program; types are kept."""
-    fresh = {
-        var: same_type(Var(var.name_hint, var.type_annotation, span=var.span), var) for var in bound_vars(function)
-    }
-    step = renaming(fresh)
-    body = rewrite_typed(function, lambda expr, _: step(expr)).body
-    params = tuple(fresh[each] for each in function.params)
-    changed = Function(params, body, function.ret_type, function.type_params, function.attrs, span=function.span)
-    return same_type(changed, function)
+    """A copy whose bound variables are new, and the symbols of extents that are found inside, so that both may stand in
+    one program, and both bodies in one function."""
+    return function_at(function, {})
 
 
 def with_body(function: Function, body: Expr) -> Function:

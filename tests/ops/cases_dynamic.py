@@ -1,0 +1,41 @@
+"""Operators whose result has extents that only values tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from relay.base.dtypes import DType
+from relay.ops.create import ArangeAttributes
+from relay.ops.dyn import DynInitAttributes, DynStridedSliceAttributes
+from relay.ops.unique import UniqueAttributes
+from tests.ops.case import Case, floats, integers, scalar
+
+SPARSE = np.asarray([[0, 1.5, 0], [-2, 0, np.nan]], np.float32)
+REPEATS = np.asarray([3, np.nan, -0.0, 3, 0, np.nan, -7], np.float32)
+
+
+def _long(*numbers: int) -> np.ndarray:
+    return np.asarray(numbers, np.int64)
+
+
+CASES: tuple[Case, ...] = (
+    Case("arange", (scalar(0, "int32"), scalar(7, "int32"), scalar(2, "int32")), ArangeAttributes(DType.INT32),
+         lambda *_: torch.arange(0, 7, 2).int(), label="of-values"),
+    Case("argwhere", (SPARSE,), oracle=lambda x: torch.argwhere(x).int()),
+    Case("argwhere", (floats(0, 3),), oracle=lambda x: torch.argwhere(x).int()),
+    Case("unique", (integers(9, low=-2, high=2),), UniqueAttributes(return_counts=True), label="sorted"),
+    Case("unique", (REPEATS,), UniqueAttributes(sorted=False, return_counts=True), label="as-they-appear"),
+    Case("unique", (integers(0, dtype="int64"),), UniqueAttributes(), label="empty"),
+    Case("dyn.full", (scalar(2.5), _long(2, 3)), DynInitAttributes(), lambda *_: torch.full((2, 3), 2.5)),
+    Case("dyn.full", (scalar(2.5), integers(0)), DynInitAttributes(DType.BOOL), label="scalar"),
+    Case("dyn.zeros", (_long(2, 0),), DynInitAttributes(), lambda _: torch.zeros(2, 0)),
+    Case("dyn.ones", (_long(3),), DynInitAttributes(DType.INT8), lambda _: torch.ones(3, dtype=torch.int8)),
+    Case("dyn.broadcast_to", (floats(3, 1), _long(2, 3, 4)), oracle=lambda x, _: x.broadcast_to(2, 3, 4)),
+    Case("dyn.reshape", (floats(2, 6), _long(0, -1, 2)), oracle=lambda x, _: x.reshape(2, 3, 2)),
+    Case("dyn.reshape", (floats(1, 1), integers(0)), oracle=lambda x, _: x.reshape(()), label="scalar"),
+    Case("dyn.strided_slice", (floats(5, 7, 2), _long(1, -2), _long(9, 0), _long(2, -3)), DynStridedSliceAttributes(),
+         lambda x, *_: x[1:9:2].flip(1)[:, 1:6:3]),
+    Case("dyn.strided_slice", (floats(5, 7), _long(1, -4), _long(-1, 2), _long(1, 1)),
+         DynStridedSliceAttributes("size"), lambda x, *_: x[1:, 3:5], label="sizes"),
+)  # fmt: skip
