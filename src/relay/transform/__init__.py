@@ -11,30 +11,51 @@ from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
+from relay.transform.instruments import (
+    DumpChanges,
+    Instrument,
+    NodeCounts,
+    PrintChanges,
+    Timing,
+    Validation,
+)
+from relay.transform.pass_info import PassInfo
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
-from relay.transform.pipelines import optimization_pipeline
+from relay.transform.pipelines import level, optimization_pipeline
+from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
 
 __all__ = [
+    "A_NORMAL_FORM",
     "AlterOpLayout",
     "CanonicalizeOps",
     "ConstantArguments",
+    "DumpChanges",
     "EliminateCommonSubexpr",
+    "FUSED",
     "FoldConstant",
     "FoldScaleAxis",
     "FuseOps",
     "FusionLimits",
     "Inline",
+    "Instrument",
     "LayoutPreferences",
+    "NodeCounts",
     "Pass",
     "PassContext",
+    "PassInfo",
+    "PrintChanges",
+    "Property",
     "Sequential",
     "SimplifyInference",
+    "Timing",
     "ToANormalForm",
     "ToGraphNormalForm",
+    "Validation",
     "function_pass",
     "infer_type",
+    "level",
     "module_pass",
     "optimization_pipeline",
 ]

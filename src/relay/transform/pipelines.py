@@ -49,6 +49,20 @@ FOR_NATIVE_CODE = (fuse_ops, a_normal_form)
 """What lowering needs."""
 
 
+def level(number: int) -> Sequential:
+    """What `-O{number}` runs, as a value that prints and can be called; `required_pass` and `disabled_pass` hold.
+
+    Raises `RelayError` (rule `opt-level`).
+
+    >>> [each.name for each in level(0).passes]
+    ['SimplifyInference', 'FuseOps', 'ToANormalForm']
+    """
+    context = PassContext(opt_level=number)
+    passes = tuple(each for each in (*OPTIMIZATIONS, *FOR_NATIVE_CODE) if context.runs(each.name, each.level))
+    return Sequential(passes, number, f"-O{number}")
+
+
 def optimization_pipeline(module: IRModule) -> IRModule:
     """All of it, under the current `PassContext`."""
-    return Sequential((*OPTIMIZATIONS, *FOR_NATIVE_CODE))(module)
+    opt_level = PassContext.current().opt_level
+    return Sequential((*OPTIMIZATIONS, *FOR_NATIVE_CODE), opt_level, f"-O{opt_level}")(module)
