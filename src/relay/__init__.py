@@ -16,7 +16,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay import analysis, driver, frontend, image, ir, nn, op, prelude, runtime, te, testing, tir, transform
+    from relay import (
+        analysis,
+        dataflow_pattern,
+        driver,
+        frontend,
+        image,
+        ir,
+        nn,
+        op,
+        prelude,
+        runtime,
+        te,
+        testing,
+        tir,
+        transform,
+    )
     from relay.base.diagnostics import CompilerBug, RelayError
     from relay.base.target import Target
     from relay.base.version import VERSION as __version__
@@ -72,8 +87,8 @@ if TYPE_CHECKING:
     from relay.transform.context import PassContext
 
 _MODULES = (
-    "analysis", "driver", "frontend", "image", "ir", "nn", "op", "prelude", "runtime", "te", "testing", "tir",
-    "transform",
+    "analysis", "dataflow_pattern", "driver", "frontend", "image", "ir", "nn", "op", "prelude", "runtime", "te",
+    "testing", "tir", "transform",
 )  # fmt: skip
 
 _HOMES = {

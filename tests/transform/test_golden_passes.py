@@ -27,6 +27,7 @@ from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.pipelines import a_normal_form, graph_normal_form
+from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
@@ -39,6 +40,7 @@ PASSES: dict[str, Pass] = {
     "fold_scale_axis": fold_scale_axis,
     "fuse_ops": fuse_ops,
     "inline": inline,
+    "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,
     "to_a_normal_form": a_normal_form,
     "to_graph_normal_form": graph_normal_form,
@@ -121,5 +123,5 @@ def test_unchanged_programs_are_the_same_object() -> None:
     source = "def @main(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }"
     module = relay.parse(HEADER + source)
     with CONTEXT:
-        for name in ("canonicalize_ops", "eliminate_common_subexpr", "fold_constant", "fold_scale_axis"):
+        for name in ("canonicalize_ops", "eliminate_common_subexpr", "fold_constant", "fold_scale_axis", "simplify_expr"):
             assert PASSES[name](module) is module, name

@@ -24,6 +24,7 @@ from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import level, optimization_pipeline
 from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
+from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "PrintChanges",
     "Property",
     "Sequential",
+    "SimplifyExpr",
     "SimplifyInference",
     "Timing",
     "ToANormalForm",

@@ -17,13 +17,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from relay.base.graph import post_order as graph_post_order
-from relay.infer.dimensions import close_symbols
+from relay.infer.dimensions import function_type
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.sharing import scopes
 from relay.ir.traversal import children, rebuild
-from relay.ir.type_traversal import type_symbols
-from relay.ir.types import FuncType, TensorType, TupleType, Type
+from relay.ir.types import TensorType, TupleType
 from relay.ops.record import FusionKind, OperatorRecord
 from relay.transform.context import FusionLimits, PassContext
 from relay.transform.framework import function_pass
@@ -267,12 +266,5 @@ def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
         span=result.span,
     )
     if result.checked_type is not None:
-        record_type(function, _function_type(function.params, result.checked_type))
+        record_type(function, function_type(function.params, result.checked_type))
     return same_type(Call(function, tuple(arguments), span=result.span), result)
-
-
-def _function_type(params: tuple[Var, ...], result: Type) -> FuncType:
-    """The type of a function whose parameters have types; extents that they do not determine are unknown."""
-    types = tuple(param.checked_type for param in params if param.checked_type is not None)
-    symbols = frozenset(symbol for type_ in types for symbol in type_symbols(type_))
-    return FuncType(types, close_symbols(result, symbols))

@@ -11,6 +11,7 @@ PASS_NAMES: tuple[str, ...] = (
     "FoldScaleAxis",
     "FuseOps",
     "Inline",
+    "SimplifyExpr",
     "SimplifyInference",
     "ToANormalForm",
     "ToGraphNormalForm",

@@ -16,6 +16,7 @@ from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
+from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 
 
@@ -37,6 +38,7 @@ OPTIMIZATIONS = (
     graph_normal_form,
     simplify_inference,
     canonicalize_ops,
+    simplify_expr,
     eliminate_common_subexpr,
     fold_constant,
     fold_scale_axis,
