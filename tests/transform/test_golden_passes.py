@@ -123,5 +123,11 @@ def test_unchanged_programs_are_the_same_object() -> None:
     source = "def @main(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }"
     module = relay.parse(HEADER + source)
     with CONTEXT:
-        for name in ("canonicalize_ops", "eliminate_common_subexpr", "fold_constant", "fold_scale_axis", "simplify_expr"):
+        for name in (
+            "canonicalize_ops",
+            "eliminate_common_subexpr",
+            "fold_constant",
+            "fold_scale_axis",
+            "simplify_expr",
+        ):
             assert PASSES[name](module) is module, name

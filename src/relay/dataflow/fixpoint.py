@@ -52,7 +52,7 @@ def parts_of(expr: Expr) -> tuple[Expr, ...]:
 def rewrite_to_fixpoint(root: Expr, step: Step) -> Expr:
     """`root` with `step` applied everywhere until it gives None. The same object when it never gave anything.
 
-    Raises `Endless` when one place is replaced more than 100 times in a row. Costs O(nodes), new ones included.
+    Raises `Endless` when one place is replaced more than 100 times in a row, or by something that holds it. Costs O(nodes), new ones included.
     """
     return _Rewriting(step).rewritten(root)
 
@@ -74,6 +74,8 @@ class _Rewriting:
                 continue
             replacement = self.waits_for.get(id(node))
             if replacement is not None:
+                if id(replacement) not in self.done:  # the node is a part of what stands for it
+                    raise Endless(self.history[id(replacement)])
                 self.done[id(node)] = self.done[id(replacement)]
                 stack.pop()
                 continue
