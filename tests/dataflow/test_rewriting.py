@@ -205,5 +205,5 @@ def test_rewriting_is_linear_and_not_recursive():
         rewrite(ReluToClip(), expr)
         CONV_RELU.partition(expr)
 
-    assert is_linear(chain, 500)
-    chain(10_000)
+    assert is_linear(chain, 150)
+    chain(2_000)

@@ -50,9 +50,10 @@ def parts_of(expr: Expr) -> tuple[Expr, ...]:
 
 
 def rewrite_to_fixpoint(root: Expr, step: Step) -> Expr:
-    """`root` with `step` applied everywhere until it gives None. The same object when it never gave anything.
+    """`root` with `step` applied everywhere until it gives None. The same object when it never gave anything. Costs
+    O(nodes), new ones included.
 
-    Raises `Endless` when one place is replaced more than 100 times in a row, or by something that holds it. Costs O(nodes), new ones included.
+    Raises `Endless` when one place is replaced more than 100 times in a row, or by something that holds it.
     """
     return _Rewriting(step).rewritten(root)
 
