@@ -5,7 +5,7 @@ Sound, not exact: a function that is not known (a parameter, a field of a tuple)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from relay.analysis.call_graph import call_graph
@@ -88,6 +88,11 @@ def effects_of(expr: Expr, module: IRModule | None = None) -> Effects:
     return _Analysis(_global_effects(module or IRModule())).of(expr)
 
 
+def own_effects(root: Expr, module: IRModule | None = None) -> Callable[[Expr], Effects]:
+    """What evaluating a node of `root` can do beyond what its parts do: one walk answers for all nodes."""
+    return _Analysis(_global_effects(module or IRModule())).own(root)
+
+
 def effects_of_call(function: Function | GlobalVar, module: IRModule | None = None) -> Effects:
     """What calling a function can do."""
     known = _global_effects(module or IRModule())
@@ -111,27 +116,35 @@ def _global_effects(module: IRModule) -> dict[GlobalVar, Effects]:
 
 
 class _Analysis:
-    """One walk, from the leaves up. `latent` holds what calling each function met so far can do."""
+    """One walk, from the leaves up. `latent` holds what calling each function met so far can do, `totals` what each
+    node can do, its parts included."""
 
     def __init__(self, of_globals: dict[GlobalVar, Effects]) -> None:
         self.of_globals = of_globals
         self.latent: dict[int, Effects] = {}
+        self.totals: dict[int, Effects] = {}
         self.values: dict[Var, Expr] = {}
 
     def of(self, root: Expr) -> Effects:
+        """What evaluating `root` can do, its parts included."""
+        self.own(root)
+        return self.totals[id(root)]
+
+    def own(self, root: Expr) -> Callable[[Expr], Effects]:
+        """What each node can do beyond its parts."""
         nodes = post_order(root)
         self.values = {node.var: node.value for node in nodes if isinstance(node, Let)}
         own_calls = _self_calls(nodes)
-        effects: dict[int, Effects] = {}
+        own: dict[int, Effects] = {}
+        totals = self.totals
         for node in nodes:
             if isinstance(node, Function):
-                self.latent[id(node)] = effects[id(node.body)]
-                effects[id(node)] = NONE
+                self.latent[id(node)] = totals[id(node.body)]
+                totals[id(node)] = own[id(node)] = NONE
                 continue
-            parts = _union(effects[id(child)] for child in children(node))
-            own = Effects(may_diverge=True) if id(node) in own_calls else self._own(node)
-            effects[id(node)] = parts | own
-        return effects[id(root)]
+            own[id(node)] = Effects(may_diverge=True) if id(node) in own_calls else self._own(node)
+            totals[id(node)] = _union(totals[id(child)] for child in children(node)) | own[id(node)]
+        return lambda node: own[id(node)]
 
     def _own(self, node: Expr) -> Effects:
         match node:

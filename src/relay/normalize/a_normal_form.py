@@ -11,6 +11,7 @@ primitive functions are left as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from relay.ir.expr import AnyExpr, Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
@@ -20,8 +21,13 @@ from relay.ir.traversal import children, rebuild
 
 def to_a_normal_form(function: Function) -> Function:
     """The function with every scope in A-normal form."""
+    return name_values(function, lambda _: lambda node: not is_atom(node))
+
+
+def name_values(function: Function, needs_name: Callable[[Scopes], Callable[[Expr], bool]]) -> Function:
+    """The function with a binding, in its scope and in evaluation order, for nodes that `needs_name(scopes)` wants."""
     found = scopes(function.body)
-    forms = _Forms(found)
+    forms = _Forms(found, needs_name(found))
     all_scopes = _outermost_first(found)
     for scope in all_scopes:
         forms.name(scope)
@@ -54,10 +60,11 @@ class _Forms:
     """The name of each node, and the chain of each scope once it is made (inner scopes first)."""
 
     scopes: Scopes
+    needs_name: Callable[[Expr], bool]
     names: dict[int, Var] = field(default_factory=dict)
     let_bound: set[int] = field(default_factory=set)  # nodes whose name the let behind them gives
     bodies: dict[int, Expr] = field(default_factory=dict)
-    functions: dict[int, Function] = field(default_factory=dict)
+    inline: dict[int, Expr] = field(default_factory=dict)  # what stands where it is used: functions, unnamed values
 
     def name(self, scope: Scope) -> None:
         """Give a name to every node of a scope that needs one: that of the let which binds it, or a new one."""
@@ -65,7 +72,7 @@ class _Forms:
         for node, follower in zip(scope.order, [*scope.order[1:], None], strict=False):
             if isinstance(node, Let):
                 bound += 1
-            elif not is_atom(node):
+            elif self.needs_name(node):
                 if isinstance(follower, Let) and follower.value is node:
                     self.names[id(node)] = follower.var
                     self.let_bound.add(id(node))
@@ -81,7 +88,9 @@ class _Forms:
                 own = id(node.value) in self.let_bound and self.names[id(node.value)] is node.var
                 bindings.append((node.var, self.rebuilt(node.value) if own else self.atom(node.value)))
             elif isinstance(node, Function):
-                self.functions[id(node)] = self.function(node)
+                self.inline[id(node)] = self.function(node)
+            elif id(node) not in self.names:
+                self.inline[id(node)] = self.rebuilt(node)
             elif id(node) not in self.let_bound:
                 bindings.append((self.names[id(node)], self.rebuilt(node)))
         result = self.atom(scope.result)
@@ -99,9 +108,7 @@ class _Forms:
         """What stands for an expression whose value is there already."""
         while isinstance(expr, Let):
             expr = expr.body
-        if isinstance(expr, Function):
-            return self.functions[id(expr)]
-        return expr if is_atom(expr) else self.names[id(expr)]
+        return self.names.get(id(expr)) or self.inline.get(id(expr)) or expr
 
     def rebuilt(self, node: Expr) -> Expr:
         """The node with atoms for its parts, and chains for its inner scopes."""

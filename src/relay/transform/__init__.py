@@ -5,7 +5,9 @@ from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.defunctionalize import defunctionalize as Defunctionalization
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
+from relay.transform.eta_expand import eta_expand as EtaExpand
 from relay.transform.fold_constant import fold_constant as FoldConstant
 from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
@@ -19,11 +21,16 @@ from relay.transform.instruments import (
     Timing,
     Validation,
 )
+from relay.transform.lambda_lift import lambda_lift as LambdaLift
+from relay.transform.monomorphize import monomorphize as Monomorphize
+from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
+from relay.transform.normal_forms import continuation_passing as ToCPS
 from relay.transform.pass_info import PassInfo
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import level, optimization_pipeline
 from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
+from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
 
@@ -32,8 +39,10 @@ __all__ = [
     "AlterOpLayout",
     "CanonicalizeOps",
     "ConstantArguments",
+    "Defunctionalization",
     "DumpChanges",
     "EliminateCommonSubexpr",
+    "EtaExpand",
     "FUSED",
     "FoldConstant",
     "FoldScaleAxis",
@@ -41,18 +50,23 @@ __all__ = [
     "FusionLimits",
     "Inline",
     "Instrument",
+    "LambdaLift",
     "LayoutPreferences",
+    "Monomorphize",
     "NodeCounts",
     "Pass",
     "PassContext",
     "PassInfo",
     "PrintChanges",
     "Property",
+    "RemoveUnusedFunctions",
     "Sequential",
     "SimplifyExpr",
     "SimplifyInference",
     "Timing",
     "ToANormalForm",
+    "ToBasicBlockNormalForm",
+    "ToCPS",
     "ToGraphNormalForm",
     "Validation",
     "function_pass",

@@ -160,7 +160,7 @@ def _check_names(where: str, passes: tuple[PassName, ...]) -> None:
             raise RelayError(
                 rule="unknown-pass",
                 message=f"`{where}` names a pass that is not there",
-                expected="one of " + ", ".join(PASS_NAMES),
+                expected="the name of a pass of relay.transform",
                 found=each,
                 remedy=f"{near_names(each, PASS_NAMES)} A pass of your own is given as itself, not by name.".strip(),
             )

@@ -23,7 +23,7 @@ import relay
 from relay.transform import FusionLimits, LayoutPreferences
 
 module = relay.parse((Path(__file__).parent / "before.relay").read_text(encoding="utf-8"), "before.relay")
-the_pass = getattr(import_module({home_module!r}), {home_name!r})
+{get_pass}
 with relay.PassContext(
     opt_level={opt_level},
     layouts={layouts!r},
@@ -69,14 +69,20 @@ def _write_repro(info: PassInfo, home: str, module: IRModule, context: PassConte
 
 
 def _script(info: PassInfo, home: str, context: PassContext) -> str:
-    home_module, _, home_name = home.partition(":")
     validates = any(type(each).__name__ == "Validation" for each in context.instruments)
     return _SCRIPT.format(
         name=info.name,
-        home_module=home_module,
-        home_name=home_name,
+        get_pass=_get_pass(info, home),
         opt_level=context.opt_level,
         layouts=context.layouts,
         fusion=context.fusion,
         instruments="relay.transform.Validation()" if validates else "",
     )
+
+
+def _get_pass(info: PassInfo, home: str) -> str:
+    """The line that finds the pass. One that was made inside a function, or in a script, is found by nobody."""
+    module, _, name = home.partition(":")
+    if module == "__main__" or "<locals>" in name:
+        return f'raise SystemExit("the pass {info.name} was made in {home}: put a line here that makes it again")'
+    return f"the_pass = getattr(import_module({module!r}), {name!r})"
