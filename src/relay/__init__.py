@@ -16,7 +16,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay import analysis, driver, dyn, frontend, image, ir, nn, op, prelude, runtime, te, testing, tir, transform
+    from relay import (
+        analysis,
+        dataflow_pattern,
+        driver,
+        dyn,
+        frontend,
+        image,
+        ir,
+        nn,
+        op,
+        prelude,
+        runtime,
+        te,
+        testing,
+        tir,
+        transform,
+    )
     from relay.base.diagnostics import CompilerBug, RelayError
     from relay.base.target import Target
     from relay.base.version import VERSION as __version__
@@ -74,8 +90,8 @@ if TYPE_CHECKING:
     from relay.transform.context import PassContext
 
 _MODULES = (
-    "analysis", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "prelude", "runtime", "te", "testing", "tir",
-    "transform",
+    "analysis", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "prelude", "runtime", "te",
+    "testing", "tir", "transform",
 )  # fmt: skip
 
 _HOMES = {

@@ -33,6 +33,7 @@ from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.remove_unused_functions import remove_unused_functions
+from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
@@ -47,6 +48,7 @@ PASSES: dict[str, Pass] = {
     "fold_scale_axis": fold_scale_axis,
     "fuse_ops": fuse_ops,
     "inline": inline,
+    "simplify_expr": simplify_expr,
     "lambda_lift": lambda_lift,
     "monomorphize": monomorphize,
     "remove_unused_functions": remove_unused_functions,
@@ -134,5 +136,11 @@ def test_unchanged_programs_are_the_same_object() -> None:
     source = "def @main(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }"
     module = relay.parse(HEADER + source)
     with CONTEXT:
-        for name in ("canonicalize_ops", "eliminate_common_subexpr", "fold_constant", "fold_scale_axis"):
+        for name in (
+            "canonicalize_ops",
+            "eliminate_common_subexpr",
+            "fold_constant",
+            "fold_scale_axis",
+            "simplify_expr",
+        ):
             assert PASSES[name](module) is module, name

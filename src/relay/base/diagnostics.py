@@ -97,6 +97,7 @@ class CompilerBug(Exception):
 
     def __init__(self, stage: str, message: str, repro: str = "") -> None:
         self.stage = stage
+        self.message = message
         self.repro = repro
         tail = f"\n  repro: {repro}" if repro else ""
         super().__init__(f"compiler bug in {stage}: {message}{tail}")

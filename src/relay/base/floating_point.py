@@ -16,3 +16,20 @@ class FloatingPointClass(IntEnum):
     ROUNDING = 1  # reassociation, fused multiply-add, split sums, folded scales
     NONFINITE_MAY_SPREAD = 2  # an infinity or NaN may reach more elements (Winograd)
     FAST_MATH = 3  # assumes that there are no NaN, infinities or signed zeros
+
+
+_LEVELS = {
+    FloatingPointClass.EXACT: 0,
+    FloatingPointClass.ROUNDING: 2,
+    FloatingPointClass.NONFINITE_MAY_SPREAD: 3,
+    FloatingPointClass.FAST_MATH: 4,
+}
+
+
+def level_that_allows(floating_point: FloatingPointClass) -> int:
+    """The optimization level from which rewrites of a class are allowed.
+
+    >>> level_that_allows(FloatingPointClass.FAST_MATH)
+    4
+    """
+    return _LEVELS[floating_point]

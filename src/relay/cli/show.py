@@ -13,6 +13,7 @@ from relay.te.definitions import print_definitions
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.printer import print_primfunc
+from relay.transform.pipelines import level
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -51,6 +52,10 @@ def _program(compilation: Compilation, function: str | None) -> str:
     return str(program if function is None else program.function(function))
 
 
+def _passes(compilation: Compilation, function: str | None) -> str:  # noqa: ARG001
+    return str(level(compilation.opt_level))
+
+
 def _te(compilation: Compilation, kernel: Kernel) -> str:
     group = kernel.group()
     lines = [f"kernel {kernel.info.name}"]
@@ -77,6 +82,7 @@ MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
     "relay": _relay,
     "fused": _fused,
     "program": _program,
+    "passes": _passes,
 }
 KERNEL_STAGES: Mapping[str, Callable[[Compilation, Kernel], str]] = {
     "te": _te,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from enum import Enum
 from math import gcd
@@ -10,6 +10,7 @@ from math import gcd
 from relay.arith.bounds import Interval
 from relay.arith.expr import IntExpr, Symbol, add, free_symbols, linear_parts, linear_sum, multiply
 from relay.arith.prove import Proof, prove_equal
+from relay.ir.expr import Var
 from relay.ir.type_traversal import has_unknown_dimension, map_type
 from relay.ir.types import ANY, AnyDimension, FuncType, RefType, TensorType, TupleType, Type, TypeCall
 
@@ -133,4 +134,13 @@ def _symbols(type_: Type) -> set[Symbol]:
     return found
 
 
-__all__ = ["Agreement", "Solution", "agreement", "close_symbols", "has_unknown_dimension", "open_unknowns", "solve_for"]
+def function_type(params: Iterable[Var], result: Type) -> FuncType:
+    """The type of a function of typed parameters; extents that they do not determine are unknown."""
+    types = tuple(param.checked_type for param in params if param.checked_type is not None)
+    return FuncType(types, close_symbols(result, {symbol for type_ in types for symbol in _symbols(type_)}))
+
+
+__all__ = [
+    "Agreement", "Solution", "agreement", "close_symbols", "function_type", "has_unknown_dimension", "open_unknowns",
+    "solve_for",
+]  # fmt: skip

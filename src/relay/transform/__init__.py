@@ -13,42 +13,65 @@ from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
+from relay.transform.instruments import (
+    DumpChanges,
+    Instrument,
+    NodeCounts,
+    PrintChanges,
+    Timing,
+    Validation,
+)
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
+from relay.transform.pass_info import PassInfo
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
-from relay.transform.pipelines import optimization_pipeline
+from relay.transform.pipelines import level, optimization_pipeline
+from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
+from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
 
 __all__ = [
+    "A_NORMAL_FORM",
     "AlterOpLayout",
     "CanonicalizeOps",
     "ConstantArguments",
     "Defunctionalization",
+    "DumpChanges",
     "EliminateCommonSubexpr",
     "EtaExpand",
+    "FUSED",
     "FoldConstant",
     "FoldScaleAxis",
     "FuseOps",
     "FusionLimits",
     "Inline",
+    "Instrument",
     "LambdaLift",
     "LayoutPreferences",
     "Monomorphize",
+    "NodeCounts",
     "Pass",
     "PassContext",
+    "PassInfo",
+    "PrintChanges",
+    "Property",
     "RemoveUnusedFunctions",
     "Sequential",
+    "SimplifyExpr",
     "SimplifyInference",
+    "Timing",
     "ToANormalForm",
     "ToBasicBlockNormalForm",
     "ToCPS",
     "ToGraphNormalForm",
+    "Validation",
     "function_pass",
     "infer_type",
+    "level",
     "module_pass",
     "optimization_pipeline",
 ]

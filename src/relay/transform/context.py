@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Protocol, TypeAlias, Union
 
 from relay.base.diagnostics import RelayError
-from relay.ir.module import IRModule
-
-Observer: TypeAlias = Callable[[str, IRModule, IRModule, float], None]
-"""Called after each pass with its name, the module before and after, and the seconds it took."""
+from relay.base.floating_point import FloatingPointClass, level_that_allows
+from relay.text.cursor import near_names
+from relay.transform.instruments.instrument import Instrument
+from relay.transform.pass_names import PASS_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,41 @@ class FusionLimits:
     max_inputs: int = 24
 
 
+class Named(Protocol):
+    """A pass, as far as its name goes."""
+
+    @property
+    def name(self) -> str: ...
+
+
+PassName: TypeAlias = Union[str, Named]
+"""A pass that comes with relay by its name; a pass of one's own as itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """A key of `PassContext.config`: the type of its value, and what it says."""
+
+    type: type
+    meaning: str
+
+
+CONFIG_KEYS: Mapping[str, ConfigKey] = MappingProxyType(
+    {
+        "relay.FuseOps.max_depth": ConfigKey(int, "how many operators one group may hold"),
+        "relay.repro_folder": ConfigKey(str, "where the repro of a failing pass is written (default: temporary files)"),
+    }
+)
+
+
 @dataclass(slots=True)
 class PassContext:
     """Options of the optimizer, for the extent of a `with` block.
 
-    A pass runs when `opt_level` reaches its level, or it is required, and it is not disabled.
+    A pass runs when `opt_level` reaches its level, or it is required, and it is not disabled, and no instrument is
+    against it. Passes that come with relay are required or disabled by name, passes of one's own by themselves.
+
+    Raises `RelayError`: `opt-level`, `unknown-pass`, `unknown-config`.
 
     >>> with PassContext(opt_level=3, disabled_pass=("FuseOps",)) as context:
     ...     PassContext.current() is context
@@ -57,11 +88,12 @@ class PassContext:
     """
 
     opt_level: int = 2
-    required_pass: tuple[str, ...] = ()
-    disabled_pass: tuple[str, ...] = ()
+    required_pass: tuple[PassName, ...] = ()
+    disabled_pass: tuple[PassName, ...] = ()
+    instruments: tuple[Instrument, ...] = ()
+    config: Mapping[str, object] = field(default_factory=dict)
     layouts: LayoutPreferences = field(default_factory=LayoutPreferences)
     fusion: FusionLimits = field(default_factory=FusionLimits)
-    observers: tuple[Observer, ...] = ()
     _tokens: list[Token[PassContext | None]] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,6 +104,14 @@ class PassContext:
                 expected="0, 1, 2, 3 or 4",
                 found=str(self.opt_level),
             )
+        self.required_pass, self.disabled_pass = tuple(self.required_pass), tuple(self.disabled_pass)
+        self.instruments = tuple(self.instruments)
+        _check_names("required_pass", self.required_pass)
+        _check_names("disabled_pass", self.disabled_pass)
+        _check_config(self.config)
+        operators = self.config.get("relay.FuseOps.max_depth")
+        if isinstance(operators, int):
+            self.fusion = replace(self.fusion, max_operators=operators)
 
     @staticmethod
     def current() -> PassContext:
@@ -79,15 +119,71 @@ class PassContext:
         return _CURRENT.get() or PassContext()
 
     def __enter__(self) -> PassContext:
+        for each in self._new_instruments():
+            each.enter_pass_ctx()
         self._tokens.append(_CURRENT.set(self))
         return self
 
     def __exit__(self, *exception: object) -> None:
         _CURRENT.reset(self._tokens.pop())
+        for each in self._new_instruments():
+            each.exit_pass_ctx()
+
+    def _new_instruments(self) -> tuple[Instrument, ...]:
+        """The instruments that the context around this one has not entered already."""
+        outer = _CURRENT.get()
+        entered = outer.instruments if outer is not None else ()
+        return tuple(each for each in self.instruments if each not in entered)
 
     def runs(self, name: str, level: int) -> bool:
         """Whether a pass of this name and level runs here."""
-        return name not in self.disabled_pass and (self.opt_level >= level or name in self.required_pass)
+        return not _names(self.disabled_pass, name) and (self.opt_level >= level or _names(self.required_pass, name))
+
+    def allows(self, floating_point: FloatingPointClass) -> bool:
+        """Whether the optimization level allows rewrites of a floating-point class.
+
+        >>> PassContext(opt_level=2).allows(FloatingPointClass.ROUNDING)
+        True
+        >>> PassContext(opt_level=3).allows(FloatingPointClass.FAST_MATH)
+        False
+        """
+        return self.opt_level >= level_that_allows(floating_point)
+
+
+def _names(passes: tuple[PassName, ...], name: str) -> bool:
+    return any((each if isinstance(each, str) else each.name) == name for each in passes)
+
+
+def _check_names(where: str, passes: tuple[PassName, ...]) -> None:
+    for each in passes:
+        if isinstance(each, str) and each not in PASS_NAMES:
+            raise RelayError(
+                rule="unknown-pass",
+                message=f"`{where}` names a pass that is not there",
+                expected="the name of a pass of relay.transform",
+                found=each,
+                remedy=f"{near_names(each, PASS_NAMES)} A pass of your own is given as itself, not by name.".strip(),
+            )
+
+
+def _check_config(config: Mapping[str, object]) -> None:
+    for key, value in config.items():
+        declared = CONFIG_KEYS.get(key)
+        if declared is None:
+            raise RelayError(
+                rule="unknown-config",
+                message="`config` has a key that is not there",
+                expected="one of " + ", ".join(CONFIG_KEYS),
+                found=key,
+                remedy=near_names(key, CONFIG_KEYS),
+            )
+        if type(value) is not declared.type:
+            raise RelayError(
+                rule="unknown-config",
+                message=f"the value of `{key}` ({declared.meaning}) is of another type",
+                expected=declared.type.__name__,
+                found=repr(value),
+            )
 
 
 _CURRENT: ContextVar[PassContext | None] = ContextVar("relay_pass_context", default=None)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeAlias, Union, overload
 
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.transform.context import PassContext
+from relay.transform.failure import FailedFunction, failed_pass
+from relay.transform.pass_info import PassInfo
+from relay.transform.properties import Property
 
 ModuleTransform: TypeAlias = Callable[[IRModule, PassContext], IRModule]
 FunctionTransform: TypeAlias = Callable[[Function, IRModule, PassContext], Function]
@@ -19,63 +21,187 @@ FunctionTransform: TypeAlias = Callable[[Function, IRModule, PassContext], Funct
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A named function from module to module. `level` is the optimization level from which it runs by itself.
+    """A named function from module to module, and what is known of it.
 
-    Calling it runs it under the current `PassContext`, whatever its level.
+    Calling it on a module runs it under the current `PassContext`, whatever its level. `FoldConstant()` is
+    `FoldConstant`, so that `FoldConstant()(module)` is written as in other versions of Relay.
     """
 
-    name: str
-    level: int
+    info: PassInfo
     transform: ModuleTransform
+    home: str = ""
+    """`module:name` of the function that it was made of."""
 
-    def __call__(self, module: IRModule) -> IRModule:
-        return run(self, module, PassContext.current())
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
+    def level(self) -> int:
+        """The optimization level from which it runs by itself."""
+        return self.info.opt_level
+
+    @overload
+    def __call__(self) -> Pass: ...
+    @overload
+    def __call__(self, module: IRModule) -> IRModule: ...
+    def __call__(self, module: IRModule | None = None) -> IRModule | Pass:
+        return self if module is None else run(self, module, PassContext.current())
+
+    def __str__(self) -> str:
+        return f"{self.name} (from -O{self.level})  {self.info.description}".rstrip()
+
+
+AnyPass: TypeAlias = Union[Pass, "Sequential"]
 
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """Passes one after another; those that the context does not want are left out."""
+    """Passes one after another; those that the context does not want are left out. It prints as a list.
 
-    passes: tuple[Pass, ...]
+    `opt_level`: the level at which they run; None for that of the current `PassContext`.
+    """
+
+    passes: tuple[AnyPass, ...]
+    opt_level: int | None = None
+    name: str = "Sequential"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "passes", tuple(self.passes))
 
     def __call__(self, module: IRModule) -> IRModule:
         context = PassContext.current()
-        for each in self.passes:
-            if context.runs(each.name, each.level):
-                module = run(each, module, context)
+        if self.opt_level is None or self.opt_level == context.opt_level:
+            return _run_sequence(self, module, context)
+        with replace(context, opt_level=self.opt_level) as own:
+            return _run_sequence(self, module, own)
+
+    def __str__(self) -> str:
+        return "\n".join((self.name, *(f"  {line}" for each in self.passes for line in str(each).splitlines())))
+
+
+def _run_sequence(sequence: Sequential, module: IRModule, context: PassContext) -> IRModule:
+    info = PassInfo(sequence.name, 0)
+    module = infer_type(module)  # what is wrong with the program is found before any pass could be blamed
+    if not _begins(info, module, context):
         return module
+    for each in sequence.passes:
+        if isinstance(each, Sequential):
+            module = each(module)
+        elif context.runs(each.name, each.level):
+            module = run(each, module, context)
+    for instrument in context.instruments:
+        instrument.run_after_pass(module, info)
+    return module
+
+
+def _begins(info: PassInfo, module: IRModule, context: PassContext) -> bool:
+    """Tell the instruments that a pass begins, unless one of them is against it."""
+    if not all(instrument.should_run(module, info) for instrument in context.instruments):
+        return False
+    for instrument in context.instruments:
+        instrument.run_before_pass(module, info)
+    return True
 
 
 def run(each: Pass, module: IRModule, context: PassContext) -> IRModule:
-    """Run one pass and type what it made. What breaks in a pass is a `CompilerBug` that names it."""
-    started = time.perf_counter()
+    """Run one pass and type what it made: only what has no type yet is looked at.
+
+    What breaks in a pass, or what an instrument finds wrong with it, is a `CompilerBug` that names the pass, the
+    function, and a folder with what is needed to see it again. A `RelayError` of the pass is the user's and passes.
+    """
+    module = infer_type(module)
     try:
+        if not _begins(each.info, module, context):
+            return module
         result = each.transform(module, context)
         if result is not module:
-            result = infer_type(result)
-    except (RelayError, CompilerBug):
+            result = _typed(result)
+        for instrument in context.instruments:
+            instrument.run_after_pass(result, each.info)
+    except RelayError:
         raise
     except Exception as error:
-        raise CompilerBug(each.name, f"{type(error).__name__}: {error}") from error
-    seconds = time.perf_counter() - started
-    for observer in context.observers:
-        observer(each.name, module, result, seconds)
+        raise failed_pass(each.info, each.home, module, context, error) from error
     return result
 
 
-def module_pass(name: str, level: int) -> Callable[[ModuleTransform], Pass]:
-    """Make a pass of a function `(module, context) -> module`."""
-    return lambda transform: Pass(name, level, transform)
+def _typed(module: IRModule) -> IRModule:
+    """Functions that do not type are blamed on the pass, not on the user."""
+    try:
+        return infer_type(module)
+    except RelayError as error:
+        raise TypeError(f"it made a program that does not type: {error}") from error
 
 
-def function_pass(name: str, level: int) -> Callable[[FunctionTransform], Pass]:
-    """Make a pass of a function `(function, module, context) -> function`, run on every global function."""
+def module_pass(
+    name: str = "",
+    level: int = 0,
+    *,
+    opt_level: int | None = None,
+    needs: Iterable[Property] = (),
+    keeps: Iterable[Property] = (),
+) -> Callable[[ModuleTransform], Pass]:
+    """Make a pass of a function `(module, context) -> module`.
+
+    `name` is that of the function unless given; `opt_level` is Relay's name for `level`.
+
+    >>> @module_pass(name="OnlyMain", level=1)
+    ... def only_main(module, context):
+    ...     return module.with_functions({"main": module["main"]})
+    >>> print(only_main)
+    OnlyMain (from -O1)
+    """
+
+    def decorate(transform: ModuleTransform) -> Pass:
+        return _pass(transform, transform, name, level if opt_level is None else opt_level, needs, keeps)
+
+    return decorate
+
+
+def function_pass(
+    name: str = "",
+    level: int = 0,
+    *,
+    opt_level: int | None = None,
+    needs: Iterable[Property] = (),
+    keeps: Iterable[Property] = (),
+) -> Callable[[FunctionTransform], Pass]:
+    """Make a pass of a function `(function, module, context) -> function`, run on every global function.
+
+    `name` is that of the function unless given; `opt_level` is Relay's name for `level`.
+    """
 
     def decorate(transform: FunctionTransform) -> Pass:
         def on_module(module: IRModule, context: PassContext) -> IRModule:
-            functions = {name: transform(function, module, context) for name, function in module.functions.items()}
+            functions = dict(module.functions)
+            for name, function in module.functions.items():
+                try:
+                    functions[name] = transform(function, module, context)
+                except RelayError:
+                    raise
+                except Exception as error:
+                    raise FailedFunction(name.name_hint) from error
             return module.with_functions(functions)
 
-        return Pass(name, level, on_module)
+        return _pass(on_module, transform, name, level if opt_level is None else opt_level, needs, keeps)
 
     return decorate
+
+
+def _pass(
+    on_module: ModuleTransform,
+    written: ModuleTransform | FunctionTransform,
+    name: str,
+    level: int,
+    needs: Iterable[Property],
+    keeps: Iterable[Property],
+) -> Pass:
+    """`on_module` as a pass, with what is known of the function that its author wrote."""
+    own_name = getattr(written, "__name__", type(written).__name__)
+    description = (getattr(written, "__doc__", "") or "").strip().partition("\n")[0]
+    info = PassInfo(name or own_name, level, frozenset(needs), frozenset(keeps), description)
+    return Pass(info, on_module, f"{written.__module__}:{getattr(written, '__qualname__', own_name)}")
+
+
+__all__ = ["CompilerBug", "Pass", "Sequential", "function_pass", "module_pass", "run"]

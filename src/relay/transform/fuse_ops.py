@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from relay.base.graph import post_order as graph_post_order
+from relay.infer.dimensions import function_type
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.sharing import scopes
@@ -164,8 +165,8 @@ def _try_to_join(node: _Node, between: FusionKind, sink_kind: FusionKind, limits
         return
     if node.group.kind is FusionKind.OUT_ELEMWISE_FUSABLE and not _same_shape(node, sink):
         return
-    path = _between(node, sink)
-    if any(each.kind > between for each in path):
+    path = _between(node, sink, between, limits.max_operators)
+    if path is None:
         return
     groups = {id(each.group): each.group for each in (*path, sink, node)}
     if sum(group.kind is FusionKind.OUT_ELEMWISE_FUSABLE for group in groups.values()) > 1:
@@ -199,13 +200,16 @@ def _same_shape(node: _Node, sink: _Node) -> bool:
     return isinstance(mine, TensorType) and isinstance(other, TensorType) and mine.shape == other.shape
 
 
-def _between(node: _Node, sink: _Node) -> list[_Node]:
-    """The nodes strictly between a node and its post-dominator."""
+def _between(node: _Node, sink: _Node, heaviest: FusionKind, limit: int) -> list[_Node] | None:
+    """The nodes strictly between a node and its post-dominator; None when one is heavier than `heaviest`, or when they
+    are more than a group may hold. So the walk is short, however far the post-dominator is."""
     found: dict[int, _Node] = {}
     stack = [user for user in node.users if user is not sink]
     while stack:
         each = stack.pop()
         if id(each) not in found:
+            if each.kind > heaviest or len(found) >= limit:
+                return None
             found[id(each)] = each
             stack.extend(user for user in each.users if user is not sink)
     return list(found.values())
@@ -264,4 +268,6 @@ def _primitive_call(group: _Group, new: dict[int, Expr]) -> Call:
         attrs={"Primitive": 1, "name": f"fused_{names}"[:120]},
         span=result.span,
     )
+    if result.checked_type is not None:
+        record_type(function, function_type(function.params, result.checked_type))
     return same_type(Call(function, tuple(arguments), span=result.span), result)

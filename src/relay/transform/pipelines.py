@@ -16,6 +16,7 @@ from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
+from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 
 
@@ -37,6 +38,7 @@ OPTIMIZATIONS = (
     graph_normal_form,
     simplify_inference,
     canonicalize_ops,
+    simplify_expr,
     eliminate_common_subexpr,
     fold_constant,
     fold_scale_axis,
@@ -49,6 +51,20 @@ FOR_NATIVE_CODE = (fuse_ops, a_normal_form)
 """What lowering needs."""
 
 
+def level(number: int) -> Sequential:
+    """What `-O{number}` runs, as a value that prints and can be called; `required_pass` and `disabled_pass` hold.
+
+    Raises `RelayError` (rule `opt-level`).
+
+    >>> [each.name for each in level(0).passes]
+    ['SimplifyInference', 'FuseOps', 'ToANormalForm']
+    """
+    context = PassContext(opt_level=number)
+    passes = tuple(each for each in (*OPTIMIZATIONS, *FOR_NATIVE_CODE) if context.runs(each.name, each.level))
+    return Sequential(passes, number, f"-O{number}")
+
+
 def optimization_pipeline(module: IRModule) -> IRModule:
     """All of it, under the current `PassContext`."""
-    return Sequential((*OPTIMIZATIONS, *FOR_NATIVE_CODE))(module)
+    opt_level = PassContext.current().opt_level
+    return Sequential((*OPTIMIZATIONS, *FOR_NATIVE_CODE), opt_level, f"-O{opt_level}")(module)

@@ -1,0 +1,150 @@
+"""Putting what a pattern matches into functions of their own.
+
+before: nn.relu(nn.conv2d(%x, %w))
+after:  fn (%p0, %p1, PartitionedFromPattern="nn.conv2d_nn.relu_") { nn.relu(nn.conv2d(%p0, %p1)) }(%x, %w)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from relay.base.graph import post_order as graph_post_order
+from relay.dataflow.fixpoint import is_opaque, parts_of, with_parts
+from relay.dataflow.matching import Match, Matcher
+from relay.dataflow.patterns import (
+    CallPattern,
+    ConstantPattern,
+    DominatorPattern,
+    FunctionPattern,
+    IfPattern,
+    LetPattern,
+    LiteralPattern,
+    Pattern,
+    TupleGetItemPattern,
+    TuplePattern,
+)
+from relay.infer.dimensions import function_type
+from relay.ir.attributes import AttributeValue
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
+from relay.ir.variables import vars_bound_at
+
+_STRUCTURE = (CallPattern, TuplePattern, TupleGetItemPattern, FunctionPattern, LetPattern, IfPattern)
+_EMBEDDED = (ConstantPattern, LiteralPattern)
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """The nodes of one match, and what leaves it. `embedded` are constants that the pattern asks for."""
+
+    root: Expr
+    inside: dict[int, Expr] = field(default_factory=dict)
+    embedded: set[int] = field(default_factory=set)
+
+
+def partition(
+    pattern: Pattern,
+    expr: Expr,
+    attrs: Mapping[str, AttributeValue] | None = None,
+    check: Callable[[Expr], bool] | None = None,
+) -> Expr:
+    """`expr` with each match of `pattern` replaced by the call of a function with the attributes `attrs` and
+    `PartitionedFromPattern` (the operators by name). What the pattern's wildcards and variables match are its
+    arguments; constants that it asks for are inside.
+
+    A match whose inner nodes are used outside, or that overlaps one that was taken (those nearer to the result are
+    taken first), or for which `check(root)` is false, is left. Linear in the nodes.
+    """
+    order = graph_post_order((expr,), parts_of)
+    users: dict[int, list[int]] = {}
+    for node in order:
+        for part in parts_of(node):
+            users.setdefault(id(part), []).append(id(node))
+    matcher = Matcher()
+    groups: dict[int, _Group] = {}
+    taken: set[int] = set()
+    for node in reversed(order):
+        if id(node) in taken or is_opaque(node):
+            continue
+        found = matcher.match(pattern, node)
+        if found is None:
+            continue
+        group = _group(matcher, found, node)
+        apart = all(user in group.inside for inner in group.inside if inner != id(node) for user in users[inner])
+        if not group.inside or not apart or not taken.isdisjoint(group.inside):
+            continue
+        if check is None or check(node):
+            groups[id(node)] = group
+            taken.update(group.inside)
+    return _rebuilt(expr, order, groups, taken, attrs or {})
+
+
+def _group(matcher: Matcher, match: Match, root: Expr) -> _Group:
+    group = _Group(root)
+    for pattern, (found,) in match.items():
+        if isinstance(pattern, DominatorPattern):
+            group.inside.update((id(node), node) for node in matcher.between(pattern, found))
+        elif isinstance(pattern, _STRUCTURE):
+            group.inside[id(found)] = found
+        elif isinstance(pattern, _EMBEDDED):
+            group.embedded.add(id(found))
+    return group
+
+
+def _rebuilt(
+    root: Expr, order: list[Expr], groups: dict[int, _Group], taken: set[int], attrs: Mapping[str, AttributeValue]
+) -> Expr:
+    new: dict[int, Expr] = {}
+    for node in order:
+        group = groups.get(id(node))
+        if group is not None:
+            new[id(node)] = _call(group, new, attrs)
+        elif id(node) not in taken:
+            new[id(node)] = with_parts(node, [new[id(part)] for part in parts_of(node)])
+    return new[id(root)]
+
+
+def _call(group: _Group, new: dict[int, Expr], attrs: Mapping[str, AttributeValue]) -> Expr:
+    """The call of a function that computes a group, on what the group reads."""
+    inner = graph_post_order((group.root,), lambda node: parts_of(node) if id(node) in group.inside else ())
+    bound = {var for node in inner if id(node) in group.inside for var in vars_bound_at(node)}
+    local: dict[int, Expr] = {}
+    params: list[Var] = []
+    arguments: list[Expr] = []
+    names: list[str] = []
+    for node in inner:
+        if id(node) in group.inside:
+            local[id(node)] = with_parts(node, [local[id(part)] for part in parts_of(node)])
+            if isinstance(node, Call) and isinstance(node.op, Op):
+                names.append(node.op.name)
+        elif isinstance(node, (Op, GlobalVar, Constructor)) or id(node) in group.embedded or node in bound:
+            local[id(node)] = node
+        else:
+            param = Var(f"p{len(params)}", node.checked_type)
+            local[id(node)] = record_type(param, node.checked_type) if node.checked_type is not None else param
+            params.append(param)
+            arguments.append(new[id(node)])
+    result = group.root.checked_type
+    all_attrs = {**attrs, "PartitionedFromPattern": "".join(f"{name}_" for name in names)}
+    function = Function(tuple(params), local[id(group.root)], result, attrs=all_attrs, span=group.root.span)
+    call = Call(function, tuple(arguments), span=group.root.span)
+    if result is not None and all(param.checked_type is not None for param in params):
+        record_type(function, function_type(function.params, result))
+        record_type(call, result)
+    return call
+
+
+class PatternMachinery:
+    """What patterns do by their methods."""
+
+    def match(self, pattern: Pattern, expr: Expr) -> bool:
+        return Matcher().match(pattern, expr) is not None
+
+    def partition(
+        self,
+        pattern: Pattern,
+        expr: Expr,
+        attrs: Mapping[str, AttributeValue] | None,
+        check: Callable[[Expr], bool] | None,
+    ) -> Expr:
+        return partition(pattern, expr, attrs, check)

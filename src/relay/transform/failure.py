@@ -1,0 +1,88 @@
+"""What is left behind when a pass fails: a bug that names pass and function, and a folder to see it again."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+from pathlib import Path
+
+from relay.base.diagnostics import CompilerBug
+from relay.ir.module import IRModule
+from relay.ir.structural import structural_hash
+from relay.text.printer import astext
+from relay.transform.context import PassContext
+from relay.transform.pass_info import PassInfo
+
+_SCRIPT = '''\
+"""The pass {name} failed on `before.relay`: this runs it again."""
+
+from importlib import import_module
+from pathlib import Path
+
+import relay
+from relay.transform import FusionLimits, LayoutPreferences
+
+module = relay.parse((Path(__file__).parent / "before.relay").read_text(encoding="utf-8"), "before.relay")
+{get_pass}
+with relay.PassContext(
+    opt_level={opt_level},
+    layouts={layouts!r},
+    fusion={fusion!r},
+    instruments=[{instruments}],
+):
+    print(the_pass(module))
+'''
+
+
+class FailedFunction(Exception):
+    """A function pass failed on this global function; the cause says how."""
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        super().__init__(function)
+
+
+def failed_pass(info: PassInfo, home: str, module: IRModule, context: PassContext, error: Exception) -> CompilerBug:
+    """The bug that `error` is, in the pass that met it first, with a folder to see it again."""
+    function, cause = "", error
+    if isinstance(error, FailedFunction) and isinstance(error.__cause__, Exception):
+        function, cause = error.function, error.__cause__
+    if isinstance(cause, CompilerBug) and cause.repro:
+        return cause  # of a pass that ran inside this one
+    stage = f"{info.name} on @{function}" if function else info.name
+    message = f"{type(cause).__name__}: {cause}"
+    if isinstance(cause, CompilerBug):
+        message = cause.message if cause.stage == info.name else str(cause)
+    return CompilerBug(stage, message, str(_write_repro(info, home, module, context, cause)))
+
+
+def _write_repro(info: PassInfo, home: str, module: IRModule, context: PassContext, error: Exception) -> Path:
+    """`before.relay`, `reproduce.py` and `failure.txt`, in a folder named after the pass and the program."""
+    base = context.config.get("relay.repro_folder")
+    parent = Path(base) if isinstance(base, str) else Path(tempfile.gettempdir()) / "relay_repro"
+    folder = parent / f"{info.name}_{structural_hash(module):016x}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "before.relay").write_text(astext(module), encoding="utf-8")
+    (folder / "failure.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    (folder / "reproduce.py").write_text(_script(info, home, context), encoding="utf-8")
+    return folder
+
+
+def _script(info: PassInfo, home: str, context: PassContext) -> str:
+    validates = any(type(each).__name__ == "Validation" for each in context.instruments)
+    return _SCRIPT.format(
+        name=info.name,
+        get_pass=_get_pass(info, home),
+        opt_level=context.opt_level,
+        layouts=context.layouts,
+        fusion=context.fusion,
+        instruments="relay.transform.Validation()" if validates else "",
+    )
+
+
+def _get_pass(info: PassInfo, home: str) -> str:
+    """The line that finds the pass. One that was made inside a function, or in a script, is found by nobody."""
+    module, _, name = home.partition(":")
+    if module == "__main__" or "<locals>" in name:
+        return f'raise SystemExit("the pass {info.name} was made in {home}: put a line here that makes it again")'
+    return f"the_pass = getattr(import_module({module!r}), {name!r})"

@@ -1,0 +1,22 @@
+"""What is known of a pass besides what it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.transform.properties import Property
+
+
+@dataclass(frozen=True, slots=True)
+class PassInfo:
+    """The record of a pass.
+
+    `opt_level` is the optimization level from which it runs by itself. `needs` are the properties that a module must
+    have before it; `keeps` are those that a module has after it if it had them before.
+    """
+
+    name: str
+    opt_level: int
+    needs: frozenset[Property] = frozenset()
+    keeps: frozenset[Property] = frozenset()
+    description: str = ""

@@ -1,0 +1,29 @@
+"""Take away what computes nothing, and write chains as one: SimplifyExpr.
+
+    before: transpose(transpose(%x, axes=[0, 2, 1]), axes=[0, 2, 1])          after: %x
+    before: reshape(reshape(%x, newshape=[6]), newshape=[3, 2])               after: reshape(%x, newshape=[3, 2])
+    before: cast(cast(%x, dtype="float32"), dtype="float64")                  (%x of float16)
+    after:  cast(%x, dtype="float64")
+
+The rules are data (`simplify_shapes`, `simplify_algebra`); each states its floating-point class, and the context's
+level says which classes are allowed. Nothing is dropped whose evaluation could be noticed.
+"""
+
+from __future__ import annotations
+
+from relay.dataflow import RuleSet
+from relay.ir.expr import Function
+from relay.ir.module import IRModule
+from relay.transform.context import PassContext
+from relay.transform.framework import function_pass
+from relay.transform.rewriting import with_body
+from relay.transform.simplify_algebra import ALGEBRA
+from relay.transform.simplify_shapes import SHAPES
+
+SIMPLIFICATIONS = RuleSet((*SHAPES, *ALGEBRA))
+
+
+@function_pass("SimplifyExpr", level=1)
+def simplify_expr(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+    """Apply the rules of shapes and algebra until none fits."""
+    return with_body(function, SIMPLIFICATIONS.apply(function.body, context.opt_level))
