@@ -115,7 +115,9 @@ class ModuleEffects:
 
     def of_nodes(self, root: Expr) -> dict[int, Effects]:
         """What evaluating each node of `root`, with all its parts, can do; by identity."""
-        return _Analysis(self._of_globals).of_nodes(root)
+        analysis = _Analysis(self._of_globals)
+        analysis.own(root)
+        return analysis.totals
 
     def of_call(self, function: Function | GlobalVar) -> Effects:
         """What calling a function can do."""

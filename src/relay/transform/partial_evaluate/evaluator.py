@@ -80,13 +80,14 @@ class Evaluator:
         while isinstance(expr, Let):
             self.residual.step()
             type_ = instantiated(expr.value.checked_type, types)
-            value: PartialValue = yield self.form(expr.value, environment, types, type_, expr.var.name_hint)
+            hint = _hint_of(expr.var)
+            value: PartialValue = yield self.form(expr.value, environment, types, type_, hint)
             environment.values[expr.var] = value  # before anything is made of it: a function may call itself
             annotation = expr.var.type_annotation
             if annotation is not None and has_unknown_dimension(annotation):
                 environment.values[expr.var] = yield self.forgotten(value, expr.var, annotation)
             elif not value.hint:
-                value.hint = expr.var.name_hint
+                value.hint = hint
             expr = expr.body
         return self.atom_value(expr, environment, types)
 
@@ -393,3 +394,7 @@ def _constant_of(value: PartialValue) -> Expr | None:
             return None
 
 
+def _hint_of(var: Var) -> str:
+    """The name of a variable; those that A-normal form numbered are numbered anew by the printer."""
+    name = var.name_hint
+    return "v" if name[:1] == "v" and name[1:].isdecimal() else name
