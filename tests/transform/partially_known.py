@@ -26,6 +26,7 @@ from relay.text.module_parser import parse
 from relay.transform.dead_code_elimination import dead_code_elimination
 from relay.transform.partial_evaluate import partial_evaluate
 from relay.transform.partial_evaluate.limits import PartialEvaluationLimits, operations_of
+from relay.transform.remove_unused_functions import remove_unused_functions
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
 from tests.programs.generate import Program, programs
 from tests.programs.universe import OPEN_VECTOR
@@ -61,7 +62,7 @@ def with_constants(program: Program, chosen: int) -> Program:
 def compare(program: Program, chosen: int) -> Outcome:
     """Raises when the program means something else after the pass, is ill-formed, or has grown too much."""
     known = with_constants(program, chosen)
-    before = infer_type(known.module)
+    before = remove_unused_functions(infer_type(known.module))
     meant = evaluate(before, known.arguments, step_limit=STEP_LIMIT)
     after = partial_evaluate(before)
     assert well_formed(after) == ()
@@ -116,4 +117,3 @@ def _run(seed: int, repro: Path) -> int:
 
 if __name__ == "__main__":
     main()
-

@@ -45,7 +45,7 @@ def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffe
     needed = _Needed(nodes, effects.of_nodes(function.body) if nodes else {}, module)
     needed.mark(function.body)
     lets = {id(node) for node in nodes if isinstance(node, Let) and not needed.is_kept(node)}
-    writes = _writes_nobody_sees(nodes, needed)
+    writes = _writes_nobody_sees(nodes)
     if not lets and not writes:
         return function
     new: dict[int, Expr] = {}
@@ -134,7 +134,7 @@ def _is_open(expr: Expr) -> bool:
     return any(isinstance(leaf, TensorType) and any(not isinstance(dim, int) for dim in leaf.shape) for leaf in leaves)
 
 
-def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[int]:
+def _writes_nobody_sees(nodes: list[Expr]) -> set[int]:
     """The writes to refs that are made here and that nothing else is done with. What is written must cost nothing to
     leave out."""
     local = {node.var for node in nodes if isinstance(node, Let) and isinstance(node.value, RefCreate)}

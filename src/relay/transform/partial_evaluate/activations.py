@@ -28,8 +28,8 @@ class Activation:
     key: Hashable = None
 
 
-class Abandon(Exception):  # noqa: N818  (it is no error: evaluation goes on where `activation` began)
-    """What was done since `activation` began is undone, and its call is left to the run."""
+class Abandon(Exception):
+    """No error: what was done since `activation` began is undone, and its call is left to the run."""
 
     def __init__(self, activation: Activation) -> None:
         super().__init__()

@@ -291,5 +291,3 @@ class Calls:
         result: Expr = yield self.evaluator.atom(value)
         params = tuple([each.atom for each in leaves.values() if isinstance(each.atom, Var)])
         return Function(params, home.closed(result), site.type_, span=site.function.span)
-
-

@@ -16,7 +16,6 @@ import numpy as np
 from relay.analysis.effects import Effects
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import (
-
     Call,
     Clause,
     Constant,
@@ -151,7 +150,9 @@ class Evaluator:
 
     # ---------------------------------------------------------------------------------------------------- calls
 
-    def called(self, node: Call, callee: PartialValue, values: tuple[PartialValue, ...], type_: Type, hint: str) -> Work:
+    def called(
+        self, node: Call, callee: PartialValue, values: tuple[PartialValue, ...], type_: Type, hint: str
+    ) -> Work:
         match callee.static:
             case KnownName(Op() as op):
                 return (yield self.operator(node, op, values, type_, hint))

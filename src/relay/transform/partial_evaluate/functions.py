@@ -72,5 +72,3 @@ def _is_plain(function: Function) -> bool:
     if function.attrs or not isinstance(function.checked_type, FuncType):
         return False
     return not any(isinstance(node, Function) and node.attrs for node in post_order(function.body))
-
-

@@ -83,9 +83,7 @@ def _evaluated(name: GlobalVar, functions: Functions, evaluator: Evaluator) -> F
     body = run(_body(functions.normal(name), evaluator))
     if residual.reductions == before:
         return original
-    return Function(
-        original.params, body, original.ret_type, original.type_params, original.attrs, span=original.span
-    )
+    return Function(original.params, body, original.ret_type, original.type_params, original.attrs, span=original.span)
 
 
 def _body(function: Function, evaluator: Evaluator) -> Generator[Any, Any, Expr]:

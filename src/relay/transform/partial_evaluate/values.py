@@ -115,8 +115,9 @@ def size_of(value: PartialValue) -> int:
     match value.static:
         case KnownTuple(size=size) | KnownData(size=size):
             return size
-        case KnownTensor(data) if data.shape == () and data.dtype.kind in "iu" and 0 <= int(data) < LARGEST_COUNTED_NUMBER:  # type: ignore[arg-type]
-            return 1 + int(data)  # type: ignore[arg-type]
+        case KnownTensor(data) if data.shape == () and data.dtype.kind in "iu":
+            number = int(data.item())
+            return 1 + number if 0 <= number < LARGEST_COUNTED_NUMBER else 1
         case _:
             return 1
 
