@@ -5,6 +5,7 @@ from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
 from relay.transform.fold_constant import fold_constant as FoldConstant
@@ -14,6 +15,8 @@ from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
+from relay.transform.partial_evaluate import PartialEvaluationLimits, partially_evaluated
+from relay.transform.partial_evaluate import partial_evaluate as PartialEvaluate
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import optimization_pipeline
@@ -24,6 +27,7 @@ __all__ = [
     "AlterOpLayout",
     "CanonicalizeOps",
     "ConstantArguments",
+    "DeadCodeElimination",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FoldConstant",
@@ -33,6 +37,8 @@ __all__ = [
     "Inline",
     "LambdaLift",
     "LayoutPreferences",
+    "PartialEvaluate",
+    "PartialEvaluationLimits",
     "Pass",
     "PassContext",
     "RemoveUnusedFunctions",
@@ -45,4 +51,5 @@ __all__ = [
     "infer_type",
     "module_pass",
     "optimization_pipeline",
+    "partially_evaluated",
 ]

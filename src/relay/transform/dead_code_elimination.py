@@ -45,7 +45,7 @@ def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffe
     needed = _Needed(nodes, effects.of_nodes(function.body) if nodes else {}, module)
     needed.mark(function.body)
     lets = {id(node) for node in nodes if isinstance(node, Let) and not needed.is_kept(node)}
-    writes = _writes_nobody_sees(nodes)
+    writes = _writes_nobody_sees(nodes, needed)
     if not lets and not writes:
         return function
     new: dict[int, Expr] = {}
@@ -134,15 +134,16 @@ def _is_open(expr: Expr) -> bool:
     return any(isinstance(leaf, TensorType) and any(not isinstance(dim, int) for dim in leaf.shape) for leaf in leaves)
 
 
-def _writes_nobody_sees(nodes: list[Expr]) -> set[int]:
-    """The writes to refs that are made here and that nothing else is done with. What is written must cost nothing to
-    leave out."""
+def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[int]:
+    """The writes to refs that are made here and that nothing else is done with. What is written must be
+    something that may be left out."""
     local = {node.var for node in nodes if isinstance(node, Let) and isinstance(node.value, RefCreate)}
     writes: list[RefWrite] = []
     for node in nodes:
         if isinstance(node, RefWrite) and isinstance(node.ref, Var):
             writes.append(node)
-            if not isinstance(node.value, LEAVES) or node.value is node.ref:
+            can_go = isinstance(node.value, LEAVES) or needed.is_removable(node.value)
+            if node.value is node.ref or not can_go:
                 local.discard(node.ref)
             if isinstance(node.value, Var):
                 local.discard(node.value)

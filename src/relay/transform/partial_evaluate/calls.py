@@ -12,7 +12,7 @@ undone makes one argument more unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Generator, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -24,6 +24,7 @@ from relay.transform.partial_evaluate.activations import Abandon, Activation, Ki
 from relay.transform.partial_evaluate.block import Block
 from relay.transform.partial_evaluate.evaluator import Evaluator, Work
 from relay.transform.partial_evaluate.functions import Functions
+from relay.transform.partial_evaluate.places import Place, differing_places, forgotten_places
 from relay.transform.partial_evaluate.residual import Names, Residual
 from relay.transform.partial_evaluate.store import Store
 from relay.transform.partial_evaluate.type_arguments import type_arguments
@@ -31,8 +32,10 @@ from relay.transform.partial_evaluate.values import (
     Environment,
     KnownFunction,
     KnownName,
+    KnownTuple,
     PartialValue,
     TypeArguments,
+    is_known,
     shrinks,
 )
 
@@ -61,7 +64,7 @@ class Site:
 
     @property
     def pattern(self) -> Pattern:
-        return id(self.function), tuple(each.static is not None for each in self.arguments)
+        return id(self.function), tuple(map(is_known, self.arguments))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,12 +84,11 @@ class Calls:
     residual: Residual
     evaluator: Evaluator
     max_variants: int
-    fresh_name: Callable[[str], GlobalVar]
     made: dict[GlobalVar, Function] = field(default_factory=dict)
     _variants: dict[Hashable, Variant] = field(default_factory=dict)
     _loops: set[Pattern] = field(default_factory=set)
     _refused: set[Hashable] = field(default_factory=set)
-    _unknown: dict[int, set[int]] = field(default_factory=dict)
+    _unknown: dict[int, set[Place]] = field(default_factory=dict)
 
     def call(
         self, node: Call, callee: PartialValue, arguments: tuple[PartialValue, ...], type_: Type, hint: str
@@ -138,8 +140,7 @@ class Calls:
         if shrinks(last.arguments, site.arguments):
             return True
         if last.kind is Kind.INLINE:
-            known = tuple(each.static is not None for each in last.arguments)
-            self._loops.add((id(site.function), known))
+            self._loops.add((id(site.function), tuple(map(is_known, last.arguments))))
             raise Abandon(last)
         return False
 
@@ -172,6 +173,14 @@ class Calls:
                 self.made.pop(each.name, None)
 
     # --------------------------------------------------------------------------------------------------- variants
+
+    def _fresh_name(self, source: str) -> GlobalVar:
+        taken = {each.name for each in self._variants.values()}
+        number, name = 1, GlobalVar(f"{source}_known")
+        while name in taken or name in self.functions.module:
+            number += 1
+            name = GlobalVar(f"{source}_known{number}")
+        return name
 
     def _key(self, site: Site) -> tuple[Hashable, Abstraction]:
         """What is known of the callee and of its arguments."""
@@ -209,22 +218,39 @@ class Calls:
         names = self.residual.names
         if found.with_functions and (names.symbols or names.type_vars):
             return False  # the closure may speak of them
-        known = any(each.static is not None for each in site.arguments)
-        return known and found.possible and is_closed(site.type_) and self.residual.steps_left > 0
+        return (
+            any(map(is_known, site.arguments))
+            and found.possible
+            and is_closed(site.type_)
+            and self.residual.steps_left > 0
+        )
 
     def _without_unknown(self, site: Site) -> Generator[Any, Any, Site]:
         """The site, where arguments that keep changing are just variables."""
-        unknown = self._unknown.get(id(site.function), ())
-        arguments = list(site.arguments)
-        for position, each in enumerate(arguments):
-            if position in unknown and each.static is not None:
-                atom = yield self.evaluator.atom(each)
-                if not isinstance(atom, Var):
-                    hint = site.function.params[position].name_hint
-                    atom = self.residual.bind(self.residual.block, atom, each.type_, hint)
-                self.residual.store.escape((each,))
-                arguments[position] = PartialValue(None, each.type_, atom)
+        unknown = self._unknown.get(id(site.function))
+        if not unknown:
+            return site
+        arguments: list[PartialValue] = []
+        for position, (each, param) in enumerate(zip(site.arguments, site.function.params, strict=True)):
+            arguments.append((yield self._without(each, (position,), unknown, param.name_hint)))
         return replace(site, arguments=tuple(arguments))
+
+    def _without(self, value: PartialValue, place: Place, unknown: set[Place], hint: str) -> Work:
+        """The value, of which nothing is known at the places `unknown` but a variable."""
+        if place in unknown and is_known(value):
+            atom = yield self.evaluator.atom(value)
+            if not isinstance(atom, Var):
+                atom = self.residual.bind(self.residual.block, atom, value.type_, hint)
+            self.residual.store.escape((value,))
+            return PartialValue(None, value.type_, atom)
+        if not isinstance(value.static, KnownTuple):
+            return value
+        fields: list[PartialValue] = []
+        for index, each in enumerate(value.static.fields):
+            fields.append((yield self._without(each, (*place, index), unknown, hint)))
+        if all(new is old for new, old in zip(fields, value.static.fields, strict=True)):
+            return value
+        return PartialValue(KnownTuple(tuple(fields)), value.type_, None, self.residual.block, value.hint)
 
     def _give_up_what_changes(self, site: Site) -> None:
         """A variant that calls its function with less known, or too many variants that know other things: what they
@@ -233,12 +259,15 @@ class Calls:
         if not open_:
             return
         again = open_[-1]
-        lost = {i for i, each in enumerate(site.arguments) if each.static is None and again.arguments[i].static}
+        lost: list[Place] = []
+        for position, each in enumerate(site.arguments):
+            lost += forgotten_places(again.arguments[position], each, (position,))
         if not lost and len(open_) >= self.max_variants:
             again = open_[0]
-            known = [i for i, each in enumerate(site.arguments) if each.static is not None]
-            lost = {i for i in known if len({self._key_of(each.arguments[i]) for each in (*open_, site)}) > 1}
-            lost = lost or set(known)
+            for position, each in enumerate(site.arguments):
+                values = [*(activation.arguments[position] for activation in open_), each]
+                lost += differing_places(values, self._key_of, (position,))
+            lost = lost or [(position,) for position, each in enumerate(site.arguments) if is_known(each)]
         if lost:
             self._unknown.setdefault(id(site.function), set()).update(lost)
             raise Abandon(again)
@@ -249,8 +278,8 @@ class Calls:
     def variant(self, site: Site, key: Hashable, found: Abstraction) -> Generator[Any, Any, Variant | None]:
         """Make the function anew for what is known; None when that was given up."""
         residual = self.residual
-        before = residual.checkpoint()
-        name = self.fresh_name(site.name)
+        before, unknown = residual.checkpoint(), len(self._unknown.get(id(site.function), ()))
+        name = self._fresh_name(site.name)
         variant = Variant(name, key, (site.callee, *site.arguments))
         residual.variants.append(variant)
         self._variants[key] = variant
@@ -265,8 +294,7 @@ class Calls:
             if abandon.activation is not activation:
                 raise
             self._undo(before)
-            unknown = self._unknown.get(id(site.function), ())
-            if not any(position in unknown and each.static for position, each in enumerate(site.arguments)):
+            if len(self._unknown.get(id(site.function), ())) == unknown:
                 self._refused.add(key)
             return None
         self.made[name] = function

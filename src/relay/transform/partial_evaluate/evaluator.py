@@ -15,6 +15,7 @@ import numpy as np
 
 from relay.analysis.effects import Effects
 from relay.base.diagnostics import CompilerBug
+from relay.infer.exhaustiveness import unmatched
 from relay.ir.expr import (
     Call,
     Clause,
@@ -44,7 +45,7 @@ from relay.transform.fold_constant import fold_expr
 from relay.transform.partial_evaluate.activations import Activation, Kind
 from relay.transform.partial_evaluate.block import Block
 from relay.transform.partial_evaluate.functions import Functions
-from relay.transform.partial_evaluate.matching import Bindings, Fit, fit, open_part
+from relay.transform.partial_evaluate.matching import Bindings, Fit, fit, narrowed, open_part
 from relay.transform.partial_evaluate.residual import Names, Residual, instantiated
 from relay.transform.partial_evaluate.store import Store, joined
 from relay.transform.partial_evaluate.values import (
@@ -257,25 +258,31 @@ class Evaluator:
             if found is Fit.YES:
                 break
         kept = [clause for clause, _ in open_] or list(node.clauses)  # where nothing fits, the run must fail
-        ends = bool(open_) and open_[-1][1] is Fit.YES
         dropped = len(kept) < len(node.clauses)
-        self.residual.reductions += dropped and not ends
-        complete = node.complete and (ends or not dropped)
-        known = data if open_ else None
-        atom = yield self.atom(data)
-        if known is None:
+        self.residual.reductions += dropped and open_[-1][1] is not Fit.YES
+        if not open_:
             self.residual.store.escape((data,))
+        inner = [Environment(environment) for _ in kept]
+        patterns: list[Pattern] = []
+        for clause, inside in zip(kept, inner, strict=True):
+            known = data if open_ else None
+            patterns.append(open_part(clause.lhs, known, inside.values, lambda var: self.fresh(var, types)))
+        asked = data
+        if open_:
+            patterns, asked = narrowed(patterns, data)
+        atom = yield self.atom(asked)
         clauses: list[Clause] = []
         before, stores = self.residual.store, list[Store]()
-        for clause in kept:
-            inner = Environment(environment)
-            pattern = open_part(clause.lhs, known, inner.values, lambda var: self.fresh(var, types))
-            if isinstance(node.data, Var) and known is not None and known.static is None:
-                self.refine(pattern, known, node.data, inner)
-            body = yield self.branch(clause.rhs, inner, types, before.copy())
+        for clause, pattern, inside in zip(kept, patterns, inner, strict=True):
+            if isinstance(node.data, Var) and open_ and data.static is None:
+                self.refine(pattern, data, node.data, inside)
+            body = yield self.branch(clause.rhs, inside, types, before.copy())
             clauses.append(Clause(pattern, body))
             stores.append(self.residual.store)
         self.residual.store = joined(stores)
+        complete = node.complete
+        if asked is not data or dropped:
+            complete = not unmatched(tuple(clauses), self.functions.module.type_definitions)
         return self.residual.emit(Match(atom, tuple(clauses), complete, span=node.span), type_, hint)
 
     def fresh(self, var: Var, types: TypeArguments) -> PartialValue:

@@ -70,3 +70,16 @@ def open_part(
             return PatternWildcard() if all(isinstance(each, PatternWildcard) for each in left) else PatternTuple(left)
         case _:
             assert_never(pattern)
+
+
+def narrowed(patterns: list[Pattern], data: PartialValue) -> tuple[list[Pattern], PartialValue]:
+    """Open parts of patterns, and the one part of `data` that they ask about, where it is one."""
+    while isinstance(data.static, KnownTuple | KnownData):
+        inside = [each.patterns if isinstance(each, PatternConstructor | PatternTuple) else () for each in patterns]
+        asked = {i for parts in inside for i, part in enumerate(parts) if not isinstance(part, PatternWildcard)}
+        if len(asked) != 1:
+            break
+        (index,) = asked
+        patterns = [parts[index] if parts else PatternWildcard() for parts in inside]
+        data = data.static.fields[index]
+    return patterns, data

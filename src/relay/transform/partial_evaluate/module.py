@@ -64,7 +64,7 @@ def partially_evaluated(module: IRModule, limits: PartialEvaluationLimits) -> IR
         limits.max_steps_each * operations + limits.max_steps_besides,
     )
     evaluator = Evaluator(functions, residual)
-    calls = Calls(functions, residual, evaluator, limits.max_variants, _Namer(module))
+    calls = Calls(functions, residual, evaluator, limits.max_variants)
     evaluator.call = calls.call
     changed = dict(module.functions)
     for name in sorted(module.functions, key=lambda each: each.name_hint != "main"):
@@ -97,18 +97,3 @@ def _body(function: Function, evaluator: Evaluator) -> Generator[Any, Any, Expr]
     atom: Expr = yield evaluator.atom(value)
     residual.activations.cut(0)
     return residual.block.closed(atom)
-
-
-class _Namer:
-    """New names for functions, after the one they come from."""
-
-    def __init__(self, module: IRModule) -> None:
-        self.taken = {name.name_hint for name in module.functions}
-
-    def __call__(self, source: str) -> GlobalVar:
-        number, name = 1, f"{source}_known"
-        while name in self.taken:
-            number += 1
-            name = f"{source}_known{number}"
-        self.taken.add(name)
-        return GlobalVar(name)

@@ -110,6 +110,11 @@ class KnownRef:
 Static: TypeAlias = Union[KnownTensor, KnownTuple, KnownData, KnownFunction, KnownName, KnownRef]
 
 
+def is_known(value: PartialValue) -> bool:
+    """Whether something is known that a function could be made for; where a ref came from is nothing to it."""
+    return value.static is not None and not isinstance(value.static, KnownRef)
+
+
 def size_of(value: PartialValue) -> int:
     """How many cells of the value are known; a small natural number counts as that many."""
     match value.static:
