@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -25,15 +24,20 @@ class Activation:
     function: Function
     arguments: tuple[PartialValue, ...]
     branches: int
-    key: Hashable = None
+
+
+class Reason(Enum):
+    LOOP = "it came to itself under a condition that the run decides"
+    LIMIT = "it did too much"
 
 
 class Abandon(Exception):
     """No error: what was done since `activation` began is undone, and its call is left to the run."""
 
-    def __init__(self, activation: Activation) -> None:
+    def __init__(self, activation: Activation, reason: Reason) -> None:
         super().__init__()
         self.activation = activation
+        self.reason = reason
 
 
 @dataclass(slots=True, eq=False)

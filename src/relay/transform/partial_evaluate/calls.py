@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var, record_type
 from relay.ir.types import FuncType, Type
 from relay.transform.partial_evaluate.abstraction import Abstraction, is_closed, over
-from relay.transform.partial_evaluate.activations import Abandon, Activation, Kind
+from relay.transform.partial_evaluate.activations import Abandon, Activation, Kind, Reason
 from relay.transform.partial_evaluate.block import Block
 from relay.transform.partial_evaluate.evaluator import Evaluator, Work
 from relay.transform.partial_evaluate.functions import Functions
@@ -38,8 +38,6 @@ from relay.transform.partial_evaluate.values import (
     is_known,
     shrinks,
 )
-
-Pattern: TypeAlias = tuple[int, tuple[bool, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,10 +60,6 @@ class Site:
             return static.name.name_hint
         return self.callee.hint or "function"
 
-    @property
-    def pattern(self) -> Pattern:
-        return id(self.function), tuple(map(is_known, self.arguments))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variant:
@@ -78,7 +72,9 @@ class Variant:
 
 @dataclass(slots=True, eq=False)
 class Calls:
-    """Decides, and does it. `made` are the variants that are finished."""
+    """Decides, and does it. `made` are the variants that are finished. `_loops` are the calls, by
+    what is known of them, that come to themselves under conditions that the run decides; `_refused` those that do too
+    much; `_left` the functions among both."""
 
     functions: Functions
     residual: Residual
@@ -86,8 +82,9 @@ class Calls:
     max_variants: int
     made: dict[GlobalVar, Function] = field(default_factory=dict)
     _variants: dict[Hashable, Variant] = field(default_factory=dict)
-    _loops: set[Pattern] = field(default_factory=set)
+    _loops: set[Hashable] = field(default_factory=set)
     _refused: set[Hashable] = field(default_factory=set)
+    _left: set[int] = field(default_factory=set)
     _unknown: dict[int, set[Place]] = field(default_factory=dict)
 
     def call(
@@ -98,7 +95,7 @@ class Calls:
         if site is None:
             effects = self.functions.effects_of(callee)
             return (yield self.evaluator.unknown_call(node, callee, arguments, effects, (), type_, hint))
-        if site.pattern not in self._loops and self._is_useful(site):
+        if self._may_be_entered(site):
             result = yield self.entered(site)
             if result is not None:
                 return result
@@ -127,22 +124,21 @@ class Calls:
         types = {**outer, **own} if own or outer else {}
         return Site(node, callee, arguments, function, environment, types, type_, hint)
 
-    def _is_useful(self, site: Site) -> bool:
+    def _may_be_entered(self, site: Site) -> bool:
         """Whether to evaluate the body here. Comes to an end where that would not."""
-        if self.residual.steps_left <= 0 or (self._refused and self._key(site)[0] in self._refused):
+        if self.residual.steps_left <= 0:
+            return False
+        if id(site.function) in self._left and self._key(site)[0] in self._loops | self._refused:
             return False
         open_ = self.residual.activations.of(site.function)
-        if not open_:
+        if not open_ or shrinks(open_[-1].arguments, site.arguments):
             return True
         last = open_[-1]
-        if last.kind is Kind.INLINE and last.branches == self.residual.branches:
-            return True
-        if shrinks(last.arguments, site.arguments):
-            return True
-        if last.kind is Kind.INLINE:
-            self._loops.add((id(site.function), tuple(map(is_known, last.arguments))))
-            raise Abandon(last)
-        return False
+        if last.kind is not Kind.INLINE:
+            return False
+        if last.branches < self.residual.branches:
+            raise Abandon(last, Reason.LOOP)
+        return True
 
     def entered(self, site: Site) -> Generator[Any, Any, PartialValue | None]:
         """The value of the body, evaluated here; None when that was given up."""
@@ -159,8 +155,8 @@ class Calls:
             if abandon.activation is not activation:
                 raise
             self._undo(before)
-            if site.pattern not in self._loops:
-                self._refused.add(self._key(site)[0])
+            (self._loops if abandon.reason is Reason.LOOP else self._refused).add(self._key(site)[0])
+            self._left.add(id(site.function))
             return None
         residual.activations.cut(before.activations)
         residual.reductions += 1
@@ -270,7 +266,7 @@ class Calls:
             lost = lost or [(position,) for position, each in enumerate(site.arguments) if is_known(each)]
         if lost:
             self._unknown.setdefault(id(site.function), set()).update(lost)
-            raise Abandon(again)
+            raise Abandon(again, Reason.LOOP)
 
     def _key_of(self, value: PartialValue) -> Hashable:
         return Abstraction(self.functions).add((value,))
@@ -296,6 +292,7 @@ class Calls:
             self._undo(before)
             if len(self._unknown.get(id(site.function), ())) == unknown:
                 self._refused.add(key)
+                self._left.add(id(site.function))
             return None
         self.made[name] = function
         residual.block, residual.store, residual.names = before.block, before.store, before.names

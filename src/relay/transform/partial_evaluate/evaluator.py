@@ -226,7 +226,7 @@ class Evaluator:
                 inner.values[node.cond] = PartialValue(KnownTensor(constant.data), cond.type_, constant)
             bodies.append((yield self.branch(branch, inner, types, before.copy())))
             stores.append(self.residual.store)
-        self.residual.store = joined(stores)
+        self.residual.store = joined(before, stores)
         return self.residual.emit(If(atom, bodies[0], bodies[1], span=node.span), type_, hint)
 
     def branch(self, body: Expr, environment: Environment, types: TypeArguments, store: Store) -> Naming:
@@ -279,7 +279,7 @@ class Evaluator:
             body = yield self.branch(clause.rhs, inside, types, before.copy())
             clauses.append(Clause(pattern, body))
             stores.append(self.residual.store)
-        self.residual.store = joined(stores)
+        self.residual.store = joined(before, stores)
         complete = node.complete
         if asked is not data or dropped:
             complete = not unmatched(tuple(clauses), self.functions.module.type_definitions)

@@ -9,7 +9,7 @@ from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Expr, Var
 from relay.ir.type_traversal import map_type, type_leaves
 from relay.ir.types import AnyDimension, IncompleteType, TensorType, Type, TypeVar
-from relay.transform.partial_evaluate.activations import Abandon, Activations
+from relay.transform.partial_evaluate.activations import Abandon, Activations, Reason
 from relay.transform.partial_evaluate.block import Block
 from relay.transform.partial_evaluate.store import Parts, Store
 from relay.transform.partial_evaluate.values import PartialValue, TypeArguments
@@ -107,7 +107,7 @@ class Residual:
     def give_up(self) -> None:
         victim = self.activations.to_abandon()
         if victim is not None:
-            raise Abandon(victim)
+            raise Abandon(victim, Reason.LIMIT)
 
     # ------------------------------------------------------------------------------------------------------ types
 

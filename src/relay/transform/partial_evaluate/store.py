@@ -7,7 +7,7 @@ holds. Whoever forgets the contents of a ref lets what was in it escape, since n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from relay.transform.partial_evaluate.values import KnownRef, PartialValue
 
@@ -63,9 +63,10 @@ class Store:
             del self.contents[location]
 
 
-def joined(stores: Iterable[Store]) -> Store:
-    """What holds after one of several branches: the contents that all of them agree on."""
-    first, *others = stores
+def joined(before: Store, stores: Sequence[Store]) -> Store:
+    """What holds after one of several branches: the contents that all of them agree on. What only one branch could
+    have written, it made itself: then it must be what was there `before`."""
+    first, *others = stores if len(stores) > 1 else (*stores, before)
     result = first.copy()
     for other in others:
         result.escaped |= other.escaped
