@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from relay.op import *  # noqa: F403
     from relay.prelude import Prelude
     from relay.runtime.executable import Executable, load
+    from relay.runtime.graph_executor import GraphExecutor
+    from relay.runtime.param_dict import load_param_dict, save_param_dict
     from relay.runtime.threads import set_num_threads
     from relay.text.printer import astext
     from relay.transform.context import PassContext
@@ -99,6 +101,8 @@ _HOMES = {
     ),
     "relay.prelude": ("Prelude",),
     "relay.runtime.executable": ("Executable", "load"),
+    "relay.runtime.graph_executor": ("GraphExecutor",),
+    "relay.runtime.param_dict": ("load_param_dict", "save_param_dict"),
     "relay.runtime.threads": ("set_num_threads",),
     "relay.text.printer": ("astext",),
     "relay.transform.context": ("PassContext",),

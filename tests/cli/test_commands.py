@@ -169,6 +169,17 @@ def test_time_is_shown(here, capsys, tmp_path):
     assert "generate code" in out
 
 
+def test_profile(here, capsys):
+    code, out, _ = run(capsys, "profile", "mlp.onnx", "--runs", "3", "--threads", "1", "--json")
+    assert code == 0
+    rows = json.loads(out)
+    assert all(row["seconds"] > 0 and row["kernel"].startswith(row["node"].rstrip("_0123456789")) for row in rows)
+    code, out, _ = run(capsys, "profile", "mlp.onnx", "--runs", "1")
+    assert code == 0
+    assert all(row["node"] in out for row in rows)
+    assert "total" in out
+
+
 def test_bench(here, capsys):
     code, out, _ = run(
         capsys, "bench", "mlp.onnx", "--against", "onnxruntime", "--threads", "1", "--seconds", "0.2", "--json"
@@ -226,6 +237,7 @@ MISTAKES = {
     "several-arrays": ["run", "layer.relay", "--input", "x=several.npz"],
     "run-damaged": ["run", "bad.rlx"],
     "bad-threads": ["bench", "layer.relay", "--threads", "two"],
+    "profile-of-a-symbol": ["profile", "layer.relay"],
     "bad-bench-extent": ["bench", "layer.relay", "--extent", "n"],
     "unknown-bench-extent": ["bench", "layer.relay", "--extent", "batch=4"],
     "pytorch-on-onnx": ["bench", "mlp.onnx", "--against", "pytorch"],

@@ -260,7 +260,7 @@ def test_executors_agree():
     for result in results[1:]:
         np.testing.assert_allclose(result, results[0], rtol=1e-5, atol=1e-6)
     with pytest.raises(relay.RelayError) as caught:
-        relay.create_executor("graph", mod=layer())
+        relay.create_executor("llvm", mod=layer())
     check_message("driver", "unknown-executor", caught.value)
 
 

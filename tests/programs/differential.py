@@ -41,6 +41,9 @@ def compare(program: Program, opt_level: int) -> None:
     if isinstance(executable.entry.result, HeapResult):
         executable["main"].observe_heap(alive.append)
     assert_same(executable(*program.arguments), meant, "native code", "the interpreter")
+    if not isinstance(executable.entry.result, HeapResult) and not executable.entry.symbols:
+        graph = relay.create_executor("graph", program.module, opt_level=opt_level).evaluate()
+        assert_same(graph(*program.arguments), meant, "the graph executor", "the interpreter")
     if any(alive):
         raise Disagreement(f"{alive[0]} objects are left when the result has been released")
 

@@ -510,7 +510,7 @@ def test_scenario_23_every_way_to_run_a_program_agrees():
     module = module_of(text)
     results = [
         relay.create_executor(kind, mod=program).evaluate()(x)
-        for kind in ("interpreter", "debug")
+        for kind in ("interpreter", "debug", "graph", "aot", "vm")
         for program in (module, relay.parse(module.astext()), infer_type(untyped(text)))
     ]
     for result in results:

@@ -1,4 +1,4 @@
-"""`relay`: compile, run, show and bench models from the shell.
+"""`relay`: compile, run, show, profile and bench models from the shell.
 
 Exit codes: 0 done, 1 the user's error, 2 wrong usage, 70 a bug of the compiler, 130 interrupted.
 """
@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "compile": "compile a model to a shared library or an artefact",
         "run": "run a model on arrays",
         "show": "print a model at a stage of its compilation",
+        "profile": "time each operator of a model",
         "bench": "time a model, next to another library if you like",
     }
 )
@@ -33,7 +34,9 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 
 def parser(command: str = "") -> argparse.ArgumentParser:
     """The command line; with `command`, its options too."""
-    root = argparse.ArgumentParser(prog="relay", description="Compile, run, show and bench machine-learning models.")
+    root = argparse.ArgumentParser(
+        prog="relay", description="Compile, run, show, profile and bench machine-learning models."
+    )
     root.add_argument("--version", action="version", version=f"relay {VERSION}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, purpose in COMMANDS.items():

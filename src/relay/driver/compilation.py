@@ -77,7 +77,8 @@ class Compilation:
         table = KernelTable()
         module = self.optimized
         with self._stage("lower"):
-            checks = {name: entry_checks(function, self.typed) for name, function in self.typed.functions.items()}
+            functions = {name: each for name, each in self.typed.functions.items() if name in module}
+            checks = {name: entry_checks(each, self.typed) for name, each in functions.items()}
             return lower_module(module, checks, table.kernel_of), table
 
     @property
@@ -103,6 +104,16 @@ class Compilation:
     @cached_property
     def artefact(self) -> Artefact:
         """Objects, constants and manifest."""
+        objects = self.kernel_objects
+        with self._stage("generate code"):
+            entry = self.backend.compile_program(self.program)
+        with self._stage("pack constants"):
+            constants = _constant_bytes(self.program)
+        return Artefact(self.manifest, self.backend.support_object(), (*objects, entry), constants)
+
+    @cached_property
+    def kernel_objects(self) -> tuple[bytes, ...]:
+        """The native code of each kernel."""
         kernels = self.kernels
         with self._stage("generate code"):
             objects = self.backend.build_kernels(
@@ -110,10 +121,7 @@ class Compilation:
                 lambda position: self._source(kernels[position]),
                 lambda done, total: self.progress("kernels", done, total),
             )
-            entry = self.backend.compile_program(self.program)
-        with self._stage("pack constants"):
-            constants = _constant_bytes(self.program)
-        return Artefact(self.manifest, self.backend.support_object(), (*objects, entry), constants)
+        return tuple(objects)
 
     def _source(self, kernel: Kernel) -> str:
         """Schedules are ours: what is refused here is not the user's fault."""
@@ -126,12 +134,12 @@ class Compilation:
     def manifest(self) -> Manifest:
         program = self.program
         entries = (*map(_entry_spec, program.functions), *map(_heap_entry_spec, program.entries))
-        provenance = {
-            "compiler": f"relay {VERSION}",
-            "target": str(self.backend.target),
-            "opt": str(self.opt_level),
-        }
-        return Manifest(entries, provenance, self.backend.target, program.labels, program.data)
+        return Manifest(entries, self.provenance, self.backend.target, program.labels, program.data)
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """What makes the artefact, for people."""
+        return {"compiler": f"relay {VERSION}", "target": str(self.backend.target), "opt": str(self.opt_level)}
 
     @contextmanager
     def _stage(self, name: str) -> Generator[None]:

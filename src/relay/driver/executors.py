@@ -10,13 +10,16 @@ from relay.base.diagnostics import RelayError
 from relay.base.target import Target
 from relay.driver.build import build
 from relay.driver.compilation import as_module
+from relay.driver.graph import build_graph
 from relay.driver.parameters import bind_params
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 
-KINDS: Mapping[str, str] = {"interpreter": "interpreter", "debug": "interpreter", "aot": "aot", "vm": "aot"}
+KINDS: Mapping[str, str] = {
+    "interpreter": "interpreter", "debug": "interpreter", "graph": "graph", "aot": "aot", "vm": "aot",
+}  # fmt: skip
 """Executors by the names users know; `debug` and `vm` are Relay's."""
 
 
@@ -41,6 +44,8 @@ class Executor:
         module = self.module if expr is None else self._with_main(expr)
         if self.kind == "aot":
             return build(module, self.target, self.params, self.opt_level)
+        if self.kind == "graph":
+            return build_graph(module, self.target, self.params, self.opt_level)
         bound = infer_type(bind_params(module, self.params))
 
         names = [parameter.name_hint for parameter in bound["main"].params]
@@ -71,8 +76,8 @@ def create_executor(
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
 ) -> Executor:
-    """An executor for a module: `"aot"` (alias `"vm"`) compiles to native code, `"interpreter"` (alias `"debug"`)
-    evaluates by the operators' reference meaning.
+    """An executor for a module: `"aot"` (alias `"vm"`) compiles to native code, `"graph"` to a `GraphExecutor`, whose
+    kernels run one by one, `"interpreter"` (alias `"debug"`) evaluates by the operators' reference meaning.
 
     Raises `RelayError` (rule `unknown-executor`) for another kind.
     """

@@ -40,17 +40,18 @@ def _all_scopes(found: Scopes) -> list[Scope]:
 
 def _from_outside(scope: Scope, found: Scopes) -> Iterator[Expr]:
     """What a scope uses and another evaluates."""
+    used = [scope.result]
     for node in scope.order:
         match node:
             case Function():
-                used: tuple[Expr, ...] = ()
+                pass
             case If() | Match():
-                used = children(node)[:1]
+                used.append(children(node)[0])
             case Let():
-                used = (node.value,)
+                used.append(node.value)
             case _:
-                used = children(node)
-        for part in (*used, scope.result):
-            value = value_node(part)
-            if not isinstance(value, LEAVES) and found.of(value) is not scope:
-                yield value
+                used += children(node)
+    for part in used:
+        value = value_node(part)
+        if not isinstance(value, LEAVES) and found.of(value) is not scope:
+            yield value

@@ -162,7 +162,7 @@ class EntryPoint:
         if quick is not None and not named and len(positional) == quick.arity:
             status, outputs = quick(positional)
             if status == 0:
-                return outputs[0] if self._is_single else _nest(self._spec.result, outputs)
+                return outputs[0] if self._is_single else nest(self._spec.result, outputs)
             if status != REFUSED:
                 raise self._failure(status, {})
         arrays = bind_arguments(self._spec, positional, named)
@@ -172,7 +172,7 @@ class EntryPoint:
             return self._run_on_heap(arrays, values)
         outputs = [np.empty(shape, dtype) for shape, dtype in types]
         self.run(arrays, outputs, values)
-        return _nest(self._spec.result, outputs)
+        return nest(self._spec.result, outputs)
 
     def run(
         self,
@@ -314,12 +314,12 @@ def aligned_bytes(size: int) -> NDArray[np.uint8]:
     return padded[start : start + size]
 
 
-def _nest(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]]) -> Result:
+def nest(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]]) -> Result:
     if isinstance(result, int):
         return outputs[result]
     if isinstance(result, HeapResult):
         raise CompilerBug("runtime", "a result on the heap is read from there")
-    return tuple(_nest(field, outputs) for field in result.fields)
+    return tuple(nest(field, outputs) for field in result.fields)
 
 
 def instantiate(artefact: Artefact, exporter: Exporter | None = None) -> Executable:

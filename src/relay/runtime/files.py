@@ -28,3 +28,11 @@ def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def read_file(path: Path) -> bytes:
+    """A whole file. Raises `RelayError` (rule `cannot-read`)."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RelayError(rule="cannot-read", message=f"cannot read {path}", found=str(error.strerror)) from error

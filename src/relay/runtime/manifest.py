@@ -160,7 +160,7 @@ class Manifest:
                 "name": entry.name,
                 "inputs": [_input_to_json(spec) for spec in entry.inputs],
                 "outputs": [_tensor_to_json(spec) for spec in entry.outputs],
-                "result": _result_to_json(entry.result),
+                "result": result_to_json(entry.result),
                 "symbols": [symbol.name for symbol in entry.symbols],
                 "workspace_bytes": extent_to_json(entry.workspace_bytes),
                 "failures": list(entry.failures),
@@ -298,20 +298,20 @@ def _label_from_json(value: Any) -> Label:
     return CellLabel(str(value["kind"]), str(value["name"]))
 
 
-def _result_to_json(result: ResultSpec | HeapResult) -> Any:
+def result_to_json(result: ResultSpec | HeapResult) -> Any:
     if isinstance(result, HeapResult):
         return "heap"
-    return result if isinstance(result, int) else [_result_to_json(field) for field in result.fields]
+    return result if isinstance(result, int) else [result_to_json(field) for field in result.fields]
 
 
-def _result_from_json(value: Any, outputs: int, depth: int = 0) -> ResultSpec:
+def result_from_json(value: Any, outputs: int, depth: int = 0) -> ResultSpec:
     if isinstance(value, int):
         if not 0 <= value < outputs:
             raise ValueError(f"output {value} of {outputs}")
         return value
     if depth > _MAX_DEPTH:
         raise ValueError("the result is nested too deeply")
-    return TupleSpec(tuple(_result_from_json(field, outputs, depth + 1) for field in list(value)))
+    return TupleSpec(tuple(result_from_json(field, outputs, depth + 1) for field in list(value)))
 
 
 def _entry_from_json(value: Any) -> EntrySpec:
@@ -321,7 +321,7 @@ def _entry_from_json(value: Any) -> EntrySpec:
         name=str(value["name"]),
         inputs=tuple(_input_from_json(spec, symbols) for spec in value["inputs"]),
         outputs=outputs,
-        result=HeapResult() if value["result"] == "heap" else _result_from_json(value["result"], len(outputs)),
+        result=HeapResult() if value["result"] == "heap" else result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),
         workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),

@@ -6,6 +6,7 @@ from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
 from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
+from relay.transform.defunctionalize import defunctionalize as Defunctionalization
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
 from relay.transform.fold_constant import fold_constant as FoldConstant
@@ -14,7 +15,9 @@ from relay.transform.framework import Pass, Sequential, function_pass, module_pa
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
+from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
+from relay.transform.normal_forms import continuation_passing as ToCPS
 from relay.transform.partial_evaluate import PartialEvaluationLimits, partially_evaluated
 from relay.transform.partial_evaluate import partial_evaluate as PartialEvaluate
 from relay.transform.pipelines import a_normal_form as ToANormalForm
@@ -28,6 +31,7 @@ __all__ = [
     "CanonicalizeOps",
     "ConstantArguments",
     "DeadCodeElimination",
+    "Defunctionalization",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FoldConstant",
@@ -37,6 +41,7 @@ __all__ = [
     "Inline",
     "LambdaLift",
     "LayoutPreferences",
+    "Monomorphize",
     "PartialEvaluate",
     "PartialEvaluationLimits",
     "Pass",
@@ -46,6 +51,7 @@ __all__ = [
     "SimplifyInference",
     "ToANormalForm",
     "ToBasicBlockNormalForm",
+    "ToCPS",
     "ToGraphNormalForm",
     "function_pass",
     "infer_type",

@@ -1,0 +1,209 @@
+"""From a program to a graph of kernels: the kernel calls of the Program, as nodes that a person recognises.
+
+Nothing is planned or lowered anew: a node is a kernel call, and its place is the one that the Program gives it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.arith.expr import IntExpr
+from relay.base.diagnostics import CompilerBug
+from relay.base.target import Target
+from relay.driver.compilation import Compilation, Progress, as_module
+from relay.driver.straight import check_straight
+from relay.driver.targets import backend_for
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Expr, Function
+from relay.ir.module import IRModule
+from relay.ir.types import TensorType, Type
+from relay.lower.group import leaf_types
+from relay.lower.kernel_calls import size_bytes
+from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
+from relay.lower.program import CallKernel, CopyBytes, Program, ProgramFunction
+from relay.runtime.artefact import Artefact
+from relay.runtime.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
+from relay.runtime.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
+from relay.runtime.manifest import HeapResult, Manifest
+from relay.transform.context import PassContext
+from relay.transform.inline import calls_in_place
+
+
+def build_graph(
+    program: IRModule | Expr,
+    target: str | Target = "llvm",
+    params: Mapping[str, Any] | None = None,
+    opt_level: int | None = None,
+    progress: Progress | None = None,
+) -> GraphExecutor:
+    """Compile a program to a graph of kernels, and load it; arguments are those of `relay.build`.
+
+    Raises `RelayError`: `not-a-graph` for a program that is no straight line of kernels, and what `relay.build` raises.
+    """
+    level = PassContext.current().opt_level if opt_level is None else PassContext(opt_level=opt_level).opt_level
+    compilation = GraphCompilation(as_module(program), backend_for(target), level, dict(params or {}))
+    if progress is not None:
+        compilation.progress = progress
+    graph, constants = compilation.graph
+    return GraphExecutor(graph, compilation.artefact, constants)
+
+
+class GraphCompilation(Compilation):
+    """A program on its way to a graph: `@main` alone, whatever it calls put in place, and code of kernels alone."""
+
+    @cached_property
+    def typed(self) -> IRModule:
+        """The program as given, with functions of any size put where they are called."""
+        module = super().typed
+        with self._stage("inline"):
+            return infer_type(calls_in_place(module, None))
+
+    @cached_property
+    def optimized(self) -> IRModule:
+        """`@main`, fused and in A-normal form. Raises `RelayError` (rule `not-a-graph`)."""
+        module = super().optimized
+        check_straight(module)
+        main = module.get_global_var("main")
+        return module.with_functions({main: module[main]})
+
+    @cached_property
+    def graph(self) -> tuple[Graph, dict[str, NDArray[np.generic]]]:
+        """The graph, and its parameters by name."""
+        functions = {kernel.info.name: kernel.function for kernel in self.kernels}
+        return make_graph(self.program, functions)
+
+    @cached_property
+    def artefact(self) -> Artefact:
+        """The kernels. The manifest has no entries; its provenance tells which graph it is for."""
+        graph, _ = self.graph
+        provenance = {**self.provenance, GRAPH_DIGEST: graph_digest(graph.to_json())}
+        manifest = Manifest((), provenance, self.backend.target)
+        return Artefact(manifest, self.backend.support_object(), self.kernel_objects, np.empty(0, np.uint8))
+
+
+def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Graph, dict[str, NDArray[np.generic]]]:
+    """The kernel calls of `main` as a graph, and the program's constants as its parameters `p0`, `p1`, …
+
+    `functions` are what the kernels compute, by name.
+    """
+    main = program.function("main")
+    if not isinstance(main, ProgramFunction) or isinstance(main.result, HeapResult):
+        raise CompilerBug("make graph", "`main` is no straight line")
+    nodes = _Nodes()
+    for index, parameter in enumerate(main.inputs):
+        nodes.argument(parameter.name, InputPlace(index), parameter.type)
+    params: dict[str, NDArray[np.generic]] = {}
+    for index, constant in enumerate(program.constants):
+        type_ = TensorType(constant.array.shape, constant.dtype)
+        name = nodes.argument(f"p{index}", ConstantPlace(constant.offset_bytes), type_)
+        params[name] = constant.array
+    sources: dict[Place, Place] = {}  # results that are copies, and of what
+    for instruction in main.instructions:
+        match instruction:
+            case CallKernel():
+                nodes.call(instruction, functions[instruction.kernel])
+            case CopyBytes(source, destination):
+                sources[destination] = source
+            case CheckExtents():
+                raise CompilerBug("make graph", f"{instruction}, where all extents are numbers")
+            case _:
+                assert_never(instruction)
+    outputs = [(OutputPlace(index), parameter.type) for index, parameter in enumerate(main.outputs)]
+    heads = tuple(nodes.seen(sources.get(place, place), type_) for place, type_ in outputs)
+    return Graph(tuple(nodes.made), heads, main.result), params
+
+
+@dataclass(slots=True, eq=False)
+class _Nodes:
+    """The nodes made so far. `written` is which output stands at a place; its size tells empty tensors from what else
+    is there. Places that are equal are one storage."""
+
+    made: list[GraphNode] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    written: dict[tuple[Place, int], Entry] = field(default_factory=dict)
+    views: dict[tuple[Entry, GraphTensor], Entry] = field(default_factory=dict)
+    storages: dict[Place, int] = field(default_factory=dict)
+
+    def argument(self, name: str, place: Place, type_: TensorType) -> str:
+        """Add an input or a parameter; gives the name of its node."""
+        return self._add(name, "", (), [(place, type_)])
+
+    def call(self, call: CallKernel, function: Function) -> None:
+        """Add a kernel call."""
+        split = len(call.arguments) - call.output_count
+        sources = zip(call.arguments[:split], function.params, strict=True)
+        inputs = tuple(self.seen(place, _tensor_type(parameter)) for place, parameter in sources)
+        results = leaf_types(_known_type(function.body))
+        name = str(function.attrs.get("name", call.kernel))
+        self._add(name, call.kernel, inputs, list(zip(call.arguments[split:], results, strict=True)))
+
+    def seen(self, place: Place, type_: TensorType) -> Entry:
+        """The output that stands at a place. With another shape than it was written it is a node that runs nothing."""
+        entry = self.written[place, _size(type_)]
+        tensor = self.made[entry[0]].outputs[entry[1]]
+        shaped = replace(tensor, shape=_shape(type_), dtype=type_.dtype)
+        if shaped == tensor:
+            return entry
+        if (entry, shaped) not in self.views:
+            self.made.append(GraphNode(self._unused("reshape"), NOTHING, (entry,), (shaped,)))
+            self.views[entry, shaped] = (len(self.made) - 1, 0)
+        return self.views[entry, shaped]
+
+    def _add(
+        self, name: str, kernel: str, inputs: tuple[Entry, ...], results: Sequence[tuple[Place, TensorType]]
+    ) -> str:
+        tensors: list[GraphTensor] = []
+        for index, (place, type_) in enumerate(results):
+            storage = self.storages.setdefault(place, len(self.storages))
+            tensors.append(GraphTensor(_shape(type_), type_.dtype, storage, _offset_bytes(place)))
+            self.written[place, _size(type_)] = (len(self.made), index)
+        self.made.append(GraphNode(self._unused(name), kernel, inputs, tuple(tensors)))
+        return self.made[-1].name
+
+    def _unused(self, stem: str) -> str:
+        """`stem`, or `stem_1`, `stem_2`, … when there is one already."""
+        name = stem
+        for number in itertools.count(1):
+            if name not in self.names:
+                break
+            name = f"{stem}_{number}"
+        self.names.add(name)
+        return name
+
+
+def _offset_bytes(place: Place) -> int:
+    return _number(place.offset_bytes) if isinstance(place, WorkspacePlace) else APART
+
+
+def _shape(type_: TensorType) -> tuple[int, ...]:
+    return tuple(map(_number, type_.shape))
+
+
+def _size(type_: TensorType) -> int:
+    return _number(size_bytes(type_))
+
+
+def _number(expr: IntExpr) -> int:
+    if not isinstance(expr, int):
+        raise CompilerBug("make graph", f"the extent {expr}, which is no number")
+    return expr
+
+
+def _known_type(expr: Expr) -> Type:
+    if expr.checked_type is None:
+        raise CompilerBug("make graph", f"a {type(expr).__name__} has no type")
+    return expr.checked_type
+
+
+def _tensor_type(expr: Expr) -> TensorType:
+    type_ = _known_type(expr)
+    if not isinstance(type_, TensorType):
+        raise CompilerBug("make graph", f"a kernel takes {type_}")
+    return type_
