@@ -39,11 +39,13 @@ from relay.ir.expr import (
     Var,
     record_type,
 )
+from relay.ir.traversal import LEAVES
 from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import TupleType, Type, TypeVar
 from relay.transform.fold_constant import fold_expr
 from relay.transform.partial_evaluate.activations import Activation, Kind
 from relay.transform.partial_evaluate.block import Block
+from relay.transform.partial_evaluate.constants import constant_of, value_of
 from relay.transform.partial_evaluate.functions import Functions
 from relay.transform.partial_evaluate.matching import Bindings, Fit, fit, narrowed, open_part
 from relay.transform.partial_evaluate.residual import Names, Residual, instantiated
@@ -79,9 +81,12 @@ class Evaluator:
         """The value of a scope in A-normal form, its bindings evaluated into the open block."""
         while isinstance(expr, Let):
             self.residual.step()
-            type_ = instantiated(expr.value.checked_type, types)
             hint = _hint_of(expr.var)
-            value: PartialValue = yield self.form(expr.value, environment, types, type_, hint)
+            if isinstance(expr.value, LEAVES):
+                value = self.atom_value(expr.value, environment, types)
+            else:
+                type_ = instantiated(expr.value.checked_type, types)
+                value: PartialValue = yield self.form(expr.value, environment, types, type_, hint)
             environment.values[expr.var] = value  # before anything is made of it: a function may call itself
             annotation = expr.var.type_annotation
             if annotation is not None and has_unknown_dimension(annotation):
@@ -143,7 +148,7 @@ class Evaluator:
                 return PartialValue(KnownName(expr), TupleType(()), expr)
             case Function(attrs=attrs):
                 type_ = instantiated(expr.checked_type, types)
-                if attrs.get("Primitive"):
+                if attrs and not self.functions.free_vars(expr):  # a kernel, or code for another compiler
                     return PartialValue(None, type_, expr)
                 return PartialValue(KnownFunction(expr, environment, types), type_, None, self.residual.block)
             case _:
@@ -165,26 +170,18 @@ class Evaluator:
                 raise CompilerBug("PartialEvaluate", "nobody decides about calls")
 
     def operator(self, node: Call, op: Op, values: tuple[PartialValue, ...], type_: Type, hint: str) -> Work:
-        constants = [_constant_of(value) for value in values]
+        constants = [constant_of(value) for value in values]
         known = [each for each in constants if each is not None]
         if len(known) == len(values):
             call = record_type(Call(op, tuple(known), node.attrs, span=node.span), type_)
             folded = fold_expr(call)
             if folded is not call:
                 self.residual.reductions += 1
-                return self.constant(folded, type_)
+                return value_of(folded, type_, self.residual.block)
         atoms: list[Expr] = []
         for value in values:
             atoms.append((yield self.atom(value)))
         return self.residual.emit(Call(op, tuple(atoms), node.attrs, span=node.span), type_, hint)
-
-    def constant(self, expr: Expr, type_: Type) -> PartialValue:
-        if isinstance(expr, Tuple) and isinstance(type_, TupleType):
-            fields = tuple(self.constant(each, part) for each, part in zip(expr.fields, type_.fields, strict=True))
-            return PartialValue(KnownTuple(fields), type_, None, self.residual.block)
-        if not isinstance(expr, Constant):
-            raise CompilerBug("PartialEvaluate", "an operator on constants gave no constant")
-        return PartialValue(KnownTensor(expr.data), type_, expr)
 
     def unknown_call(
         self,
@@ -387,19 +384,6 @@ class Evaluator:
             raise CompilerBug("PartialEvaluate", "a function was born nowhere")
         residual.append(value.home, name, made)
         return name
-
-
-def _constant_of(value: PartialValue) -> Expr | None:
-    """The value as a constant, or as a tuple of constants."""
-    match value.static:
-        case KnownTensor():
-            return value.atom
-        case KnownTuple(fields):
-            constants = [_constant_of(each) for each in fields]
-            known = [each for each in constants if each is not None]
-            return Tuple(tuple(known)) if len(known) == len(fields) else None
-        case _:
-            return None
 
 
 def _hint_of(var: Var) -> str:
