@@ -20,27 +20,30 @@ from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.dead_code_elimination import dead_code_elimination
 from relay.transform.defunctionalize import defunctionalize
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.eta_expand import eta_expand
 from relay.transform.fold_constant import fold_constant
 from relay.transform.fold_scale_axis import fold_scale_axis
-from relay.transform.framework import Pass
+from relay.transform.framework import Pass, Sequential
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
 from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
+from relay.transform.partial_evaluate import partial_evaluate
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
-PASSES: dict[str, Pass] = {
+PASSES: dict[str, Pass | Sequential] = {
     "alter_op_layout": alter_op_layout,
     "canonicalize_ops": canonicalize_ops,
     "constant_arguments": constant_arguments,
+    "dead_code_elimination": dead_code_elimination,
     "defunctionalization": defunctionalize,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
@@ -50,6 +53,7 @@ PASSES: dict[str, Pass] = {
     "inline": inline,
     "simplify_expr": simplify_expr,
     "lambda_lift": lambda_lift,
+    "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
     "monomorphize": monomorphize,
     "remove_unused_functions": remove_unused_functions,
     "simplify_inference": simplify_inference,

@@ -1,7 +1,7 @@
 """Questions about programs."""
 
 from relay.analysis.call_graph import CallGraph, call_graph
-from relay.analysis.effects import Effects, effects_of, effects_of_call
+from relay.analysis.effects import Effects, ModuleEffects, effects_of, effects_of_call
 from relay.analysis.features import Feature, detect_feature
 from relay.infer.exhaustiveness import unmatched_cases
 from relay.infer.kinds import check_kind
@@ -15,6 +15,7 @@ __all__ = [
     "CallGraph",
     "Effects",
     "Feature",
+    "ModuleEffects",
     "all_type_vars",
     "all_vars",
     "bound_type_vars",

@@ -101,6 +101,35 @@ def effects_of_call(function: Function | GlobalVar, module: IRModule | None = No
     return _Analysis(known).of(function.body)
 
 
+class ModuleEffects:
+    """The same questions asked many times of one module: its functions are looked at once.
+
+    >>> from relay.ir.expr import const
+    >>> ModuleEffects(IRModule()).of_call(Function((), RefCreate(const(1)))).allocates
+    True
+    """
+
+    def __init__(self, module: IRModule) -> None:
+        self._of_globals = _global_effects(module)
+        self._of_functions: dict[int, tuple[Function, Effects]] = {}
+
+    def of_nodes(self, root: Expr) -> dict[int, Effects]:
+        """What evaluating each node of `root`, with all its parts, can do; by identity."""
+        analysis = _Analysis(self._of_globals)
+        analysis.own(root)
+        return analysis.totals
+
+    def of_call(self, function: Function | GlobalVar) -> Effects:
+        """What calling a function can do."""
+        if isinstance(function, GlobalVar):
+            return self._of_globals.get(function, EVERYTHING)
+        known = self._of_functions.get(id(function))
+        if known is None:
+            effects = _Analysis(self._of_globals).of(function.body)
+            known = self._of_functions[id(function)] = (function, effects)
+        return known[1]
+
+
 def _global_effects(module: IRModule) -> dict[GlobalVar, Effects]:
     """What calling each global can do: those of a recursive group may do what any of them does, and may not end."""
     graph = call_graph(module)

@@ -9,7 +9,8 @@ Result = TypeVar("Result")
 
 
 def run(call: Generator[Any, Any, Result]) -> Result:
-    """The value that `call` returns. Depth is limited by memory alone.
+    """The value that `call` returns. Depth is limited by memory alone. What a called generator raises, its caller may
+    catch, as if it had called a function.
 
     >>> def depth(tree):
     ...     depths = [0]
@@ -21,12 +22,20 @@ def run(call: Generator[Any, Any, Result]) -> Result:
     """
     stack: list[Generator[Any, Any, Any]] = [call]
     value: Any = None
+    error: Exception | None = None
     while True:
         try:
-            stack.append(stack[-1].send(value))
-            value = None
+            called = stack[-1].send(value) if error is None else stack[-1].throw(error)
         except StopIteration as finished:
             stack.pop()
-            value = finished.value
+            value, error = finished.value, None
             if not stack:
                 return value
+        except Exception as raised:
+            stack.pop()
+            error = raised
+            if not stack:
+                raise
+        else:
+            stack.append(called)
+            value, error = None, None

@@ -5,6 +5,7 @@ from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
@@ -25,6 +26,8 @@ from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
+from relay.transform.partial_evaluate import PartialEvaluationLimits, partially_evaluated
+from relay.transform.partial_evaluate import partial_evaluate as PartialEvaluate
 from relay.transform.pass_info import PassInfo
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
@@ -39,6 +42,7 @@ __all__ = [
     "AlterOpLayout",
     "CanonicalizeOps",
     "ConstantArguments",
+    "DeadCodeElimination",
     "Defunctionalization",
     "DumpChanges",
     "EliminateCommonSubexpr",
@@ -54,6 +58,8 @@ __all__ = [
     "LayoutPreferences",
     "Monomorphize",
     "NodeCounts",
+    "PartialEvaluate",
+    "PartialEvaluationLimits",
     "Pass",
     "PassContext",
     "PassInfo",
@@ -74,4 +80,5 @@ __all__ = [
     "level",
     "module_pass",
     "optimization_pipeline",
+    "partially_evaluated",
 ]
