@@ -18,6 +18,9 @@ from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.canonicalize_ops import canonicalize_ops
+from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch_matmul
+from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d
+from relay.transform.combine_parallel_dense import combine_parallel_dense
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
@@ -37,6 +40,10 @@ FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 PASSES: dict[str, Pass] = {
     "alter_op_layout": alter_op_layout,
     "canonicalize_ops": canonicalize_ops,
+    "combine_parallel_batch_matmul": combine_parallel_batch_matmul(min_num_branches=2),
+    "combine_parallel_conv2d": combine_parallel_conv2d(min_num_branches=2),
+    "combine_parallel_dense": combine_parallel_dense(min_num_branches=2, to_batch=False),
+    "combine_parallel_dense_to_batch": combine_parallel_dense(min_num_branches=2),
     "constant_arguments": constant_arguments,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
@@ -51,7 +58,13 @@ PASSES: dict[str, Pass] = {
     "to_basic_block_normal_form": basic_block_normal_form,
     "to_graph_normal_form": graph_normal_form,
 }
-NEEDS_CONSTANTS = {"fold_scale_axis"}
+NEEDS_CONSTANTS = {
+    "combine_parallel_batch_matmul",
+    "combine_parallel_conv2d",
+    "combine_parallel_dense",
+    "combine_parallel_dense_to_batch",
+    "fold_scale_axis",
+}
 HEADER = '#[version = "0.0.5"]\n'
 CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", 16, 16))
 
@@ -129,5 +142,5 @@ def test_unchanged_programs_are_the_same_object() -> None:
     source = "def @main(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }"
     module = relay.parse(HEADER + source)
     with CONTEXT:
-        for name in ("canonicalize_ops", "eliminate_common_subexpr", "fold_constant", "fold_scale_axis"):
+        for name in (*NEEDS_CONSTANTS, "canonicalize_ops", "eliminate_common_subexpr", "fold_constant"):
             assert PASSES[name](module) is module, name

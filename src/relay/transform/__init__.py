@@ -3,6 +3,9 @@
 from relay.infer.infer_type import infer_type
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
+from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch_matmul as CombineParallelBatchMatmul
+from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d as CombineParallelConv2D
+from relay.transform.combine_parallel_dense import combine_parallel_dense as CombineParallelDense
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
@@ -23,6 +26,9 @@ from relay.transform.simplify_inference import simplify_inference as SimplifyInf
 __all__ = [
     "AlterOpLayout",
     "CanonicalizeOps",
+    "CombineParallelBatchMatmul",
+    "CombineParallelConv2D",
+    "CombineParallelDense",
     "ConstantArguments",
     "EliminateCommonSubexpr",
     "EtaExpand",
