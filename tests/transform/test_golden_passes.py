@@ -31,7 +31,7 @@ from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
-from relay.transform.normal_forms import basic_block_normal_form
+from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_inference import simplify_inference
@@ -56,6 +56,7 @@ PASSES: dict[str, Pass] = {
     "simplify_inference": simplify_inference,
     "to_a_normal_form": a_normal_form,
     "to_basic_block_normal_form": basic_block_normal_form,
+    "to_cps": continuation_passing,
     "to_graph_normal_form": graph_normal_form,
 }
 NEEDS_CONSTANTS = {

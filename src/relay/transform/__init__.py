@@ -17,6 +17,7 @@ from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
+from relay.transform.normal_forms import continuation_passing as ToCPS
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import optimization_pipeline
@@ -46,6 +47,7 @@ __all__ = [
     "SimplifyInference",
     "ToANormalForm",
     "ToBasicBlockNormalForm",
+    "ToCPS",
     "ToGraphNormalForm",
     "function_pass",
     "infer_type",
