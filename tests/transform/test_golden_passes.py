@@ -35,6 +35,7 @@ from relay.transform.normal_forms import basic_block_normal_form, continuation_p
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.to_mixed_precision import to_mixed_precision
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 PASSES: dict[str, Pass] = {
@@ -58,6 +59,7 @@ PASSES: dict[str, Pass] = {
     "to_basic_block_normal_form": basic_block_normal_form,
     "to_cps": continuation_passing,
     "to_graph_normal_form": graph_normal_form,
+    "to_mixed_precision": to_mixed_precision("bfloat16"),
 }
 NEEDS_CONSTANTS = {
     "combine_parallel_batch_matmul",
@@ -65,7 +67,9 @@ NEEDS_CONSTANTS = {
     "combine_parallel_dense",
     "combine_parallel_dense_to_batch",
     "fold_scale_axis",
+    "to_mixed_precision",
 }
+TOLERANCE = {"to_mixed_precision": 2e-2}
 HEADER = '#[version = "0.0.5"]\n'
 CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", 16, 16))
 
@@ -126,7 +130,7 @@ def test_pass(name: str, case: Case) -> None:
     left = leaves(relay.create_executor("interpreter", before).evaluate()(*arguments))
     right = leaves(relay.create_executor("interpreter", after).evaluate()(*arguments))
     for one, other in zip(left, right, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(one, other, rtol=TOLERANCE.get(name, 1e-4), atol=TOLERANCE.get(name, 1e-5))
 
 
 def _rewrite(name: str, case: Case, text: str) -> None:

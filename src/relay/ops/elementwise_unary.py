@@ -28,6 +28,7 @@ from relay.ops.record import (
     FusionKind,
     Gradient,
     OperatorRecord,
+    PrecisionRule,
     define,
 )  # fmt: skip
 from relay.ops.rounding import Array
@@ -37,6 +38,7 @@ from relay.tir.expr import Value
 def _record(
     name: str, description: str, function: Callable[[Array], Array], value: Callable[[Value], Value],
     accepts: Accepts = FLOATS, level: int = 1, gradient: Gradient = WAITS_FOR_AUTODIFF,
+    precision: PrecisionRule | None = None,
 ) -> OperatorRecord:  # fmt: skip
     return define(
         name,
@@ -50,6 +52,7 @@ def _record(
         float_class=FloatClass.ROUNDING if accepts is FLOATS else FloatClass.EXACT,
         gradient=gradient,
         support_level=level,
+        precision=precision,
     )
 
 
@@ -96,11 +99,12 @@ EXP = _record("exp", "e to the power of each element.", np.exp, te.exp)
 LOG = _record("log", "Natural logarithm.", np.log, te.log)
 LOG2 = _record("log2", "Logarithm to base 2.", np.log2, te.log2)
 LOG10 = _record("log10", "Logarithm to base 10.", np.log10, te.log10)
-SQRT = _record("sqrt", "Square root.", np.sqrt, te.sqrt)
-RSQRT = _record("rsqrt", "1 / square root.", lambda x: 1 / np.sqrt(x), te.rsqrt)
-TANH = _record("tanh", "Hyperbolic tangent.", np.tanh, te.tanh)
-SIGMOID = _record("sigmoid", "1 / (1 + e^-x).", sigmoid_of, te.sigmoid)
-ERF = _record("erf", "The error function.", erf_of, te.erf)
+SQRT = _record("sqrt", "Square root.", np.sqrt, te.sqrt, precision=PrecisionRule.FOLLOW)
+RSQRT = _record("rsqrt", "1 / square root.", lambda x: 1 / np.sqrt(x), te.rsqrt,
+                precision=PrecisionRule.FOLLOW)  # fmt: skip
+TANH = _record("tanh", "Hyperbolic tangent.", np.tanh, te.tanh, precision=PrecisionRule.FOLLOW)
+SIGMOID = _record("sigmoid", "1 / (1 + e^-x).", sigmoid_of, te.sigmoid, precision=PrecisionRule.FOLLOW)
+ERF = _record("erf", "The error function.", erf_of, te.erf, precision=PrecisionRule.FOLLOW)
 SIN = _record("sin", "Sine, of radians.", np.sin, te.sin)
 COS = _record("cos", "Cosine, of radians.", np.cos, te.cos)
 TAN = _record("tan", "Tangent, of radians.", np.tan, te.tan)

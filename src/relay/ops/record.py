@@ -36,6 +36,15 @@ class FloatClass(Enum):
     ROUNDING = "the order of sums, fused multiply-add and polynomials of a few ulp"
 
 
+class PrecisionRule(Enum):
+    """What automatic mixed precision does with an operator on 32-bit floats. Whatever the type of its inputs, an
+    operator computes in 32 bits and rounds once."""
+
+    NARROW = "is worth the casts of its inputs: its time is that of its multiplications or of their operands"
+    FOLLOW = "takes narrow inputs where it gets them: casting for its sake would not pay"
+    WIDE = "keeps 32 bits: its result leaves the range of narrow types, or loses what matters"
+
+
 @dataclass(frozen=True, slots=True)
 class FromTypes:
     """The result's extents follow from the input types alone."""
@@ -104,6 +113,7 @@ class OperatorRecord(Operator):
     float_class: FloatClass
     support_level: int
     is_view: bool
+    precision: PrecisionRule
 
 
 def define(
@@ -123,8 +133,13 @@ def define(
     extents: Extents = FromTypes(),
     effect: Effect = Effect.PURE,
     is_view: bool = False,
+    precision: PrecisionRule | None = None,
 ) -> OperatorRecord:
-    """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation."""
+    """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation.
+
+    `precision`, where it is not given, is FOLLOW of what moves, compares and combines elements exactly, else WIDE.
+    """
+    moves_elements = float_class is FloatClass.EXACT and fusion is not FusionKind.OPAQUE
     names = tuple(inputs)
     return OperatorRecord(
         name=name,
@@ -143,4 +158,5 @@ def define(
         float_class=float_class,
         support_level=support_level,
         is_view=is_view,
+        precision=precision or (PrecisionRule.FOLLOW if moves_elements else PrecisionRule.WIDE),
     )

@@ -23,6 +23,7 @@ from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import optimization_pipeline
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
+from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrecision
 
 __all__ = [
     "AlterOpLayout",
@@ -49,6 +50,7 @@ __all__ = [
     "ToBasicBlockNormalForm",
     "ToCPS",
     "ToGraphNormalForm",
+    "ToMixedPrecision",
     "function_pass",
     "infer_type",
     "module_pass",
