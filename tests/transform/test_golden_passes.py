@@ -23,6 +23,7 @@ from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d
 from relay.transform.combine_parallel_dense import combine_parallel_dense
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.defunctionalize import defunctionalize
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.eta_expand import eta_expand
 from relay.transform.fold_constant import fold_constant
@@ -31,6 +32,7 @@ from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
+from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.remove_unused_functions import remove_unused_functions
@@ -46,6 +48,7 @@ PASSES: dict[str, Pass] = {
     "combine_parallel_dense": combine_parallel_dense(min_num_branches=2, to_batch=False),
     "combine_parallel_dense_to_batch": combine_parallel_dense(min_num_branches=2),
     "constant_arguments": constant_arguments,
+    "defunctionalization": defunctionalize,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
     "fold_constant": fold_constant,
@@ -53,6 +56,7 @@ PASSES: dict[str, Pass] = {
     "fuse_ops": fuse_ops,
     "inline": inline,
     "lambda_lift": lambda_lift,
+    "monomorphize": monomorphize,
     "remove_unused_functions": remove_unused_functions,
     "simplify_inference": simplify_inference,
     "to_a_normal_form": a_normal_form,

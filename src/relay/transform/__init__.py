@@ -8,6 +8,7 @@ from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d as C
 from relay.transform.combine_parallel_dense import combine_parallel_dense as CombineParallelDense
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.defunctionalize import defunctionalize as Defunctionalization
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
 from relay.transform.fold_constant import fold_constant as FoldConstant
@@ -16,6 +17,7 @@ from relay.transform.framework import Pass, Sequential, function_pass, module_pa
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
+from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
 from relay.transform.pipelines import a_normal_form as ToANormalForm
@@ -32,6 +34,7 @@ __all__ = [
     "CombineParallelConv2D",
     "CombineParallelDense",
     "ConstantArguments",
+    "Defunctionalization",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FoldConstant",
@@ -41,6 +44,7 @@ __all__ = [
     "Inline",
     "LambdaLift",
     "LayoutPreferences",
+    "Monomorphize",
     "Pass",
     "PassContext",
     "RemoveUnusedFunctions",

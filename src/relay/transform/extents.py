@@ -8,11 +8,10 @@ from typing import Any, cast
 
 from relay.arith.expr import IntExpr, Node, Symbol, substitute
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call, Expr, Function, Var, record_type
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.expr import Function
 from relay.ir.type_traversal import map_type, type_leaves
 from relay.ir.types import TensorType, Type
-from relay.ir.variables import bound_vars, renaming
+from relay.transform.retyping import retyped
 
 Extents = Mapping[Symbol, IntExpr]
 
@@ -45,31 +44,9 @@ def function_at(function: Function, extents: Extents) -> Function:
     The function must have no run-time checks: without them its types at other extents are these types with the extents
     put in, and no check is lost.
     """
-    renamed = renaming({var: _variable_at(var, extents) for var in bound_vars(function)})
-    new: dict[int, Expr] = {}
-    for node in post_order(function):
-        made = _node_at(renamed(rebuild(node, [new[id(child)] for child in children(node)])), extents)
-        if made.checked_type is None and node.checked_type is not None:
-            record_type(made, type_at(node.checked_type, extents))
-        new[id(node)] = made
-    return cast("Function", new[id(function)])
-
-
-def _node_at(expr: Expr, extents: Extents) -> Expr:
-    match expr:
-        case Call(op, args, attrs):
-            types = tuple(type_at(each, extents) for each in expr.given_type_args)
-            return Call(op, args, attrs and _attributes_at(attrs, extents), types, span=expr.span)
-        case Function(params, body, ret_type, type_params, attrs) if ret_type is not None:
-            return Function(params, body, type_at(ret_type, extents), type_params, attrs, span=expr.span)
-        case _:
-            return expr
-
-
-def _variable_at(var: Var, extents: Extents) -> Var:
-    annotation, type_ = var.type_annotation, var.checked_type
-    changed = Var(var.name_hint, None if annotation is None else type_at(annotation, extents), span=var.span)
-    return changed if type_ is None else record_type(changed, type_at(type_, extents))
+    return retyped(
+        function, lambda type_: type_at(type_, extents), lambda attributes: _attributes_at(attributes, extents)
+    )
 
 
 def _attributes_at(attributes: Attributes, extents: Extents) -> Attributes:

@@ -32,7 +32,7 @@ class Direction:
     def __init__(
         self, step: CompiledFunction, states: int, weights: Mapping[str, NDArray[Any]], backwards: bool
     ) -> None:
-        self.step, self.states, self.backwards = step, tuple(range(states)), backwards
+        self.step, self.states, self.backwards = step, states, backwards
         self.w_ih, self.w_hh, self.b_ih, self.b_hh = (weights[each] for each in ("w_ih", "w_hh", "b_ih", "b_hh"))
         self.hidden = self.w_hh.shape[1]
 
@@ -40,15 +40,13 @@ class Direction:
         rows = nn.dense(xs, self.w_ih) + self.b_ih
         outputs = op.zeros_like(rows[:, :, : self.hidden])
         positions = op.cumsum(op.ones_like(rows[:, 0, 0]), dtype="int32", exclusive=True)[:, None, None]
-        state = ()
-        for _ in self.states:
-            state += (op.zeros_like(outputs[0]),)
+        state = (op.zeros_like(outputs[0]),) * self.states
         for turn in range(len(xs)):
             t = len(xs) - 1 - turn if self.backwards else turn
             runs = op.expand_dims(t < lengths, 1)
-            found, kept = self.step(rows[t], state, self.w_hh, self.b_hh), ()
-            for each in self.states:
-                kept += (op.where(runs, found[each], state[each]),)
+            kept = ()
+            for before, after in zip(state, self.step(rows[t], state, self.w_hh, self.b_hh), strict=True):
+                kept += (op.where(runs, after, before),)
             state = kept
             outputs = op.where(op.logical_and(positions == t, runs), state[0], outputs)
         return outputs, state
@@ -74,7 +72,7 @@ def recurrent_layers(
     class RecurrentLayers:
         def __init__(self) -> None:
             self.layers = [[direction(layer, way) for way in range(ways)] for layer in range(layers)]
-            self.states = tuple(range(STATES[kind]))
+            self.states = STATES[kind]
 
         def __call__(self, xs: Tensor[(N, B, inputs)], lengths: Lengths):
             states = []
@@ -86,10 +84,10 @@ def recurrent_layers(
                     states.append(state)
                 xs = op.concatenate(outputs, 2)
             last = ()
-            for each in self.states:
+            for part in tuple(range(self.states)):
                 parts = []
                 for state in states:
-                    parts.append(state[each])
+                    parts.append(state[part])
                 last += (op.stack(parts, 0),)
             return xs, last
 
