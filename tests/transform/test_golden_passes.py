@@ -17,6 +17,7 @@ import relay
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.canonicalize_cast import canonicalize_cast
 from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch_matmul
 from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d
@@ -26,7 +27,9 @@ from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.defunctionalize import defunctionalize
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.eta_expand import eta_expand
+from relay.transform.fast_math import fast_math
 from relay.transform.fold_constant import fold_constant
+from relay.transform.fold_explicit_padding import fold_explicit_padding
 from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
@@ -42,6 +45,7 @@ from relay.transform.to_mixed_precision import to_mixed_precision
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 PASSES: dict[str, Pass] = {
     "alter_op_layout": alter_op_layout,
+    "canonicalize_cast": canonicalize_cast,
     "canonicalize_ops": canonicalize_ops,
     "combine_parallel_batch_matmul": combine_parallel_batch_matmul(min_num_branches=2),
     "combine_parallel_conv2d": combine_parallel_conv2d(min_num_branches=2),
@@ -51,7 +55,9 @@ PASSES: dict[str, Pass] = {
     "defunctionalization": defunctionalize,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
+    "fast_math": fast_math,
     "fold_constant": fold_constant,
+    "fold_explicit_padding": fold_explicit_padding,
     "fold_scale_axis": fold_scale_axis,
     "fuse_ops": fuse_ops,
     "inline": inline,
@@ -151,5 +157,7 @@ def test_unchanged_programs_are_the_same_object() -> None:
     source = "def @main(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }"
     module = relay.parse(HEADER + source)
     with CONTEXT:
-        for name in (*NEEDS_CONSTANTS, "canonicalize_ops", "eliminate_common_subexpr", "fold_constant"):
+        unchanged = ("canonicalize_cast", "canonicalize_ops", "eliminate_common_subexpr", "fast_math", "fold_constant",
+                     "fold_explicit_padding")  # fmt: skip
+        for name in (*NEEDS_CONSTANTS, *unchanged):
             assert PASSES[name](module) is module, name

@@ -2,6 +2,7 @@
 
 from relay.infer.infer_type import infer_type
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
+from relay.transform.canonicalize_cast import canonicalize_cast as CanonicalizeCast
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
 from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch_matmul as CombineParallelBatchMatmul
 from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d as CombineParallelConv2D
@@ -11,7 +12,9 @@ from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
+from relay.transform.fast_math import fast_math as FastMath
 from relay.transform.fold_constant import fold_constant as FoldConstant
+from relay.transform.fold_explicit_padding import fold_explicit_padding as FoldExplicitPadding
 from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
@@ -29,6 +32,7 @@ from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrec
 
 __all__ = [
     "AlterOpLayout",
+    "CanonicalizeCast",
     "CanonicalizeOps",
     "CombineParallelBatchMatmul",
     "CombineParallelConv2D",
@@ -37,7 +41,9 @@ __all__ = [
     "Defunctionalization",
     "EliminateCommonSubexpr",
     "EtaExpand",
+    "FastMath",
     "FoldConstant",
+    "FoldExplicitPadding",
     "FoldScaleAxis",
     "FuseOps",
     "FusionLimits",
