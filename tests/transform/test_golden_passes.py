@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 import relay
+from relay.ir.expr import Constant, Expr
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis
 from relay.transform.canonicalize_cast import canonicalize_cast
 from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch_matmul
@@ -24,6 +26,7 @@ from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d
 from relay.transform.combine_parallel_dense import combine_parallel_dense
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.convert_layout import convert_layout
 from relay.transform.defunctionalize import defunctionalize
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.eta_expand import eta_expand
@@ -31,6 +34,7 @@ from relay.transform.fast_math import fast_math
 from relay.transform.fold_constant import fold_constant
 from relay.transform.fold_explicit_padding import fold_explicit_padding
 from relay.transform.fold_scale_axis import fold_scale_axis
+from relay.transform.forward_fold_scale_axis import forward_fold_scale_axis
 from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
@@ -39,12 +43,14 @@ from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.remove_unused_functions import remove_unused_functions
+from relay.transform.rewriting import Uses, rewrite_typed
 from relay.transform.simplify_inference import simplify_inference
 from relay.transform.to_mixed_precision import to_mixed_precision
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 PASSES: dict[str, Pass] = {
     "alter_op_layout": alter_op_layout,
+    "backward_fold_scale_axis": backward_fold_scale_axis,
     "canonicalize_cast": canonicalize_cast,
     "canonicalize_ops": canonicalize_ops,
     "combine_parallel_batch_matmul": combine_parallel_batch_matmul(min_num_branches=2),
@@ -53,12 +59,14 @@ PASSES: dict[str, Pass] = {
     "combine_parallel_dense_to_batch": combine_parallel_dense(min_num_branches=2),
     "constant_arguments": constant_arguments,
     "defunctionalization": defunctionalize,
+    "convert_layout": convert_layout({"nn.conv2d": ("NCHW", "default")}),
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
     "fast_math": fast_math,
     "fold_constant": fold_constant,
     "fold_explicit_padding": fold_explicit_padding,
     "fold_scale_axis": fold_scale_axis,
+    "forward_fold_scale_axis": forward_fold_scale_axis,
     "fuse_ops": fuse_ops,
     "inline": inline,
     "lambda_lift": lambda_lift,
@@ -72,11 +80,13 @@ PASSES: dict[str, Pass] = {
     "to_mixed_precision": to_mixed_precision("bfloat16"),
 }
 NEEDS_CONSTANTS = {
+    "backward_fold_scale_axis",
     "combine_parallel_batch_matmul",
     "combine_parallel_conv2d",
     "combine_parallel_dense",
     "combine_parallel_dense_to_batch",
     "fold_scale_axis",
+    "forward_fold_scale_axis",
     "to_mixed_precision",
 }
 TOLERANCE = {"to_mixed_precision": 2e-2}
@@ -116,6 +126,19 @@ def random_arguments(module: IRModule) -> list[np.ndarray]:
     return arguments
 
 
+def with_distinct_weights(module: IRModule) -> IRModule:
+    """The module with every number of a floating-point constant changed a little, each in its own way."""
+    generator = np.random.default_rng(1)
+
+    def step(expr: Expr, _: Uses) -> Expr:
+        if not isinstance(expr, Constant) or expr.data.size == 1 or not expr.dtype.is_float:
+            return expr
+        return relay.const(expr.data * generator.uniform(0.5, 1.5, expr.data.shape), expr.dtype)
+
+    functions = {name: rewrite_typed(function, step) for name, function in module.functions.items()}
+    return module.with_functions(functions)
+
+
 def leaves(value: object) -> list[np.ndarray]:
     return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple) else [np.asarray(value)]
 
@@ -127,7 +150,7 @@ ALL = [(name, case) for name in PASSES for case in cases(name)]
 def test_pass(name: str, case: Case) -> None:
     before = relay.parse(HEADER + case.source)
     if name in NEEDS_CONSTANTS:  # text has scalar constants only
-        before = fold_constant(before)
+        before = with_distinct_weights(fold_constant(before))
     with CONTEXT:
         after = PASSES[name](before)
         again = PASSES[name](after)

@@ -2,6 +2,7 @@
 
 from relay.infer.infer_type import infer_type
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
+from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis as BackwardFoldScaleAxis
 from relay.transform.canonicalize_cast import canonicalize_cast as CanonicalizeCast
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
 from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch_matmul as CombineParallelBatchMatmul
@@ -9,6 +10,7 @@ from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d as C
 from relay.transform.combine_parallel_dense import combine_parallel_dense as CombineParallelDense
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.convert_layout import convert_layout as ConvertLayout
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
@@ -16,6 +18,7 @@ from relay.transform.fast_math import fast_math as FastMath
 from relay.transform.fold_constant import fold_constant as FoldConstant
 from relay.transform.fold_explicit_padding import fold_explicit_padding as FoldExplicitPadding
 from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
+from relay.transform.forward_fold_scale_axis import forward_fold_scale_axis as ForwardFoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
@@ -32,6 +35,7 @@ from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrec
 
 __all__ = [
     "AlterOpLayout",
+    "BackwardFoldScaleAxis",
     "CanonicalizeCast",
     "CanonicalizeOps",
     "CombineParallelBatchMatmul",
@@ -39,12 +43,14 @@ __all__ = [
     "CombineParallelDense",
     "ConstantArguments",
     "Defunctionalization",
+    "ConvertLayout",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FastMath",
     "FoldConstant",
     "FoldExplicitPadding",
     "FoldScaleAxis",
+    "ForwardFoldScaleAxis",
     "FuseOps",
     "FusionLimits",
     "Inline",
