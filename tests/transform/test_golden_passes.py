@@ -39,6 +39,7 @@ from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
+from relay.transform.legalize import legalize
 from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.pipelines import a_normal_form, graph_normal_form
@@ -70,6 +71,9 @@ PASSES: dict[str, Pass] = {
     "fuse_ops": fuse_ops,
     "inline": inline,
     "lambda_lift": lambda_lift,
+    "legalize": legalize(
+        ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")
+    ),  # fmt: skip
     "monomorphize": monomorphize,
     "remove_unused_functions": remove_unused_functions,
     "simplify_inference": simplify_inference,

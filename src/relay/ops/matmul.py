@@ -251,6 +251,9 @@ DENSE = _product(
     inputs={"data": "[.., k]", "weight": "[units, k]"}, attributes=DenseAttributes, type_rule=_dense_rule,
     meaning=lambda attributes, data, weight: _matrix_product(data, weight.T, attributes.out_dtype),
     compute=_dense_compute,
+    formula=lambda attributes, data, weight: matmul(
+        data, weight, attributes.units, attributes.out_dtype, transpose_b=True
+    ),
 )  # fmt: skip
 MATMUL = _product(
     "nn.matmul", "Product of two matrices, either transposed on demand.", 1,

@@ -88,6 +88,15 @@ class NoCompute:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class NoFormula:
+    """The operator is not written by others: a target has it or cannot run it."""
+
+    reason: str
+
+
+Formula: TypeAlias = Callable[..., Any]
+"""`formula(attributes, *arguments) -> Expr`: the call by other operators, for targets that do not have this one."""
 Gradient: TypeAlias = Union[Callable[..., Any], NotDifferentiable, NotYetDifferentiable]
 Meaning: TypeAlias = Callable[..., Any]
 """`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
@@ -95,6 +104,7 @@ Compute: TypeAlias = Callable[[Any, tuple[Any, ...], Any], Any]
 """`compute(attributes, inputs, result type) -> te.Tensor | tuple`; an input that is a tuple comes as a tuple."""
 
 PIECEWISE_CONSTANT = NotDifferentiable("its value does not change with a small change of its inputs")
+PRIMITIVE = NoFormula("nobody has written it by other operators")
 WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differentiation")
 
 
@@ -114,6 +124,7 @@ class OperatorRecord(Operator):
     support_level: int
     is_view: bool
     precision: PrecisionRule
+    formula: Formula | NoFormula
 
 
 def define(
@@ -134,6 +145,7 @@ def define(
     effect: Effect = Effect.PURE,
     is_view: bool = False,
     precision: PrecisionRule | None = None,
+    formula: Formula | NoFormula = PRIMITIVE,
 ) -> OperatorRecord:
     """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation.
 
@@ -159,4 +171,5 @@ def define(
         support_level=support_level,
         is_view=is_view,
         precision=precision or (PrecisionRule.FOLLOW if moves_elements else PrecisionRule.WIDE),
+        formula=formula,
     )

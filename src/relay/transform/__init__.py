@@ -23,6 +23,7 @@ from relay.transform.framework import Pass, Sequential, function_pass, module_pa
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
+from relay.transform.legalize import legalize as Legalize
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
@@ -56,6 +57,7 @@ __all__ = [
     "Inline",
     "LambdaLift",
     "LayoutPreferences",
+    "Legalize",
     "Monomorphize",
     "Pass",
     "PassContext",
