@@ -10,16 +10,18 @@ import numpy as np
 from relay import te
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.types import TensorType, TupleType, Type
-from relay.ops.build import Argument, TupleWrapper, as_expr, call, known_dtype, tuple_call
+from relay.ops.build import Argument, TupleWrapper, as_expr, call, known_dtype, known_rank, tuple_call
+from relay.ops.comparison import greater, where
 from relay.ops.elementwise import FLOATS, NUMBERS, unary_rule
-from relay.ops.elementwise_binary import add, multiply
+from relay.ops.elementwise_binary import add, maximum, multiply
 from relay.ops.elementwise_unary import erf, sigmoid
 from relay.ops.layout_rule import AxisAttribute, Elementwise
 from relay.ops.record import FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, same_dtype
+from relay.ops.shape import expand_dims
 from relay.tir.expr import Value
 
 
@@ -99,6 +101,7 @@ RELU = define(
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
     support_level=1,
+    formula=lambda _, data: maximum(data, 0),
 )  # fmt: skip
 LEAKY_RELU = define(
     "nn.leaky_relu",
@@ -113,6 +116,7 @@ LEAKY_RELU = define(
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
     support_level=3,
+    formula=lambda attributes, data: where(greater(data, 0), data, multiply(data, attributes.alpha)),
 )
 CLIP = define(
     "clip",
@@ -177,6 +181,14 @@ PRELU = define(
     layout=AxisAttribute("axis"),
     support_level=3,
 )
+
+
+def _bias_add_formula(attributes: BiasAddAttributes, data: Expr, bias: Expr) -> Expr:
+    rank = known_rank(data) or 0
+    trailing = rank - 1 - attributes.axis % rank
+    return add(data, expand_dims(bias, axis=1, num_newaxis=trailing) if trailing else bias)
+
+
 BIAS_ADD = define(
     "nn.bias_add",
     "A number added to each channel.",
@@ -188,6 +200,7 @@ BIAS_ADD = define(
     fusion=FusionKind.BROADCAST,
     layout=AxisAttribute("axis"),
     support_level=1,
+    formula=_bias_add_formula,
 )
 
 

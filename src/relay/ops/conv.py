@@ -24,7 +24,7 @@ from relay.ops.dimensions import derived, quotient
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.matmul import multiply_add, optional_dtype, product_dtype, rounded
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.window import (
@@ -282,6 +282,7 @@ def _conv(rank: int, attributes: type[Attributes]) -> OperatorRecord:
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=LayoutAttribute("data_layout", kernel="kernel_layout"),
         float_class=FloatClass.ROUNDING,
+        precision=PrecisionRule.NARROW,
         support_level=2,
     )  # fmt: skip
 

@@ -20,14 +20,19 @@ from relay.ops.elementwise import (
     unary_meaning,
     unary_rule,
 )  # fmt: skip
+from relay.ops.elementwise_binary import add, divide
 from relay.ops.layout_rule import Elementwise
 from relay.ops.record import (
     PIECEWISE_CONSTANT,
+    PRIMITIVE,
     WAITS_FOR_AUTODIFF,
     FloatClass,
+    Formula,
     FusionKind,
     Gradient,
+    NoFormula,
     OperatorRecord,
+    PrecisionRule,
     define,
 )  # fmt: skip
 from relay.ops.rounding import Array
@@ -37,6 +42,7 @@ from relay.tir.expr import Value
 def _record(
     name: str, description: str, function: Callable[[Array], Array], value: Callable[[Value], Value],
     accepts: Accepts = FLOATS, level: int = 1, gradient: Gradient = WAITS_FOR_AUTODIFF,
+    precision: PrecisionRule | None = None, formula: Formula | NoFormula = PRIMITIVE,
 ) -> OperatorRecord:  # fmt: skip
     return define(
         name,
@@ -50,6 +56,8 @@ def _record(
         float_class=FloatClass.ROUNDING if accepts is FLOATS else FloatClass.EXACT,
         gradient=gradient,
         support_level=level,
+        precision=precision,
+        formula=formula,
     )
 
 
@@ -96,11 +104,13 @@ EXP = _record("exp", "e to the power of each element.", np.exp, te.exp)
 LOG = _record("log", "Natural logarithm.", np.log, te.log)
 LOG2 = _record("log2", "Logarithm to base 2.", np.log2, te.log2)
 LOG10 = _record("log10", "Logarithm to base 10.", np.log10, te.log10)
-SQRT = _record("sqrt", "Square root.", np.sqrt, te.sqrt)
-RSQRT = _record("rsqrt", "1 / square root.", lambda x: 1 / np.sqrt(x), te.rsqrt)
-TANH = _record("tanh", "Hyperbolic tangent.", np.tanh, te.tanh)
-SIGMOID = _record("sigmoid", "1 / (1 + e^-x).", sigmoid_of, te.sigmoid)
-ERF = _record("erf", "The error function.", erf_of, te.erf)
+SQRT = _record("sqrt", "Square root.", np.sqrt, te.sqrt, precision=PrecisionRule.FOLLOW)
+RSQRT = _record("rsqrt", "1 / square root.", lambda x: 1 / np.sqrt(x), te.rsqrt,
+                precision=PrecisionRule.FOLLOW, formula=lambda _, x: divide(1.0, sqrt(x)))  # fmt: skip
+TANH = _record("tanh", "Hyperbolic tangent.", np.tanh, te.tanh, precision=PrecisionRule.FOLLOW)
+SIGMOID = _record("sigmoid", "1 / (1 + e^-x).", sigmoid_of, te.sigmoid, precision=PrecisionRule.FOLLOW,
+                  formula=lambda _, x: divide(1.0, add(exp(negative(x)), 1.0)))  # fmt: skip
+ERF = _record("erf", "The error function.", erf_of, te.erf, precision=PrecisionRule.FOLLOW)
 SIN = _record("sin", "Sine, of radians.", np.sin, te.sin)
 COS = _record("cos", "Cosine, of radians.", np.cos, te.cos)
 TAN = _record("tan", "Tangent, of radians.", np.tan, te.tan)

@@ -18,7 +18,7 @@ from relay.ir.expr import Call
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.tir.expr import Value
@@ -240,6 +240,7 @@ def _product(name: str, description: str, level: int, **fields: Any) -> Operator
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=OwnLayout("its axes are those of a matrix product"),
         float_class=FloatClass.ROUNDING,
+        precision=PrecisionRule.NARROW,
         support_level=level,
         **fields,
     )
@@ -250,6 +251,9 @@ DENSE = _product(
     inputs={"data": "[.., k]", "weight": "[units, k]"}, attributes=DenseAttributes, type_rule=_dense_rule,
     meaning=lambda attributes, data, weight: _matrix_product(data, weight.T, attributes.out_dtype),
     compute=_dense_compute,
+    formula=lambda attributes, data, weight: matmul(
+        data, weight, attributes.units, attributes.out_dtype, transpose_b=True
+    ),
 )  # fmt: skip
 MATMUL = _product(
     "nn.matmul", "Product of two matrices, either transposed on demand.", 1,

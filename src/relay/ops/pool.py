@@ -19,7 +19,7 @@ from relay.ir.types import TensorType, Type
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.window import (
@@ -288,6 +288,7 @@ def _pool(kind: str, rank: int, attributes: type[Attributes], meaning: Any, comp
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=LayoutAttribute("layout"),
         float_class=FloatClass.EXACT if kind == "max" else FloatClass.ROUNDING,
+        precision=PrecisionRule.FOLLOW,
         support_level=2,
     )
 

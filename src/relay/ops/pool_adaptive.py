@@ -22,7 +22,7 @@ from relay.ops.build import Argument, call
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.pool import check_layout, counted, mean_of
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.window import per_axis, spatial_axes
@@ -154,6 +154,7 @@ def _record(name: str, description: str, attributes: type[Attributes], maximum: 
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=LayoutAttribute("layout"),
         float_class=FloatClass.EXACT if maximum else FloatClass.ROUNDING,
+        precision=PrecisionRule.FOLLOW,
         support_level=level,
     )
 

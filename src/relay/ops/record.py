@@ -36,6 +36,15 @@ class FloatClass(Enum):
     ROUNDING = "the order of sums, fused multiply-add and polynomials of a few ulp"
 
 
+class PrecisionRule(Enum):
+    """What automatic mixed precision does with an operator on 32-bit floats. Whatever the type of its inputs, an
+    operator computes in 32 bits and rounds once."""
+
+    NARROW = "is worth the casts of its inputs: its time is that of its multiplications or of their operands"
+    FOLLOW = "takes narrow inputs where it gets them: casting for its sake would not pay"
+    WIDE = "keeps 32 bits: its result leaves the range of narrow types, or loses what matters"
+
+
 Compute: TypeAlias = Callable[[Any, tuple[Any, ...], Any], Any]
 """`compute(attributes, inputs, result type) -> te.Tensor | tuple`; an input that is a tuple comes as a tuple."""
 
@@ -81,11 +90,21 @@ class NoCompute:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class NoFormula:
+    """The operator is not written by others: a target has it or cannot run it."""
+
+    reason: str
+
+
+Formula: TypeAlias = Callable[..., Any]
+"""`formula(attributes, *arguments) -> Expr`: the call by other operators, for targets that do not have this one."""
 Gradient: TypeAlias = Union[Callable[..., Any], NotDifferentiable, NotYetDifferentiable]
 Meaning: TypeAlias = Callable[..., Any]
 """`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
 
 PIECEWISE_CONSTANT = NotDifferentiable("its value does not change with a small change of its inputs")
+PRIMITIVE = NoFormula("nobody has written it by other operators")
 WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differentiation")
 
 
@@ -104,6 +123,8 @@ class OperatorRecord(Operator):
     float_class: FloatClass
     support_level: int
     is_view: bool
+    precision: PrecisionRule
+    formula: Formula | NoFormula
 
 
 def define(
@@ -123,8 +144,14 @@ def define(
     extents: Extents = FromTypes(),
     effect: Effect = Effect.PURE,
     is_view: bool = False,
+    precision: PrecisionRule | None = None,
+    formula: Formula | NoFormula = PRIMITIVE,
 ) -> OperatorRecord:
-    """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation."""
+    """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation.
+
+    `precision`, where it is not given, is FOLLOW of what moves, compares and combines elements exactly, else WIDE.
+    """
+    moves_elements = float_class is FloatClass.EXACT and fusion is not FusionKind.OPAQUE
     names = tuple(inputs)
     return OperatorRecord(
         name=name,
@@ -143,4 +170,6 @@ def define(
         float_class=float_class,
         support_level=support_level,
         is_view=is_view,
+        precision=precision or (PrecisionRule.FOLLOW if moves_elements else PrecisionRule.WIDE),
+        formula=formula,
     )

@@ -35,7 +35,7 @@ from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.matmul import optional_dtype
 from relay.ops.pool import check_layout
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.tir.expr import Value
@@ -310,6 +310,7 @@ def _record(name: str, description: str, attributes: type[Attributes], rule: Any
         fusion=FusionKind.INJECTIVE,
         layout=LayoutAttribute("layout"),
         float_class=FloatClass.ROUNDING,
+        precision=PrecisionRule.FOLLOW,
         support_level=level,
     )
 

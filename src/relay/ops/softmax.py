@@ -11,12 +11,16 @@ from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import dtype_of
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.types import TensorType, Type
 from relay.ops.build import Argument, call
+from relay.ops.elementwise_binary import divide, subtract
+from relay.ops.elementwise_unary import exp, log
 from relay.ops.layout_rule import AxisAttribute
 from relay.ops.norm import statistics_over
 from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.reduce import max as largest_over
+from relay.ops.reduce import sum as sum_over
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.tir.expr import Value
@@ -73,6 +77,13 @@ def _compute(logarithm: bool, attributes: SoftmaxAttributes, inputs: tuple[te.Te
     return te.compute(result.shape, element, name="log_softmax" if logarithm else "softmax")
 
 
+def _formula(logarithm: bool, attributes: SoftmaxAttributes, data: Expr) -> Expr:
+    shifted = subtract(data, largest_over(data, attributes.axis, keepdims=True))
+    powers = exp(shifted)
+    total = sum_over(powers, attributes.axis, keepdims=True)
+    return subtract(shifted, log(total)) if logarithm else divide(powers, total)
+
+
 def _record(name: str, description: str, logarithm: bool) -> OperatorRecord:
     return define(
         f"nn.{name}",
@@ -86,6 +97,7 @@ def _record(name: str, description: str, logarithm: bool) -> OperatorRecord:
         layout=AxisAttribute("axis"),
         float_class=FloatClass.ROUNDING,
         support_level=1,
+        formula=partial(_formula, logarithm),
     )
 
 

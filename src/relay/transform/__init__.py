@@ -2,15 +2,24 @@
 
 from relay.infer.infer_type import infer_type
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
+from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis as BackwardFoldScaleAxis
+from relay.transform.canonicalize_cast import canonicalize_cast as CanonicalizeCast
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
+from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch_matmul as CombineParallelBatchMatmul
+from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d as CombineParallelConv2D
+from relay.transform.combine_parallel_dense import combine_parallel_dense as CombineParallelDense
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.convert_layout import convert_layout as ConvertLayout
 from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
+from relay.transform.fast_math import fast_math as FastMath
 from relay.transform.fold_constant import fold_constant as FoldConstant
+from relay.transform.fold_explicit_padding import fold_explicit_padding as FoldExplicitPadding
 from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
+from relay.transform.forward_fold_scale_axis import forward_fold_scale_axis as ForwardFoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
@@ -23,6 +32,7 @@ from relay.transform.instruments import (
     Validation,
 )
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
+from relay.transform.legalize import legalize as Legalize
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
@@ -36,11 +46,17 @@ from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
+from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrecision
 
 __all__ = [
     "A_NORMAL_FORM",
     "AlterOpLayout",
+    "BackwardFoldScaleAxis",
+    "CanonicalizeCast",
     "CanonicalizeOps",
+    "CombineParallelBatchMatmul",
+    "CombineParallelConv2D",
+    "CombineParallelDense",
     "ConstantArguments",
     "DeadCodeElimination",
     "Defunctionalization",
@@ -48,14 +64,19 @@ __all__ = [
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FUSED",
+    "ConvertLayout",
+    "FastMath",
     "FoldConstant",
+    "FoldExplicitPadding",
     "FoldScaleAxis",
+    "ForwardFoldScaleAxis",
     "FuseOps",
     "FusionLimits",
     "Inline",
     "Instrument",
     "LambdaLift",
     "LayoutPreferences",
+    "Legalize",
     "Monomorphize",
     "NodeCounts",
     "PartialEvaluate",
@@ -75,6 +96,7 @@ __all__ = [
     "ToCPS",
     "ToGraphNormalForm",
     "Validation",
+    "ToMixedPrecision",
     "function_pass",
     "infer_type",
     "level",

@@ -32,6 +32,7 @@ from relay.ops.layout_rule import (
     PerAxisAttributes,
 )
 from relay.ops.layout_transform import layout_transform
+from relay.ops.layouts import parse_layout
 from relay.ops.matmul import contrib_dense_pack, matmul
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, transpose
@@ -39,7 +40,7 @@ from relay.transform.context import LayoutPreferences, PassContext, fitting_bloc
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
 
-_PLAIN = "NCHW"
+_RANK = 4
 _FEW_ROWS = 4
 _BATCHED = 3  # axes of a batch of matrices
 
@@ -47,24 +48,34 @@ _BATCHED = 3  # axes of a batch of matrices
 @function_pass("AlterOpLayout", level=2)
 def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
-    layouts = _Layouts(context.layouts)
+    return relaid(function, Layouts(context.layouts))
+
+
+def relaid(function: Function, layouts: Layouts) -> Function:
+    """A function with its convolutions, and what stands between them, in other layouts; its type stays."""
     for expr in post_order(function.body):
         layouts.visit(expr)
     return with_body(function, layouts.plain(function.body))
 
 
 @dataclass(slots=True)
-class _Layouts:
-    """Each old expression's new versions: as it was, and (of rank-4 values) in the preferred layout."""
+class Layouts:
+    """Each old expression's new versions: as it was, and (of rank-4 values) in the preferred layout.
+
+    `source` is the layout of the convolutions that change. `kernel_layout` is that of their kernels, whatever it was;
+    empty: one that suits the target, of kernels in OIHW.
+    """
 
     preferences: LayoutPreferences
+    source: str = "NCHW"
+    kernel_layout: str = ""
     originals: dict[int, Expr] = field(default_factory=dict)
     converted: dict[int, Expr] = field(default_factory=dict)
 
     @property
     def order(self) -> tuple[int, ...]:
         """Axis `i` of the preferred layout is axis `order[i]` of NCHW."""
-        return tuple(_PLAIN.index(letter) for letter in self.preferences.conv2d_data)
+        return tuple(self.source.index(letter) for letter in self.preferences.conv2d_data)
 
     def plain(self, expr: Expr) -> Expr:
         """The new version of an expression with its axes in their old order."""
@@ -73,7 +84,7 @@ class _Layouts:
             if isinstance(expr, Tuple):
                 known = same_type(rebuild(expr, [self.plain(each) for each in expr.fields]), expr)
             else:
-                known = layout_transform(self.converted[id(expr)], self.preferences.conv2d_data, _PLAIN)
+                known = layout_transform(self.converted[id(expr)], self.preferences.conv2d_data, self.source)
             self.originals[id(expr)] = known
         return known
 
@@ -81,7 +92,7 @@ class _Layouts:
         """The new version of a rank-4 expression in the preferred layout."""
         known = self.converted.get(id(expr))
         if known is None:
-            known = layout_transform(self.originals[id(expr)], _PLAIN, self.preferences.conv2d_data)
+            known = layout_transform(self.originals[id(expr)], self.source, self.preferences.conv2d_data)
             self.converted[id(expr)] = known
         return known
 
@@ -98,7 +109,7 @@ class _Layouts:
         if isinstance(expr, Call) and isinstance(expr.op, Op) and isinstance(expr.op.operator, OperatorRecord):
             new = self._follow(expr, expr.op.operator)
             if new is not None:
-                versions = self.converted if _rank(expr) == len(_PLAIN) else self.originals
+                versions = self.converted if _rank(expr) == _RANK else self.originals
                 versions[id(expr)] = new
                 return
             product = self._packed_dense(expr) or self._columns_innermost(expr, expr.op.operator)
@@ -115,7 +126,7 @@ class _Layouts:
         if isinstance(expr.attrs, Conv2DAttributes) and record.name == "nn.conv2d":
             return self._conv2d(expr, expr.attrs, record)
         drops_axes = isinstance(record.layout, AxisAttribute) and record.layout.drops_axes
-        if not isinstance(expr.checked_type, TensorType) or (_rank(expr) != len(_PLAIN) and not drops_axes):
+        if not isinstance(expr.checked_type, TensorType) or (_rank(expr) != _RANK and not drops_axes):
             return None
         rule = record.layout
         match rule:
@@ -124,7 +135,7 @@ class _Layouts:
             case Elementwise() | Broadcasting():
                 return self._elementwise(expr, record)
             case LayoutAttribute(attribute=attribute):
-                if not self.is_preferred(expr.args[0]) or getattr(expr.attrs, attribute) != _PLAIN:
+                if not self.is_preferred(expr.args[0]) or getattr(expr.attrs, attribute) != self.source:
                     return None
                 attrs = _changed(expr.attrs, **{attribute: self.preferences.conv2d_data})
                 return call(record, (self.preferred(expr.args[0]), *map(self.plain, expr.args[1:])), attrs)
@@ -139,18 +150,24 @@ class _Layouts:
 
     def _conv2d(self, expr: Call, attributes: Conv2DAttributes, record: OperatorRecord) -> Expr | None:
         data, weight = expr.args
-        standard = attributes.data_layout == _PLAIN and attributes.kernel_layout == "OIHW" and not attributes.out_layout
-        type_ = weight.checked_type
-        if not standard or not isinstance(type_, TensorType) or not isinstance(type_.shape[0], int):
+        kernel = parse_layout(attributes.kernel_layout)
+        changes = self.kernel_layout or attributes.kernel_layout == "OIHW"
+        if not changes or kernel.blocks or attributes.data_layout != self.source or attributes.out_layout:
             return None
-        kernel_layout = self._kernel_layout(attributes, type_, isinstance(weight, Constant))
-        packed = layout_transform(self.plain(weight), "OIHW", kernel_layout)
-        kernel_size = attributes.kernel_size or tuple(e for e in type_.shape[2:] if isinstance(e, int))
+        type_ = weight.checked_type
+        extents = kernel.extents(type_.shape) if isinstance(type_, TensorType) else {}
+        if not isinstance(type_, TensorType) or not isinstance(extents["O"], int):
+            return None
+        kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
+        same = kernel_layout == attributes.kernel_layout
+        packed = self.plain(weight) if same else layout_transform(self.plain(weight), kernel.text, kernel_layout)
+        space = (extents["H"], extents["W"])
+        kernel_size = attributes.kernel_size or tuple(extent for extent in space if isinstance(extent, int))
         attrs = _changed(
             attributes,
             data_layout=self.preferences.conv2d_data,
             kernel_layout=kernel_layout,
-            channels=type_.shape[0],
+            channels=extents["O"],
             kernel_size=kernel_size,
         )
         return call(record, (self.preferred(data), packed), attrs)
@@ -178,12 +195,12 @@ class _Layouts:
     def _aligned(self, argument: Expr, type_: TensorType) -> Expr:
         """An input of a broadcasting operator, its axes in the preferred order."""
         rank = len(type_.shape)
-        if rank == len(_PLAIN):
+        if rank == _RANK:
             return self.preferred(argument)
         plain = self.plain(argument)
         if rank == 0:
             return plain
-        full = (1,) * (len(_PLAIN) - rank) + type_.shape
+        full = (1,) * (_RANK - rank) + type_.shape
         return transpose(reshape(plain, full), self.order)
 
     def _axis(self, expr: Call, record: OperatorRecord, rule: AxisAttribute) -> Expr | None:
@@ -191,15 +208,15 @@ class _Layouts:
         if not self.is_preferred(data):
             return None
         parts = data.fields if isinstance(data, Tuple) else (data,)
-        if any(_rank(part) != len(_PLAIN) for part in parts):
+        if any(_rank(part) != _RANK for part in parts):
             return None
         axes = getattr(expr.attrs, rule.attribute)
         if axes is None or getattr(expr.attrs, "exclude", False):
             return None
         many = axes if isinstance(axes, tuple) else (axes,)
-        renamed = tuple(self.order.index(axis % len(_PLAIN)) for axis in many)
+        renamed = tuple(self.order.index(axis % _RANK) for axis in many)
         if rule.drops_axes and not getattr(expr.attrs, "keepdims", False):
-            rest = [axis for axis in self.order if axis not in {a % len(_PLAIN) for a in many}]
+            rest = [axis for axis in self.order if axis not in {a % _RANK for a in many}]
             if rest != sorted(rest):
                 return None
         attrs = _changed(expr.attrs, **{rule.attribute: renamed if isinstance(axes, tuple) else renamed[0]})

@@ -1,0 +1,54 @@
+"""What passes with arguments refuse, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import relay
+from relay.base.diagnostics import RelayError
+from relay.transform import (
+    CombineParallelBatchMatmul,
+    CombineParallelConv2D,
+    CombineParallelDense,
+    ConvertLayout,
+    Legalize,
+    PassContext,
+)
+from tests.messages import check_message
+
+
+@pytest.mark.parametrize("combine", [CombineParallelBatchMatmul, CombineParallelConv2D, CombineParallelDense])
+def test_one_branch_cannot_be_combined(combine: Callable[..., object]) -> None:
+    with pytest.raises(RelayError) as caught:
+        combine(min_num_branches=1)
+    check_message("passes", "branch_count", caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "layouts"),
+    [
+        ("layouts_operator", {"nn.dense": ("NCHW",)}),
+        ("layouts_data", {"nn.conv2d": ("NCWH2c", "OIHW")}),
+        ("layouts_kernel", {"nn.conv2d": ("NHWC", "HWIO16o")}),
+    ],
+)
+def test_layouts_that_cannot_be_had(name: str, layouts: dict[str, tuple[str, ...]]) -> None:
+    with pytest.raises(RelayError) as caught:
+        ConvertLayout(layouts)
+    check_message("passes", name, caught.value)
+
+
+def test_an_operator_without_formula_names_its_place() -> None:
+    module = relay.parse('#[version = "0.0.5"]\ndef @main(%x: Tensor[(4), float32]) { erf(%x) }')
+    with pytest.raises(RelayError) as caught:
+        Legalize(["erf"])(module)
+    check_message("passes", "no_formula", caught.value)
+
+
+def test_fast_math_runs_only_when_it_is_required() -> None:
+    module = relay.parse('#[version = "0.0.5"]\ndef @main(%x: Tensor[(4), float32]) { divide(%x, 3f) }')
+    for required, operator in (((), "divide"), (("FastMath",), "multiply")):
+        with PassContext(opt_level=4, required_pass=required):
+            assert operator in relay.astext(relay.transform.optimization_pipeline(module))
