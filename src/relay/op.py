@@ -1,6 +1,7 @@
 """`relay.op`: the operators that need no name space; `relay` hands them on."""
 
 from relay.ops.activation import clip
+from relay.ops.argwhere import argwhere
 from relay.ops.build import TupleWrapper, symbol, var
 from relay.ops.combine import concatenate, split, stack
 from relay.ops.comparison import (
@@ -104,6 +105,7 @@ from relay.ops.slice import slice_like, strided_slice
 from relay.ops.sort import argsort, sort, topk
 from relay.ops.table import OPERATORS
 from relay.ops.tile import broadcast_to, broadcast_to_like, repeat, tile
+from relay.ops.unique import unique
 
 __all__ = [
     "abs",
@@ -116,6 +118,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "argwhere",
     "asin",
     "asinh",
     "atan",
@@ -215,6 +218,7 @@ __all__ = [
     "trunc",
     "trunc_divide",
     "trunc_mod",
+    "unique",
     "TupleWrapper",
     "var",
     "variance",

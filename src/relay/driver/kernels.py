@@ -9,14 +9,17 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 
-from relay.arith.expr import Symbol, free_symbols
+from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
-from relay.ir.expr import Function
-from relay.ir.types import TensorType
+from relay.ir.attributes import attribute_symbols
+from relay.ir.expr import Call, Function
+from relay.ir.traversal import post_order
+from relay.ir.type_traversal import type_symbols
 from relay.lower.backend import Backend
 from relay.lower.group import Group, make_group
 from relay.lower.in_place import in_place_inputs
 from relay.lower.kernel_calls import KernelInfo
+from relay.lower.value_extents import EXTENTS, open_symbols
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.step import Step
 from relay.text.printer import astext
@@ -42,9 +45,10 @@ class Kernel:
         """The scheduled kernel as loops, before they are made ready for emission."""
         group = self.group()
         function = lower_to_loops(group.outputs, group.inputs, backend.schedule(group), name=self.info.name)
-        if function.symbols != self.info.symbols:
+        unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
+        if unknown:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
-        return replace(function, attributes=self._aliases(function))
+        return replace(function, symbols=self.info.symbols, attributes=self._aliases(function))
 
     def _aliases(self, function: PrimFunc) -> tuple[tuple[str, str], ...]:
         """Tells emission which parameters may be the same memory."""
@@ -82,16 +86,19 @@ class KernelTable:
 def _kernel(function: Function, text: str) -> Kernel:
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
-    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place_inputs(function))
+    in_place = () if EXTENTS in function.attrs else in_place_inputs(function)
+    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place)
     return Kernel(info, function, text)
 
 
 def kernel_symbols(function: Function) -> tuple[Symbol, ...]:
-    """The dimension symbols of a kernel, in order of first appearance in its parameters, by name in an extent."""
-    found: dict[Symbol, None] = {}
-    for parameter in function.params:
-        type_ = parameter.checked_type
-        for extent in type_.shape if isinstance(type_, TensorType) else ():
-            for symbol in sorted(free_symbols(extent), key=lambda symbol: symbol.name):
-                found.setdefault(symbol)
+    """The dimension symbols of a kernel, in order of first appearance: those of its parameters' types, then those that
+    stand in its result or in attributes only."""
+    types = [parameter.checked_type for parameter in function.params]
+    found = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
+    if EXTENTS not in function.attrs:
+        found.update(dict.fromkeys(open_symbols(function)))
+    for node in post_order(function.body):
+        if isinstance(node, Call) and node.attrs is not None:
+            found.update(dict.fromkeys(attribute_symbols(node.attrs)))
     return tuple(found)

@@ -13,7 +13,7 @@ from relay.arith.expr import Comparison, Symbol
 from relay.infer.constraints import attributes_of
 from relay.infer.explain import callee_name
 from relay.infer.unify import Mode, Undecided, Unifier, instantiate
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Check, Solved
 from relay.ir.traversal import post_order
@@ -60,9 +60,16 @@ def node_checks(node: Expr, module: IRModule, visible: Set[Symbol]) -> tuple[Che
         case Function(_, body, ret_type) if ret_type is not None:
             return _checks(_related(_type_of(body), ret_type), "the result of a function")
         case Let(var, value) if var.type_annotation is not None:
-            return _checks(_related(_type_of(value), var.type_annotation), f"the value of %{var.name_hint}")
+            return annotation_checks(var, value)
         case _:
             return ()
+
+
+def annotation_checks(var: Var, value: Expr) -> tuple[Check, ...]:
+    """The checks that a variable's annotation makes of the value that a let binds to it."""
+    if var.type_annotation is None:
+        return ()
+    return _checks(_related(_type_of(value), var.type_annotation), f"the value of %{var.name_hint}")
 
 
 def _operator_checks(call: Call, op: Op) -> tuple[Check, ...]:

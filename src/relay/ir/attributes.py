@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
-from typing import TypeAlias, Union
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, TypeAlias, Union, cast
 
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, Node, Symbol, free_symbols, substitute
 from relay.base.dtypes import DType
 
 AttributeValue: TypeAlias = Union[
@@ -40,6 +40,33 @@ class Attributes:
 @dataclass(frozen=True, slots=True)
 class NoAttributes(Attributes):
     """Of an operator that has none."""
+
+
+def attribute_symbols(attributes: Attributes) -> tuple[Symbol, ...]:
+    """The dimension symbols in attributes, each once, by field."""
+    found: dict[Symbol, None] = {}
+    stack: list[object] = [getattr(attributes, field.name) for field in reversed(fields(attributes))]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, tuple):
+            stack.extend(reversed(cast("tuple[object, ...]", value)))
+        elif isinstance(value, Node):
+            found.update(dict.fromkeys(sorted(free_symbols(value), key=lambda symbol: symbol.name)))
+    return tuple(found)
+
+
+def with_extents(attributes: Attributes, extents: Mapping[Symbol, IntExpr]) -> Attributes:
+    """The attributes with dimension symbols replaced; the same ones if they have none of these."""
+    if not any(symbol in extents for symbol in attribute_symbols(attributes)):
+        return attributes
+    changes = {field.name: _with_extents(getattr(attributes, field.name), extents) for field in fields(attributes)}
+    return replace(attributes, **cast("dict[str, Any]", changes))
+
+
+def _with_extents(value: object, extents: Mapping[Symbol, IntExpr]) -> object:
+    if isinstance(value, tuple):
+        return tuple(_with_extents(item, extents) for item in cast("tuple[object, ...]", value))
+    return substitute(value, extents) if isinstance(value, Node) else value
 
 
 def _tuples(value: object) -> object:

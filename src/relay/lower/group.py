@@ -10,6 +10,7 @@ from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
+from relay.lower.value_extents import EXTENTS, value_extents
 from relay.ops.record import OperatorRecord
 from relay.te.compute import compute, placeholder
 from relay.te.tensor import Tensor
@@ -30,13 +31,16 @@ class Group:
 
 
 def make_group(function: Function) -> Group:
-    """The tensor expressions of a primitive function whose parameters are tensors."""
+    """The tensor expressions of a primitive function whose parameters are tensors; where it stands for the extents of
+    its body (`value_extents`), those of the extents."""
     values: dict[int, GroupValue] = {}
     inputs: list[Tensor] = []
     for parameter in function.params:
         tensor = _placeholder(parameter)
         inputs.append(tensor)
         values[id(parameter)] = tensor
+    if EXTENTS in function.attrs:
+        return Group(str(function.attrs["name"]), tuple(inputs), (_extents(function, values),), ())
     anchors: list[tuple[Call, GroupValue]] = []
     for expr in post_order(function.body):
         if id(expr) in values or isinstance(expr, Op):
@@ -46,6 +50,15 @@ def make_group(function: Function) -> Group:
             anchors.append((expr, value))
     name = str(function.attrs.get("name", "kernel"))
     return Group(name, tuple(inputs), flat(values[id(function.body)]), tuple(anchors))
+
+
+def _extents(function: Function, values: Mapping[int, GroupValue]) -> Tensor:
+    extents, call = value_extents(function), function.body
+    if extents is None or not isinstance(call, Call):
+        raise CompilerBug("lower", "the extents of this group do not depend on values")
+    known = {**values, **{id(each): _computed(each, values) for each in call.args if isinstance(each, Constant)}}
+    result: Tensor = extents.extents(call.attrs, tuple(known[id(each)] for each in call.args), _type_of(call))
+    return result
 
 
 def flat(value: GroupValue) -> tuple[Tensor, ...]:

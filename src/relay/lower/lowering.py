@@ -30,6 +30,7 @@ from relay.lower.program import (
     ProgramFunction,
 )
 from relay.lower.refusal import not_native
+from relay.lower.run_time_checks import failure_text
 from relay.lower.storage import Lifetime, plan_storage
 from relay.lower.views import is_view
 from relay.runtime.extents import symbol_sources
@@ -146,7 +147,7 @@ def _bound(
             result = _nested(_known_type(value), _tensor)
             kernel = kernel_of(function)
             known = extents_of(function, [argument.type for argument in arguments])
-            extents = tuple(known[symbol] for symbol in kernel.symbols)
+            extents = tuple(known.get(symbol, symbol) for symbol in kernel.symbols)
             outputs = tuple(leaf.storage for leaf in _leaves(result))
             steps.append(_KernelStep(kernel, tuple(a.storage for a in arguments), outputs, extents))
             return result
@@ -202,7 +203,7 @@ def extent_checks(
     """The checks as instructions, and what each failure means."""
     found: dict[str, CheckExtents] = {}
     for check in checks:
-        text = f"{check.message} (needs {check.condition})"
+        text = failure_text(check)
         unknown = (free_symbols(check.condition.left) | free_symbols(check.condition.right)) - set(symbols)
         if unknown:
             raise not_native(function, f"checks `{check.condition}`, an extent that its inputs do not determine")

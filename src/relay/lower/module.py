@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from relay.arith.expr import free_symbols
 from relay.infer.checks import checks_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Check
 from relay.ir.sharing import scopes
+from relay.ir.type_traversal import type_symbols
 from relay.ir.types import (
     FuncType,
     GlobalTypeVar,
@@ -28,6 +30,7 @@ from relay.lower.place import CheckExtents
 from relay.lower.procedures import Procedures, is_deep
 from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction, ValueParameter
 from relay.lower.refusal import not_native
+from relay.lower.value_extents import value_extents
 from relay.runtime.manifest import CellLabel, ResultSpec, TensorLabel
 
 Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
@@ -67,27 +70,30 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Progr
 
 
 def entry_checks(function: Function, module: IRModule) -> tuple[Check, ...]:
-    """The run-time checks of a typed function, all of which can be made when it is entered.
-
-    Raises `RelayError` (rule `not-native-yet`) for one inside a branch or a closure, which may never be evaluated.
-    """
+    """The run-time checks of a typed function that can be made when it is entered: they speak of its parameters alone,
+    and what they belong to is evaluated for certain. The others wait until the run gets there."""
     found = checks_of(function, module)
     if not found:
         return ()
     where = scopes(function.body)
-    for each in found:
-        if each.node is not function and where.of(each.node) is not where.root:
-            raise not_native(each.node, f"checks `{each.check.condition}` inside a branch or a closure")
-    return tuple(each.check for each in found)
+    types = [parameter.checked_type for parameter in function.params]
+    given = {symbol for type_ in types if type_ is not None for symbol in type_symbols(type_)}
+    return tuple(
+        each.check
+        for each in found
+        if (each.node is function or where.of(each.node) is where.root)
+        and free_symbols(each.check.condition.left) | free_symbols(each.check.condition.right) <= given
+    )
 
 
 def is_straight(function: Function) -> bool:
-    """Whether a function only runs kernels on tensors, one after another."""
+    """Whether a function only runs kernels on tensors, one after another, of extents known when it is entered."""
     body: Expr = function.body
     while isinstance(body, Let):
         match body.value:
             case Call(op=Function() as callee) if callee.attrs.get("Primitive"):
-                pass
+                if value_extents(callee) is not None:
+                    return False
             case Var() | Constant() | Tuple() | TupleGetItem():
                 pass
             case _:

@@ -3,7 +3,7 @@
     procedure   ::= name, parameters, blocks
     block       ::= parameters, instructions, terminator
     instruction ::= NewTensor | NewConstant | NewView | NewCell | NewClosure | Immediate | Field | StoreField | Retain
-                  | Release | RunKernel | CallProcedure | CallClosure | ReadExtent | CheckExtents
+                  | Release | RunKernel | CallProcedure | CallClosure | ReadExtent | ReadElement | CheckExtents
     terminator  ::= Branch | Switch | Jump | Return | TailCall | TailCallClosure | Fail
 
 A register holds one word: the address of a counted object, or an odd number that stands for an object without fields.
@@ -200,9 +200,21 @@ class ReadExtent:
         return f"{self.symbol} = (extent {self.axis} of {self.tensor} - {self.offset}) / {self.factor}"
 
 
+@dataclass(frozen=True, slots=True)
+class ReadElement:
+    """`symbol` is element `index` of an int64 tensor with one axis."""
+
+    symbol: Symbol
+    tensor: Register
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.symbol} = {self.tensor}[{self.index}]"
+
+
 ProcedureInstruction: TypeAlias = Union[
     NewTensor, NewConstant, NewView, NewCell, NewClosure, Immediate, Field, StoreField, Retain, Release, RunKernel,
-    CallProcedure, CallClosure, ReadExtent, CheckExtents,
+    CallProcedure, CallClosure, ReadExtent, ReadElement, CheckExtents,
 ]  # fmt: skip
 
 

@@ -8,13 +8,15 @@ callee is known go straight to its procedure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.graph import strongly_connected
-from relay.ir.expr import Constant, Constructor, Function, GlobalVar, Match, Var
+from relay.infer.checks import node_checks
+from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Match, Var
 from relay.ir.module import IRModule
+from relay.ir.operator import Check
 from relay.lower.blocks import OpenProcedure
 from relay.lower.kernel_calls import Constants, KernelInfo, KernelOf
 from relay.lower.liveness import FreeVariables
@@ -32,6 +34,7 @@ from relay.lower.procedure import (
 )
 from relay.lower.scope import ScopeLowering
 from relay.lower.surroundings import constructor_label
+from relay.lower.value_extents import extents_function
 from relay.runtime.manifest import NO_CLAUSE_FITS, Label
 
 
@@ -60,6 +63,7 @@ class Procedures:
     _locals: dict[int, str] = field(default_factory=dict)
     _wrappers: dict[GlobalVar | Constructor, str] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
+    _extents: dict[int, tuple[Function, Function]] = field(default_factory=dict)
 
     def finish(self) -> None:
         """Make all procedures that were asked for, and those that they ask for."""
@@ -80,6 +84,12 @@ class Procedures:
 
     def failure(self, meaning: str) -> int:
         return self.failures.setdefault(meaning, len(self.failures) + 1)
+
+    def checks(self, node: Expr) -> Sequence[Check]:
+        return node_checks(node, self.module, frozenset())
+
+    def extents_function(self, function: Function) -> Function:
+        return self._extents.setdefault(id(function), (function, extents_function(function)))[1]
 
     def no_clause_failure(self, match: Match) -> int:
         where = "" if match.span is None else f" ({match.span})"
@@ -148,7 +158,7 @@ class Procedures:
         symbols: dict[Symbol, IntExpr] = {}
         for var in variables:
             lowering.read_symbols(block, var, symbols)
-        lowering.run(block, function.body, variables, symbols)
+        lowering.run(block, function, variables, symbols)
 
     def _wrapper(self, name: str, value: GlobalVar | Constructor) -> Procedure:
         """A procedure that is called like a closure's: it drops the closure and does what `value` does."""

@@ -9,10 +9,12 @@ and does not use. So no value outlives its last use, and a call in tail position
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
+from relay.arith.expr import Comparison, IntExpr, Symbol, free_symbols, substitute
+from relay.base.dtypes import DType
+from relay.infer.checks import annotation_checks
 from relay.ir.expr import (
     Call,
     Constant,
@@ -30,11 +32,14 @@ from relay.ir.expr import (
     Var,
     pattern_vars,
 )
+from relay.ir.operator import Check
+from relay.ir.type_traversal import type_symbols
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.lower.blocks import OpenBlock, OpenProcedure
 from relay.lower.kernel_calls import extents_of, size_bytes
 from relay.lower.liveness import FreeVariables, chain
 from relay.lower.matching import lower_decisions
+from relay.lower.place import CheckExtents
 from relay.lower.procedure import (
     Branch,
     CallClosure,
@@ -48,6 +53,7 @@ from relay.lower.procedure import (
     NewTensor,
     NewView,
     Operand,
+    ReadElement,
     ReadExtent,
     Register,
     Release,
@@ -59,7 +65,9 @@ from relay.lower.procedure import (
     TailCallClosure,
 )
 from relay.lower.refusal import not_native
+from relay.lower.run_time_checks import failure_text, group_checks
 from relay.lower.surroundings import Surroundings, constructor_label
+from relay.lower.value_extents import open_symbols, value_extents
 from relay.lower.views import is_view
 from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import CellLabel, Label, TensorLabel
@@ -88,23 +96,70 @@ class ScopeLowering:
         self.known: dict[Var, str] = {}  # local functions whose code is known
         self.tasks: list[_Task] = []
 
-    def run(self, block: OpenBlock, scope: Expr, owned: Iterable[Var], symbols: dict[Symbol, IntExpr]) -> None:
-        """Lower a scope and all inside it; its value is the procedure's result."""
-        self.tasks.append(_Task(block, scope, dict.fromkeys(owned), symbols, None))
+    def run(
+        self, block: OpenBlock, function: Function, owned: Iterable[Var], symbols: dict[Symbol, IntExpr]
+    ) -> None:  # fmt: skip
+        """Lower the body of a function and all inside it; its value is the procedure's result."""
+        checks = self.around.checks(function)
+        join = self._checked_result(function, checks, dict(symbols)) if checks else None
+        self.tasks.append(_Task(block, function.body, dict.fromkeys(owned), symbols, join))
         while self.tasks:
             _ScopeChain(self, self.tasks.pop()).lower()
 
+    def _checked_result(
+        self, function: Function, checks: Sequence[Check], symbols: dict[Symbol, IntExpr]
+    ) -> OpenBlock:  # fmt: skip
+        """The block that makes sure of a result before it is given back."""
+        register = self.procedure.register()
+        block = self.procedure.block((register,))
+        if function.body.checked_type is not None:
+            self.read_symbols_of(block, register, function.body.checked_type, symbols)
+        self.check(block, checks, symbols, function)
+        block.close(Return(register))
+        return block
+
     def read_symbols(self, block: OpenBlock, var: Var, symbols: dict[Symbol, IntExpr]) -> None:
-        """Define the symbols of a variable's type that nothing before it determined."""
-        type_ = var.checked_type
-        if not isinstance(type_, TensorType):
-            return
-        for symbol, source in symbol_sources([type_.shape]).items():
-            if symbol not in symbols:
-                fresh = Symbol(symbol.name)
-                symbols[symbol] = fresh
-                register = self.registers[var]
-                block.add(ReadExtent(fresh, register, source.axis, source.factor, source.offset))
+        """Define the symbols of a variable's type that nothing before it determined. Those of a tuple wait for its
+        fields."""
+        if isinstance(var.checked_type, TensorType):
+            self.read_symbols_of(block, self.registers[var], var.checked_type, symbols)
+
+    def read_symbols_of(
+        self, block: OpenBlock, register: Register, type_: Type, symbols: dict[Symbol, IntExpr]
+    ) -> None:  # fmt: skip
+        """Define the symbols of a value's type, fields of tuples included."""
+        if isinstance(type_, TupleType):
+            for index, field in enumerate(type_.fields):
+                if any(symbol not in symbols for symbol in type_symbols(field)):
+                    part = self.procedure.register()
+                    block.add(Field(part, register, index))
+                    self.read_symbols_of(block, part, field, symbols)
+        elif isinstance(type_, TensorType):
+            for symbol, source in symbol_sources([type_.shape]).items():
+                if symbol not in symbols:
+                    fresh = symbols[symbol] = Symbol(symbol.name)
+                    block.add(ReadExtent(fresh, register, source.axis, source.factor, source.offset))
+
+    def check(
+        self, block: OpenBlock, checks: Sequence[Check], symbols: dict[Symbol, IntExpr], where: Expr
+    ) -> None:  # fmt: skip
+        """End the call unless all `checks` hold."""
+        for check in checks:
+            left, right = (extent_here(side, symbols, where) for side in (check.condition.left, check.condition.right))
+            condition = Comparison(left, check.condition.op, right)
+            block.add(CheckExtents(condition, self.around.failure(failure_text(check))))
+
+
+def extent_here(extent: IntExpr, symbols: Mapping[Symbol, IntExpr], where: Expr) -> IntExpr:
+    """An extent in terms of the symbols that are defined in a procedure."""
+    if isinstance(extent, int):
+        return extent
+    unknown = [symbol.name for symbol in free_symbols(extent) if symbol not in symbols]
+    if unknown:
+        raise not_native(where, f"needs the extent `{min(unknown)}`, which no value before determines")
+    if extent == ANY:
+        raise not_native(where, "needs an extent that only the run knows, inside a value")
+    return substitute(extent, symbols)
 
 
 class _ScopeChain:
@@ -137,6 +192,7 @@ class _ScopeChain:
             self._release_dead()
             self.owned[var] = None
             self.scopes.read_symbols(self.block, var, self.symbols)
+            self._check_annotation(var, value)
             if var not in self.last:
                 self._drop(var)
         self.time = len(self.bindings)
@@ -206,8 +262,10 @@ class _ScopeChain:
             case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
                 self.registers[var] = self._kernel(value, function, args)
             case Call(op=Constructor() as constructor, args=args):
+                self._check_call(value)
                 self.registers[var] = self._cell(constructor_label(constructor), args)
             case Call(op=callee, args=args):
+                self._check_call(value)
                 return self._call(var, callee, args, tail)
             case Tuple(fields=fields):
                 self.registers[var] = self._cell(CellLabel("tuple"), fields)
@@ -275,19 +333,65 @@ class _ScopeChain:
         types = [self._here(argument) for argument in args]
         inputs = tuple(self._operand(argument) for argument in args)
         result_type = call.checked_type
+        self.scopes.check(self.block, group_checks(function), self.symbols, call)
+        known = extents_of(function, types)
+        self._compute_extents(function, inputs, known, call)
         if is_view(function) and isinstance(result_type, TensorType):
             return self._view(args[0], self._type_here(result_type, call))
         fields = result_type.fields if isinstance(result_type, TupleType) else (result_type,)
         outputs = tuple(self._new_tensor(field, call) for field in fields)
-        kernel = self.around.kernel(function)
-        known = extents_of(function, types)
-        extents = tuple(known[symbol] for symbol in kernel.symbols)
-        self.block.add(RunKernel(kernel.name, inputs, outputs, extents))
+        self._run(function, inputs, outputs, known, call)
         if not isinstance(result_type, TupleType):
             return outputs[0]
         result = self._register()
         self.block.add(NewCell(result, self.around.label(CellLabel("tuple")), outputs))
         return result
+
+    def _run(
+        self, function: Function, inputs: tuple[Operand, ...], outputs: tuple[Register, ...],
+        known: Mapping[Symbol, IntExpr], call: Call,
+    ) -> None:  # fmt: skip
+        """Run a kernel whose parameters have extents as `known` says; other symbols are those of this procedure."""
+        kernel = self.around.kernel(function)
+        extents = tuple(
+            known[symbol] if symbol in known else extent_here(symbol, self.symbols, call) for symbol in kernel.symbols
+        )
+        self.block.add(RunKernel(kernel.name, inputs, outputs, extents))
+
+    def _compute_extents(
+        self, function: Function, inputs: tuple[Operand, ...], known: Mapping[Symbol, IntExpr], call: Call
+    ) -> None:  # fmt: skip
+        """Define the symbols of a kernel's result that only the values of its inputs tell, if there are such."""
+        extents = value_extents(function)
+        if extents is None:
+            return
+        symbols = open_symbols(function)
+        numbers = self._register()
+        label = self.around.label(TensorLabel(DType.INT64, 1))
+        self.block.add(NewTensor(numbers, label, (len(symbols),), 8 * len(symbols)))
+        self._run(self.around.extents_function(function), inputs, (numbers,), known, call)
+        for index, symbol in enumerate(symbols):
+            fresh = self.symbols[symbol] = Symbol(symbol.name)
+            self.block.add(ReadElement(fresh, numbers, index))
+        self.block.add(Release(numbers))
+        first = self.symbols[symbols[0]]
+        for reason, text in enumerate(extents.failures):
+            self.block.add(CheckExtents(Comparison(first, "!=", -1 - reason), self.around.failure(text)))
+
+    def _check_call(self, call: Call) -> None:
+        checks = self.around.checks(call)
+        self._read_symbols_of(call.args if checks else ())
+        self.scopes.check(self.block, checks, self.symbols, call)
+
+    def _check_annotation(self, var: Var, value: Expr) -> None:
+        checks = annotation_checks(var, value)
+        self._read_symbols_of([var] if checks else ())
+        self.scopes.check(self.block, checks, self.symbols, value)
+
+    def _read_symbols_of(self, atoms: Iterable[Expr]) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var) and atom.checked_type is not None:
+                self.scopes.read_symbols_of(self.block, self.registers[atom], atom.checked_type, self.symbols)
 
     def _operand(self, argument: Expr) -> Operand:
         match argument:
@@ -321,15 +425,7 @@ class _ScopeChain:
             raise not_native(where, f"gives an operator a value of type {type_}")
         if ANY in type_.shape:
             raise not_native(where, f"computes with a value of type {type_}, whose extent only the run knows")
-        return TensorType(tuple(self._extent(extent, where) for extent in type_.shape), type_.dtype)
-
-    def _extent(self, extent: IntExpr, where: Expr) -> IntExpr:
-        if isinstance(extent, int):
-            return extent
-        unknown = [symbol.name for symbol in free_symbols(extent) if symbol not in self.symbols]
-        if unknown:
-            raise not_native(where, f"needs the extent `{min(unknown)}`, which no value before determines")
-        return substitute(extent, self.symbols)
+        return TensorType(tuple(extent_here(extent, self.symbols, where) for extent in type_.shape), type_.dtype)
 
     # ---------------------------------------------------------------------------------------------------- choices
 

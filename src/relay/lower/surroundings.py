@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from relay.ir.expr import Constant, Constructor, Function, GlobalVar, Match, Var
+from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Match, Var
+from relay.ir.operator import Check
 from relay.lower.kernel_calls import KernelInfo
 from relay.lower.liveness import FreeVariables
 from relay.lower.place import ConstantPlace
@@ -36,6 +38,18 @@ class Surroundings(Protocol):
 
     def wrapper(self, value: GlobalVar | Constructor) -> str:
         """The procedure of a closure without captures that stands for a global function or a constructor."""
+        ...
+
+    def failure(self, meaning: str) -> int:
+        """The number of the failure that means this."""
+        ...
+
+    def checks(self, node: Expr) -> Sequence[Check]:
+        """What must hold before a call is made, or before a function's result is given back."""
+        ...
+
+    def extents_function(self, function: Function) -> Function:
+        """The primitive function of another's extents, always the same one."""
         ...
 
     def no_clause_failure(self, match: Match) -> int:

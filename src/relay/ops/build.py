@@ -16,7 +16,7 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.span import caller_span
 from relay.infer.eager import eager_type, type_eagerly
 from relay.ir.attributes import Attributes, NoAttributes
-from relay.ir.expr import AnyExpr, Call, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const
+from relay.ir.expr import AnyExpr, Call, Constant, Expr, ExprBase, Op, Tuple, TupleGetItem, Var, const
 from relay.ir.types import ANY, TensorType, Type
 from relay.ops.record import OperatorRecord
 
@@ -167,6 +167,16 @@ def known_dtype(value: Argument) -> DType | None:
     """The element type of an argument, if it is a tensor whose type is known already."""
     type_ = with_known_type(value).checked_type if isinstance(value, ExprBase) else None
     return type_.dtype if isinstance(type_, TensorType) else None
+
+
+def is_dynamic(shape: object) -> bool:
+    """Whether a shape is given as an expression whose value only the run knows."""
+    return isinstance(shape, (ExprBase, TupleWrapper)) and not isinstance(shape, Constant)
+
+
+def static_shape(shape: object) -> Sequence[int]:
+    """The numbers of a shape given as a constant; anything else as it is."""
+    return shape.data.tolist() if isinstance(shape, Constant) else shape  # type: ignore[return-value]
 
 
 def known_rank(value: Argument) -> int | None:

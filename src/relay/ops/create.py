@@ -128,6 +128,9 @@ ONES_LIKE = _constant("ones_like", 1, like=True)
 
 
 def _arange_count(start: float, stop: float, step: float) -> int:
+    """How many numbers there are; whole numbers are counted exactly."""
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return max(0, -((start - stop) // step))
     return max(0, math.ceil((stop - start) / step))
 
 
@@ -143,18 +146,38 @@ def _arange_rule(run: RelationRun, attributes: ArangeAttributes) -> Type:
     return TensorType((_arange_count(attributes.start, attributes.stop, attributes.step),), attributes.dtype)
 
 
+_ARANGE_FAILURES = ("arange: `step` must not be 0", "arange: the numbers must be finite")
+
+
 def _arange_meaning(attributes: ArangeAttributes, start: Array, stop: Array, step: Array) -> Array:
     dtype = attributes.dtype
-    if step == 0:
-        raise RelayError(
-            rule="wrong-attribute", message="arange: `step` must not be 0", expected="another number", found="0"
-        )
-    count = _arange_count(start.item(), stop.item(), step.item())
+    numbers: tuple[float, ...] = (start.item(), stop.item(), step.item())
+    for failed, text in zip((step == 0, not all(map(math.isfinite, numbers))), _ARANGE_FAILURES, strict=True):
+        if failed:
+            raise RelayError(rule="wrong-value", message=text, found=f"arange({', '.join(map(str, numbers))})")
     number = dtype.computation.numpy
     first, distance = start.astype(number), step.astype(number)
-    steps: Array = np.arange(count).astype(number)
+    steps: Array = np.arange(_arange_count(*numbers)).astype(number)
     with np.errstate(all="ignore"):
         return to_dtype(first + steps * distance, dtype)
+
+
+def _arange_extents(_: ArangeAttributes, inputs: tuple[te.Tensor, ...], __: TensorType) -> te.Tensor:
+    """ceil((stop - start) / step), or the failure."""
+    start, stop, step = (tensor[()] for tensor in inputs)
+
+    def extent(_: IntExpr) -> Value:
+        reals = [te.cast(number, DType.FLOAT64) for number in (start, stop, step)]
+        distance = reals[1] - reals[0]
+        count = te.maximum(te.cast(te.ceil(distance / reals[2]), DType.INT64), 0)
+        if step.dtype.is_integer:  # exactly, unless the distance overflows
+            first, last, by = (te.cast(number, DType.INT64) for number in (start, stop, step))
+            exact = te.maximum(-te.floor_divide(first - last, by), 0)
+            count = te.select(te.less(te.abs(distance), float(2**62)), exact, count)
+        finite = te.all_of(map(te.is_finite, reals))
+        return te.select(te.equal(reals[2], 0.0), te.const(-1, DType.INT64), te.select(finite, count, -2))
+
+    return te.compute((1,), extent, name="arange_extents")
 
 
 def _arange_compute(attributes: ArangeAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
@@ -178,7 +201,7 @@ ARANGE = define(
     compute=_arange_compute,
     fusion=FusionKind.OPAQUE,
     layout=OwnLayout("it has one axis of its own"),
-    extents=FromValues((0, 1, 2)),
+    extents=FromValues(_arange_extents, _ARANGE_FAILURES),
     support_level=3,
 )
 

@@ -36,6 +36,10 @@ class FloatClass(Enum):
     ROUNDING = "the order of sums, fused multiply-add and polynomials of a few ulp"
 
 
+Compute: TypeAlias = Callable[[Any, tuple[Any, ...], Any], Any]
+"""`compute(attributes, inputs, result type) -> te.Tensor | tuple`; an input that is a tuple comes as a tuple."""
+
+
 @dataclass(frozen=True, slots=True)
 class FromTypes:
     """The result's extents follow from the input types alone."""
@@ -43,19 +47,17 @@ class FromTypes:
 
 @dataclass(frozen=True, slots=True)
 class FromValues:
-    """The result's extents depend on the values of these inputs (positions)."""
+    """The extents that the result's type leaves open (`?`) depend on the values of inputs.
 
-    inputs: tuple[int, ...]
+    `extents` is a tensor expression like `compute`: an int64[k], one entry for each `?` in the order in which they
+    stand in the result. What cannot be computed is told in the first entry: `-1 - i` for the reason `failures[i]`.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class BoundAndCount:
-    """At most `bound` elements along axis 0; the run says how many. `bound` says of what (`size of data`)."""
-
-    bound: str
+    extents: Compute
+    failures: tuple[str, ...] = ()
 
 
-Extents: TypeAlias = Union[FromTypes, FromValues, BoundAndCount]
+Extents: TypeAlias = Union[FromTypes, FromValues]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,6 @@ class NoCompute:
 Gradient: TypeAlias = Union[Callable[..., Any], NotDifferentiable, NotYetDifferentiable]
 Meaning: TypeAlias = Callable[..., Any]
 """`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
-Compute: TypeAlias = Callable[[Any, tuple[Any, ...], Any], Any]
-"""`compute(attributes, inputs, result type) -> te.Tensor | tuple`; an input that is a tuple comes as a tuple."""
 
 PIECEWISE_CONSTANT = NotDifferentiable("its value does not change with a small change of its inputs")
 WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differentiation")

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relay.ops.activation import ACTIVATIONS
+from relay.ops.argwhere import PLACES
 from relay.ops.combine import COMBINATIONS
 from relay.ops.comparison import COMPARISONS
 from relay.ops.conv import CONVOLUTIONS
 from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
 from relay.ops.convert import CONVERSIONS
 from relay.ops.create import CREATIONS
+from relay.ops.dyn import DYNAMIC
 from relay.ops.elementwise_binary import BINARY
 from relay.ops.elementwise_unary import UNARY
 from relay.ops.index import INDEXING
@@ -33,6 +35,7 @@ from relay.ops.softmax import SOFTMAXES
 from relay.ops.sort import SORTS
 from relay.ops.space_depth import SPACE_DEPTH
 from relay.ops.tile import REPETITIONS
+from relay.ops.unique import DISTINCT
 
 OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
     record.name: record
@@ -40,7 +43,7 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         UNARY, BINARY, COMPARISONS, CONVERSIONS, ACTIVATIONS, MATRIX_PRODUCTS, CONVOLUTIONS,
         TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
         INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
-        CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS,
+        CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
     )
     for record in family
 })  # fmt: skip

@@ -27,6 +27,7 @@ from relay.lower.procedure import (
     Operand,
     Procedure,
     ProcedureInstruction,
+    ReadElement,
     ReadExtent,
     Register,
     Release,
@@ -44,6 +45,9 @@ from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
 from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
+
+_MOST_ELEMENTS = 1 << 40
+"""How many elements a tensor of unknown extents may have along them."""
 
 
 def procedure_symbol(name: str) -> str:
@@ -100,7 +104,7 @@ class _ProcedureText:
         text = self.text
         match instruction:
             case NewTensor(result, label, shape, size_bytes):
-                size, rank = emit_index(self.e, size_bytes), len(shape)
+                size, rank = self._size(shape, size_bytes), len(shape)
                 made = f"call ptr @relay_heap_tensor(ptr %heap, i64 {size}, i64 {rank}, i32 {label})"
                 self._extents(self._object(result, made), shape)
             case NewConstant(result, label, shape, place):
@@ -147,6 +151,9 @@ class _ProcedureText:
                 text.effect(f"{_name(result)} = call {self._indirect(closure, arguments)}")
             case ReadExtent():
                 self._read_extent(instruction)
+            case ReadElement(symbol, tensor, index):
+                slot = self._at(self._data(tensor), 8 * index)
+                self.e.symbols[symbol] = (text.impure(f"load i64, ptr {slot}, align 8"), HERE)
             case CheckExtents(condition, failure):
                 passed, failed = text.label("passed"), text.label("failed")
                 text.branch(emit_comparison(self.e, condition), passed, failed)
@@ -202,6 +209,22 @@ class _ProcedureText:
         address = self._object(result, new)
         for position, word in enumerate(words):
             self.text.effect(f"store i64 {word}, ptr {self._at(address, FIELDS_OFFSET_BYTES + 8 * position)}, align 8")
+
+    def _size(self, shape: tuple[IntExpr, ...], size_bytes: IntExpr) -> str:
+        """The bytes of a tensor: -1, which is refused, where their number is too large for any memory."""
+        exact, text = emit_index(self.e, size_bytes), self.text
+        unknown = [extent for extent in shape if not isinstance(extent, int)]
+        if not unknown:
+            return exact
+        if len(unknown) == 1:
+            too_large = text.impure(f"icmp ugt i64 {emit_index(self.e, unknown[0])}, {_MOST_ELEMENTS}")
+            return text.impure(f"select i1 {too_large}, i64 -1, i64 {exact}")
+        total = text.impure(f"sitofp i64 {emit_index(self.e, unknown[0])} to double")
+        for extent in unknown[1:]:
+            factor = text.impure(f"sitofp i64 {emit_index(self.e, extent)} to double")
+            total = text.impure(f"fmul double {total}, {factor}")
+        too_large = text.impure(f"fcmp ogt double {total}, {float(_MOST_ELEMENTS)!r}")
+        return text.impure(f"select i1 {too_large}, i64 -1, i64 {exact}")
 
     def _extents(self, address: str, shape: tuple[IntExpr, ...]) -> None:
         for axis, extent in enumerate(shape):
