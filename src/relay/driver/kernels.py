@@ -65,18 +65,18 @@ class KernelTable:
     """The kernels of a program, in the order in which they were met."""
 
     by_text: dict[str, Kernel] = field(default_factory=dict)
-    by_function: dict[int, Kernel] = field(default_factory=dict)
+    by_function: dict[int, KernelInfo] = field(default_factory=dict)
 
     def kernel_of(self, function: Function) -> KernelInfo:
-        """The kernel of a primitive function; equal functions share one."""
+        """The kernel of a primitive function, its symbols those of this one; equal functions share one."""
         known = self.by_function.get(id(function))
         if known is None:
             text = astext(function, show_meta_data=True)
-            known = self.by_text.get(text)
-            if known is None:
-                known = self.by_text[text] = _kernel(function, text)
-            self.by_function[id(function)] = known
-        return known.info
+            kernel = self.by_text.get(text)
+            if kernel is None:
+                kernel = self.by_text[text] = _kernel(function, text)
+            known = self.by_function[id(function)] = replace(kernel.info, symbols=kernel_symbols(function))
+        return known
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
