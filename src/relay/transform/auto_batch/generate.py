@@ -17,8 +17,8 @@ from relay.transform.auto_batch.stacking import Stacking
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batches:
-    """`batch(values, invariants…)` gives the rows of the results of `recursion` on a list of values, last first; `each`, which is defined where it
-    is needed, the list of the results on a list of values."""
+    """`batch(values, invariants…)` gives the rows of the results of `recursion` on a list of values, last first;
+    `each`, which is defined where it is needed, the list of the results on a list of values."""
 
     recursion: Recursion
     batch: GlobalVar

@@ -37,7 +37,7 @@ from relay.transform.auto_batch.rows import (
     row_shape,
     rows_type,
 )
-from relay.transform.auto_batch.scheme import INDEX, Role, Scheme, gathered, source_parameters
+from relay.transform.auto_batch.scheme import INDEX, Role, Scheme, addresses_type, gathered, source_parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ def clause_function(
 ) -> ClauseFunction | Refusal:
     """The function of one clause, or why there is none. `sources` are its parameters if it has calls."""
     fields = [Var(var.name_hint, rows_type(type_, symbol("n"))) for var, type_ in _fields(clause)]
-    addresses = [Var(f"of_{var.name_hint}", TensorType((symbol("n"),), "int32")) for var in clause.sub_trees]
+    addresses = [Var(f"of_{var.name_hint}", addresses_type(symbol("n"))) for var in clause.sub_trees]
     invariants = [Var(var.name_hint, type_of(var)) for var in recursion.invariants]
     known: dict[Var, Batched] = {
         var: Rows(mine, type_) for (var, type_), mine in zip(_fields(clause), fields, strict=True)
@@ -208,7 +208,7 @@ def _end_sources(
 
 def _define_results(scheme: Scheme) -> GlobalVar:
     """`results(addresses, sources…)` → the rows at these addresses"""
-    addresses = Var("addresses", TensorType((symbol("n"),), "int32"))
+    addresses = Var("addresses", addresses_type(symbol("n")))
     sources = source_parameters(scheme.recursion)
     leaves = scheme.recursion.leaves
     found = tuple(

@@ -34,7 +34,7 @@ from relay.ops.elementwise_binary import add
 from relay.transform.auto_batch.definitions import items
 from relay.transform.auto_batch.recursion import type_of
 from relay.transform.auto_batch.rows import rows_type
-from relay.transform.auto_batch.scheme import INDEX, Role, Scheme, Slot, parameters
+from relay.transform.auto_batch.scheme import INDEX, Role, Scheme, Slot, addresses_type, parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ def define_linearizer(scheme: Scheme) -> Linearizer:
     fields: list[Type | None] = []
     for clause in scheme.recursion.steps:
         fields += (rows_type(_tensor(type_of(var)), ANY) for var in clause.fields)
-        fields += (TensorType((ANY,), "int32") for _ in clause.calls)
+        fields += (addresses_type(ANY) for _ in clause.calls)
     level, top = scheme.definitions.data(
         f"{scheme.prefix}_Levels", ((f"{scheme.prefix}_Level", (*fields, None)), (f"{scheme.prefix}_Top", ()))
     )

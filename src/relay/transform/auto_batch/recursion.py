@@ -3,8 +3,8 @@
     def @f(%t: T, %w: …) -> R { match (%t) { C(%x, %left, %right) => body of %x, @f(%left, %w), @f(%right, %w), … } }
 
 One data value is taken apart (`subject`), each constructor by a clause of its own; calls of `f` inside are on fields of
-the clause, and hand on all other parameters as they are (`invariants`). So the calls of one clause depend on nothing but
-what is below them, and whether there are any depends on constructors alone, not on values of tensors.
+the clause, and hand on all other parameters as they are (`invariants`). So the calls of one clause depend on nothing
+but what is below them, and whether there are any depends on constructors alone, not on values of tensors.
 """
 
 from __future__ import annotations

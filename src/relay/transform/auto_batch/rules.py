@@ -1,8 +1,8 @@
 """Batch rules: what an operator on one instance's tensors becomes on the rows of all instances.
 
-Two ways, and an operator takes the first that fits. Where axis 0 of everything is the batch's already (extent 1, and the
-operator does nothing along it), its call stays as it is. Else the rows get their full shape `[n, *shape]`, a view, and
-every axis that the attributes name is one further.
+Two ways, and an operator takes the first that fits. Where axis 0 of everything is the batch's already (extent 1, and
+the operator does nothing along it), its call stays as it is. Else the rows get their full shape `[n, *shape]`, a view,
+and every axis that the attributes name is one further.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from relay.base.diagnostics import CompilerBug
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem
 from relay.ir.operator import Effect
@@ -56,7 +57,9 @@ def _names_axes(record: OperatorRecord) -> bool:
 
 def _tensor(call: Call) -> TensorType:
     type_ = call.checked_type
-    return type_ if isinstance(type_, TensorType) else TensorType((), "float32")
+    if not isinstance(type_, TensorType):
+        raise CompilerBug("AutoBatch", f"{_name(call)} gives {type_}, not a tensor")
+    return type_
 
 
 def _again(call: Call, args: Sequence[Expr], attrs: Attributes | None = None) -> Call:

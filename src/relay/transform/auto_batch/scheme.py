@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from relay.arith.expr import IntExpr
 from relay.ir.expr import Expr, GlobalVar, Var, const
 from relay.ir.types import ANY, TensorType, Type, scalar_type
 from relay.ops.build import symbol
@@ -25,6 +26,11 @@ from relay.transform.auto_batch.rows import Rows, row_shape, rows_type
 from relay.transform.auto_batch.stacking import Stacking
 
 INDEX = scalar_type("int32")
+
+
+def addresses_type(count: IntExpr) -> TensorType:
+    """The type of `count` addresses."""
+    return TensorType((count,), INDEX.dtype)
 
 
 class Role(Enum):

@@ -81,7 +81,6 @@ def _mapped_call(node: Expr) -> Call | None:
 def with_batches(name: GlobalVar, definitions: Definitions, made: Mapping[GlobalVar, Batches]) -> Function:
     """A function in which maps of batched functions are calls of `each`."""
     has_map = _has_map(definitions.module)
-    each: dict[GlobalVar, GlobalVar] = {}
 
     def step(node: Expr) -> Expr:
         call = _mapped_call(node) if has_map else None
@@ -122,7 +121,8 @@ def with_single_root(batches: Batches) -> Function:
     call = Call(batches.batch, (values, *(params[var] for var in recursion.invariants)))
     fields = items(rows, len(recursion.leaves))
     result = nested_expr(
-        recursion.result, lambda i, leaf: take(fields[i], const([0] if has_unit_axis(leaf) else 0), axis=0)
+        recursion.result,
+        lambda i, leaf: take(fields[i], expand_dims(const(0), 0) if has_unit_axis(leaf) else const(0), axis=0),
     )
     return Function(tuple(params.values()), Let(rows, call, result), recursion.function.ret_type or recursion.result)
 
@@ -130,7 +130,6 @@ def with_single_root(batches: Batches) -> Function:
 def _define_each(batches: Batches, definitions: Definitions) -> None:
     """`each(values, invariants…)` → the list of the results"""
     recursion, lists = batches.recursion, batches.lists
-    prefix = recursion.name.name_hint
     values = Var("values", lists.of(recursion.subject_type))
     invariants = tuple(Var(var.name_hint, type_of(var)) for var in recursion.invariants)
     last_first, rows = Var("last_first"), Var("rows")
