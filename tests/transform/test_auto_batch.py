@@ -228,7 +228,8 @@ OF_ONE_ROW = {
     "softmax": "strided_slice(nn.softmax(%x), begin=[0, 1], end=[1, 3])",
     "sum over the unit axis": "nn.dense(expand_dims(sum(%x, axis=[0]), axis=0), %w)",
     "keepdims": "nn.dense(%x - mean(%x, axis=[1], keepdims=True), %w)",
-    "concatenate over the unit axis": "expand_dims(sum(nn.dense(concatenate((%x, -%x, %x), axis=0), %w), axis=[0]), axis=0)",
+    "concatenate over the unit axis": "expand_dims(sum(nn.dense(concatenate((%x, -%x, %x), axis=0), %w), axis=[0]),"
+    " axis=0)",
     "concatenate": "nn.dense(strided_slice(concatenate((%x, %x), axis=-1), begin=[0, 2], end=[1, 6]), %w)",
     "stack": "expand_dims(sum(nn.dense(squeeze(stack((%x, tanh(%x)), axis=1), axis=[0]), %w), axis=[0]), axis=0)",
     "transpose": "transpose(strided_slice(transpose(%x), begin=[1, 0], end=[3, 1]))",
@@ -264,7 +265,8 @@ def @main(%t: Tree, %w: Tensor[(2, 4), float32], %b: Tensor[(2,), float32], %tab
 
 TREE = "type Tree { Leaf(float32), Node(Tree, Tree) }\n"
 REFUSED = {
-    "does not begin with a match of a parameter": "def @f(%n: int32) -> int32 { if (%n == 0) { 0 } else { @f(%n - 1) } }",
+    "does not begin with a match of a parameter": "def @f(%n: int32) -> int32 { if (%n == 0) { 0 } else { @f(%n - 1)"
+    " } }",
     "matches a value that may have no clause": TREE
     + "def @f(%t: Tree) -> float32 { match? (%t) { Node(%l, %r) => @f(%l) + @f(%r) } }",
     "looks at more than one constructor at once": TREE
