@@ -7,17 +7,24 @@ import pytest
 import torch
 
 import relay
-from relay.testing.programs import char_rnn, recurrent_cells, tree_lstm
+from relay.testing.programs import char_rnn, recurrent_cells, recurrent_layers, seq2seq, tree_lstm
 
 INPUTS, HIDDEN = 12, 16
 TORCH = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
 
 
-def peer(kind, weights):
-    layer = TORCH[kind](INPUTS, HIDDEN)
-    names = {"w_ih": "weight_ih_l0", "w_hh": "weight_hh_l0", "b_ih": "bias_ih_l0", "b_hh": "bias_hh_l0"}
-    layer.load_state_dict({names[name]: torch.from_numpy(each) for name, each in weights.items()})
+NAMES = {"w_ih": "weight_ih", "w_hh": "weight_hh", "b_ih": "bias_ih", "b_hh": "bias_hh"}
+
+
+def peer(kind, weights, inputs=INPUTS):
+    layer = TORCH[kind](inputs, HIDDEN)
+    layer.load_state_dict({f"{NAMES[name]}_l0": torch.from_numpy(each) for name, each in weights.items()})
     return layer
+
+
+def all_close(found, expected):
+    for left, right in zip(found, expected, strict=True):
+        np.testing.assert_allclose(left, right.numpy(), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", TORCH)
@@ -37,6 +44,37 @@ def test_recurrent_layers(kind):
             found = run(xs, *state)
             for left, right in zip(found if kind == "lstm" else (found,), expected, strict=True):
                 np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-5)
+
+
+def layered_peer(kind, weights, hidden, layers, bidirectional):
+    """PyTorch's layers with the weights that ours name `layers.<layer>.<way>.<name>`."""
+    peer = TORCH[kind](INPUTS, hidden, layers, bidirectional=bidirectional)
+    state = {}
+    for path, each in weights.items():
+        _, layer, way, name = path.split(".")
+        state[f"{NAMES[name]}_l{layer}{'_reverse' * int(way)}"] = torch.from_numpy(each)
+    peer.load_state_dict(state)
+    return peer
+
+
+@pytest.mark.parametrize(("kind", "layers", "bidirectional"), [("rnn", 2, True), ("gru", 2, False), ("lstm", 1, True)])
+def test_layers_over_sequences_of_several_lengths(kind, layers, bidirectional):
+    hidden = 5
+    program, weights = recurrent_layers.recurrent_layers(kind, INPUTS, hidden, layers, bidirectional).to_relay()
+    native = relay.build(program, params=weights, opt_level=3)
+    meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    layer = layered_peer(kind, weights, hidden, layers, bidirectional)
+    for lengths in ([1], [3, 6, 1], [4, 4], [9]):
+        padded = np.random.default_rng(1).standard_normal((max(lengths), len(lengths), INPUTS), dtype=np.float32)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(
+            torch.from_numpy(padded), torch.tensor(lengths), enforce_sorted=False
+        )
+        with torch.no_grad():
+            outputs, state = layer(packed)
+        outputs, _ = torch.nn.utils.rnn.pad_packed_sequence(outputs)
+        for run in (native, meant):
+            found, last = run(padded, np.array(lengths, np.int32))
+            all_close((found, *last), (outputs, *(state if kind == "lstm" else (state,))))
 
 
 def gumbel(key, step, vocabulary):
@@ -106,3 +144,99 @@ def test_a_tree_lstm():
         for run in (native, meant):
             for left, right in zip(run(tree), encoded(tree, p), strict=True):
                 np.testing.assert_allclose(left, right.numpy(), rtol=1e-4, atol=1e-5)
+
+
+VOCABULARY, LIMIT, WIDTH = 11, 12, 3
+
+
+class Translation:
+    """`seq2seq` by PyTorch: what was read of a source, and the step that writes."""
+
+    def __init__(self, weights, source):
+        self.p = {name.removeprefix("network."): torch.from_numpy(each) for name, each in weights.items()}
+        self.cell = torch.nn.GRUCell(HIDDEN, HIDDEN)
+        self.cell.load_state_dict({NAMES[name]: self.p[name] for name in NAMES})
+        encoder = peer("gru", {name: self.p[f"encoder.{name}"].numpy() for name in NAMES}, HIDDEN)
+        outputs, self.h = encoder(self.p["source"][torch.from_numpy(source).long()][:, None])
+        self.read, self.h = outputs[:, 0], self.h[0]
+
+    def step(self, token, h):
+        h = self.cell(self.p["target"][token][None], h)
+        context = torch.softmax(h @ self.read.T, 1) @ self.read
+        attending = torch.tanh(torch.cat([context, h], 1) @ self.p["attend"].T)
+        return torch.log_softmax(attending @ self.p["w_out"].T + self.p["b_out"], 1)[0], h
+
+    def greedy(self):
+        tokens, token, h = [], seq2seq.START, self.h
+        while len(tokens) < LIMIT:
+            scores, h = self.step(token, h)
+            token = int(scores.argmax())
+            if token == seq2seq.END:
+                break
+            tokens.append(token)
+        return tokens
+
+    def beams(self):
+        """The sentences and their scores, the likeliest first; an END that was written is the last of its sentence."""
+        found = [(0.0, [], self.h)]
+        for _ in range(LIMIT):
+            following = []
+            for score, tokens, h in found:
+                if tokens[-1:] == [seq2seq.END]:
+                    following.append((score, tokens, h))
+                    continue
+                scores, after = self.step(tokens[-1] if tokens else seq2seq.START, h)
+                following += [(score + float(each), [*tokens, token], after) for token, each in enumerate(scores)]
+            found = sorted(following, key=lambda each: -each[0])[:WIDTH]
+        return [([token for token in tokens if token != seq2seq.END], score) for score, tokens, _ in found]
+
+
+def network():
+    """One whose sentences end, some before the limit."""
+    made = seq2seq.Seq2Seq(VOCABULARY, HIDDEN, seed=4)
+    made.w_out *= 4
+    return made
+
+
+def compiled(model):
+    program, weights = model.to_relay()
+    meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    return (relay.build(program, params=weights, opt_level=3), meant), weights
+
+
+def sources():
+    random = np.random.default_rng(0)
+    return [random.integers(2, VOCABULARY, length).astype(np.int32) for length in (1, 2, 3, 5, 8, 13)]
+
+
+def padded(tokens):
+    return [*tokens, *[seq2seq.END] * (LIMIT - len(tokens))]
+
+
+@torch.no_grad()
+def test_greedy_translation():
+    runs, weights = compiled(seq2seq.Greedy(network(), LIMIT))
+    lengths = set()
+    for source in sources():
+        expected = Translation(weights, source).greedy()
+        for run in runs:
+            tokens, count = run(source)
+            assert (tokens.tolist(), count) == (padded(expected), len(expected))
+        lengths.add(len(expected))
+    assert min(lengths) < LIMIT == max(lengths)  # both ways out of the loop were taken
+
+
+@torch.no_grad()
+def test_translation_with_beams():
+    runs, weights = compiled(seq2seq.Beams(network(), WIDTH, LIMIT))
+    improved = 0
+    for source in sources():
+        translation = Translation(weights, source)
+        expected = translation.beams()
+        for run in runs:
+            tokens, count, score = run(source)
+            assert tokens.tolist() == [padded(sentence) for sentence, _ in expected]
+            assert count.tolist() == [len(sentence) for sentence, _ in expected]
+            np.testing.assert_allclose(score, [each for _, each in expected], rtol=1e-4)
+        improved += expected[0][0] != translation.greedy()
+    assert improved  # a beam finds what the greedy choice misses

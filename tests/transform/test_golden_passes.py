@@ -20,6 +20,7 @@ from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.defunctionalize import defunctionalize
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.eta_expand import eta_expand
 from relay.transform.fold_constant import fold_constant
@@ -28,7 +29,8 @@ from relay.transform.framework import Pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
-from relay.transform.normal_forms import basic_block_normal_form
+from relay.transform.monomorphize import monomorphize
+from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_inference import simplify_inference
@@ -38,6 +40,7 @@ PASSES: dict[str, Pass] = {
     "alter_op_layout": alter_op_layout,
     "canonicalize_ops": canonicalize_ops,
     "constant_arguments": constant_arguments,
+    "defunctionalization": defunctionalize,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
     "fold_constant": fold_constant,
@@ -45,10 +48,12 @@ PASSES: dict[str, Pass] = {
     "fuse_ops": fuse_ops,
     "inline": inline,
     "lambda_lift": lambda_lift,
+    "monomorphize": monomorphize,
     "remove_unused_functions": remove_unused_functions,
     "simplify_inference": simplify_inference,
     "to_a_normal_form": a_normal_form,
     "to_basic_block_normal_form": basic_block_normal_form,
+    "to_cps": continuation_passing,
     "to_graph_normal_form": graph_normal_form,
 }
 NEEDS_CONSTANTS = {"fold_scale_axis"}

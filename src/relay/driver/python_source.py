@@ -43,15 +43,15 @@ def model(definition: Model) -> Model:
     Instances get `to_relay()`, which gives the module and the parameters, and calling one runs the compiled program
     (compiled when first called, with the arrays that the instance has then).
     """
-    body = definition.__call__
+    body, around = definition.__call__, names_around(2)
 
     def to_relay(self: Any) -> tuple[IRModule, dict[str, Any]]:
-        return read_model(self)
+        return read_model(self, around=around)
 
     def call(self: Any, *positional: Any, **named: Any) -> Any:
         executable = vars(self).get("_executable")
         if executable is None:
-            module, params = read_model(self)
+            module, params = to_relay(self)
             executable = vars(self)["_executable"] = build(module, params=params)
         return executable(*positional, **named)
 

@@ -5,6 +5,7 @@ from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
 from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.defunctionalize import defunctionalize as Defunctionalization
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
 from relay.transform.fold_constant import fold_constant as FoldConstant
@@ -13,7 +14,9 @@ from relay.transform.framework import Pass, Sequential, function_pass, module_pa
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
+from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
+from relay.transform.normal_forms import continuation_passing as ToCPS
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import optimization_pipeline
@@ -24,6 +27,7 @@ __all__ = [
     "AlterOpLayout",
     "CanonicalizeOps",
     "ConstantArguments",
+    "Defunctionalization",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FoldConstant",
@@ -33,6 +37,7 @@ __all__ = [
     "Inline",
     "LambdaLift",
     "LayoutPreferences",
+    "Monomorphize",
     "Pass",
     "PassContext",
     "RemoveUnusedFunctions",
@@ -40,6 +45,7 @@ __all__ = [
     "SimplifyInference",
     "ToANormalForm",
     "ToBasicBlockNormalForm",
+    "ToCPS",
     "ToGraphNormalForm",
     "function_pass",
     "infer_type",

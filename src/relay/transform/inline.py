@@ -3,9 +3,10 @@
     before: def @square(%a: float32) { multiply(%a, %a) }    def @main(%x: float32) { add(@square(tanh(%x)), %x) }
     after:  def @main(%x: float32) { let %a = tanh(%x); add(multiply(%a, %a), %x) }        (@square stays)
 
-A function is put in place when it does not call itself (over others neither), is not generic, has no symbolic extents
-of its own, and is small or called in one place only. So constants that are handed to it are constants in its body.
-Arguments are evaluated once and in their order, before the body. Floating point: EXACT.
+A function is put in place when it does not call itself (over others neither), is not generic, and is small or called
+in one place only. So constants that are handed to it are constants in its body. One of symbolic extents takes those of
+the call, where that decides them all and the function checks nothing about them when it runs. Arguments are evaluated
+once and in their order, before the body. Floating point: EXACT.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from collections import Counter
 from collections.abc import Mapping
 
 from relay.analysis.call_graph import call_graph
+from relay.infer.checks import checks_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.transform.context import PassContext
+from relay.transform.extents import extents_of_call, function_at
 from relay.transform.framework import module_pass
 from relay.transform.rewriting import copied, rewrite_typed, same_type
 
@@ -36,7 +39,10 @@ def inline(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     for component in graph.components:
         for name in component:
             calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in recursive}
-            fitting = {callee: each for callee, each in calls.items() if _fits(each, named[callee])}
+            fitting = {
+                callee: each for callee, each in calls.items()
+                if _fits(each, named[callee]) and not _checks_extents(module.functions[callee], module)
+            }  # fmt: skip
             if fitting:
                 functions[name] = _with_bodies(functions[name], fitting)
     return module.with_functions({name: functions[name] for name in module.functions})
@@ -53,7 +59,7 @@ def _named(function: Function) -> list[GlobalVar]:
 
 def _fits(function: Function, places: int) -> bool:
     type_ = function.checked_type
-    if function.attrs or function.type_params or type_ is None or type_symbols(type_):
+    if function.attrs or function.type_params or type_ is None:
         return False
     nodes = post_order(function.body)
     if any(isinstance(node, Function) and node.attrs.get("Primitive") for node in nodes):
@@ -61,20 +67,37 @@ def _fits(function: Function, places: int) -> bool:
     return places == 1 or len(nodes) <= LARGEST_COPIED_NODES
 
 
+def _checks_extents(function: Function, module: IRModule) -> bool:
+    """Whether a function of symbolic extents says something about them that only the run can tell."""
+    type_ = function.checked_type
+    return type_ is not None and bool(type_symbols(type_)) and bool(checks_of(function, module))
+
+
 def _with_bodies(function: Function, callees: Mapping[GlobalVar, Function]) -> Function:
     def step(expr: Expr) -> Expr:
         match expr:
             case Call(op=GlobalVar() as name, args=args) if name in callees:
-                return _in_place(callees[name], args)
+                fresh = _for_call(callees[name], args)
+                return expr if fresh is None else _in_place(fresh, args)
             case _:
                 return expr
 
     return rewrite_typed(function, lambda expr, _: step(expr))
 
 
-def _in_place(function: Function, args: tuple[Expr, ...]) -> Expr:
+def _for_call(function: Function, args: tuple[Expr, ...]) -> Function | None:
+    """A copy for one call, with the extents of its arguments; None when these do not decide the function's own."""
+    type_ = function.checked_type
+    if type_ is None or not type_symbols(type_):
+        return copied(function)
+    params, given = [each.checked_type for each in function.params], [each.checked_type for each in args]
+    known = [each for each in (*params, *given) if each is not None]
+    extents = extents_of_call(known[: len(params)], known[len(params) :]) if len(known) == 2 * len(params) else None
+    return None if extents is None else function_at(function, extents)
+
+
+def _in_place(fresh: Function, args: tuple[Expr, ...]) -> Expr:
     """The body with variables for its parameters; arguments that cost nothing stand for themselves."""
-    fresh = copied(function)
     free: dict[Expr, Expr] = {}
     bound: list[tuple[Var, Expr]] = []
     for var, arg in zip(fresh.params, args, strict=True):

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.traversal import post_order
 from relay.ir.type_variables import free_type_vars
 from relay.ir.types import TypeVar
 from relay.ir.variables import free_vars, substitute
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
-from relay.transform.rewriting import copied, same_type, with_body
+from relay.transform.rewriting import copied, rewrite_nodes, same_type, with_body
 
 
 @module_pass("LambdaLift", level=1)
@@ -43,15 +43,14 @@ class _Lifting:
         if not any(map(_is_liftable, post_order(function.body))):
             return function
         function = to_basic_block_normal_form(function)
-        order = post_order(function.body)
-        own = {id(node.value): node.var for node in order if isinstance(node, Let)}
-        new: dict[int, Expr] = {}
-        for node in order:
-            made = same_type(rebuild(node, [new[id(child)] for child in children(node)]), node)
-            if isinstance(made, Function) and _is_liftable(made):
-                made = self._maker(made, own.get(id(node)), name)
-            new[id(node)] = made
-        return with_body(function, new[id(function.body)])
+        own = {id(node.value): node.var for node in post_order(function.body) if isinstance(node, Let)}
+
+        def step(node: Expr, rebuilt: Expr) -> Expr:
+            if isinstance(rebuilt, Function) and _is_liftable(rebuilt):
+                return self._maker(rebuilt, own.get(id(node)), name)
+            return rebuilt
+
+        return rewrite_nodes(function, step)
 
     def _maker(self, function: Function, own: Var | None, outer: GlobalVar) -> Expr:
         """What stands for a function: the global one that it becomes, or the call that makes its closure."""

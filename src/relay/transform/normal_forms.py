@@ -5,11 +5,24 @@ from __future__ import annotations
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
+from relay.normalize.continuation_passing import cps_name, to_cps, un_cps
 from relay.transform.context import PassContext
-from relay.transform.framework import function_pass
+from relay.transform.framework import function_pass, module_pass
+from relay.transform.remove_unused_functions import MAIN
 
 
 @function_pass("ToBasicBlockNormalForm", level=1)
 def basic_block_normal_form(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Name what crosses scopes."""
     return to_basic_block_normal_form(function)
+
+
+@module_pass("ToCPS", level=1)
+def continuation_passing(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+    """Say what comes next by a function: every function `@f` becomes `@f_cps`, and `@main` calls `@main_cps`."""
+    if cps_name(MAIN) in module:
+        return module
+    converted = {cps_name(name): to_cps(function, module) for name, function in module.functions.items()}
+    if MAIN in module:
+        converted = {MAIN: un_cps(cps_name(MAIN), module[MAIN]), **converted}
+    return module.with_functions(converted)

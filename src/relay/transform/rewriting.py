@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from relay.ir.expr import AnyExpr, Expr, Function, Var, record_type
+from relay.ir.expr import AnyExpr, Call, Expr, Function, Var, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.variables import bound_vars, renaming
 
@@ -42,11 +42,29 @@ def rewrite_typed(function: Function, step: Callable[[Expr, Uses], Expr]) -> Fun
     kept: list[Expr] = []  # alive, so that identities stay unique
     for node in order:
         parts: Sequence[Expr] = [new[id(child)] for child in children(node)]
-        rebuilt = same_type(rebuild(node, parts), node)
+        rebuilt = _rebuilt(node, parts)
         result = same_type(step(rebuilt, uses), node)
         uses.counts[id(result)] = max(uses.counts.get(id(node), 0), uses.counts.get(id(result), 0))
         new[id(node)] = result
         kept += (rebuilt, result)
+    return with_body(function, new[id(function.body)])
+
+
+def _rebuilt(node: Expr, parts: Sequence[Expr]) -> Expr:
+    """The node with other parts of the same types: what inference found of it still holds."""
+    rebuilt = same_type(rebuild(node, parts), node)
+    if isinstance(node, Call) and isinstance(rebuilt, Call) and rebuilt.op is node.op:
+        record_type_args(rebuilt, node.type_args)
+    return rebuilt
+
+
+def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Function:
+    """`function` with `step(node, rebuilt)` for each node of its body, from the leaves up: `rebuilt` has parts that are
+    rewritten already, `node` what inference knows of it. What `step` gives has the type of `node`."""
+    new: dict[int, Expr] = {}
+    for node in post_order(function.body):
+        rebuilt = _rebuilt(node, [new[id(child)] for child in children(node)])
+        new[id(node)] = same_type(step(node, rebuilt), node)
     return with_body(function, new[id(function.body)])
 
 

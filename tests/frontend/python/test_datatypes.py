@@ -147,3 +147,20 @@ def test_models_inside_models():
     assert "members.1.layers.0.0" in model.to_relay()[1]
     expected = sum(type(each).__call__.__wrapped__(each, x) for each in model.members)
     np.testing.assert_allclose(model(x), expected, rtol=1e-5)
+
+
+def perceptron_of(width):
+    @relay.model
+    class Sized:
+        def __init__(self) -> None:
+            self.weight = np.eye(width, dtype=np.float32)
+
+        def __call__(self, x: "relay.Tensor[('n', width)]"):  # noqa: F821
+            return x @ self.weight
+
+    return Sized()
+
+
+def test_annotations_of_a_model_know_the_names_around_its_class():
+    model = perceptron_of(3)
+    assert str(model.to_relay()[0]["main"].params[0].checked_type) == "Tensor[(n, 3), float32]"

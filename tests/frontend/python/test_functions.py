@@ -322,3 +322,51 @@ def test_a_generative_loop():
         out = np.exp(h) / np.exp(h).sum()
     np.testing.assert_allclose(result[0], out, rtol=1e-5)
     np.testing.assert_allclose(result[1], h, rtol=1e-5)
+
+
+def test_python_sequences_of_values_are_unrolled():
+    def joined(x: Vector, y: Vector):
+        total, last = x * 0, ()
+        for position, (left, right) in enumerate(zip((x, y, x), (y, y, x), strict=True)):
+            total = total + left * right * position
+            last += (total,)
+        for part in reversed(last):
+            total = total * 2 + part
+        return total, last[0:1] * 2
+
+    agrees(joined, X, X + 1)
+
+
+def test_a_tuple_of_the_program_is_looped_over():
+    @relay.function
+    def both(x: Vector):
+        return x + 1, x * 2
+
+    @relay.function
+    def folded(x: Vector):
+        total = x
+        for position, part in enumerate(both(x)):
+            total = total * part + position
+        for part in both(total):
+            total = total + part
+        return total
+
+    total = (X * (X + 1)) * (X * 2) + 1
+    np.testing.assert_allclose(folded(X), total + (total + 1) + total * 2, rtol=1e-6)
+
+
+def test_what_is_looped_over_is_evaluated_once():
+    @relay.function
+    def counted(n: int):
+        calls = relay.ref(0)
+
+        def rows(value: int) -> relay.Tensor[(2,), "int32"]:
+            calls.value = calls.value + 1
+            return relay.full(value, (2,), "int32")
+
+        total = 0
+        for row in rows(n):
+            total = total + row
+        return total, calls.value
+
+    assert counted(int32(3)) == (6, 1)

@@ -87,6 +87,13 @@ def unknown_name(x: Vector):
     return x + undefined  # noqa: F821
 
 
+def zip_of_tensors(x: Vector, y: Vector):
+    total = x
+    for left, right in zip(x, y, strict=True):
+        total = total + left * right
+    return total
+
+
 def recursive_without_result(n: int):
     return recursive_without_result_defined(n)
 
@@ -96,7 +103,7 @@ recursive_without_result_defined = relay.function(recursive_without_result)
 REFUSED = [
     try_and_assert, changes_type, changes_extent, may_be_unset, stores_into_a_tensor, tensor_as_condition,
     unknown_function, without_annotation, empty_list, guard, wrong_shapes, computed_slice, unknown_attribute,
-    unknown_name,
+    unknown_name, zip_of_tensors,
 ]  # fmt: skip
 
 

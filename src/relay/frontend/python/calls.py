@@ -160,6 +160,8 @@ class Calls(Expressions):
 
     def _python(self, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
         values = [*arguments, *named.values()]
+        if callee in (zip, enumerate, reversed):
+            return self._together(block, callee, arguments, named, span)
         if callee is len and is_expr(arguments[0]):
             return self._length(block, arguments[0], span)
         if not holds_expr(values):
@@ -176,6 +178,15 @@ class Calls(Expressions):
             )  # fmt: skip
         prepared = [self._operand(block, each, span) for each in arguments]
         return found(*prepared, **{key: self._operand(block, each, span) for key, each in named.items()})
+
+    def _together(self, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
+        """`zip`, `enumerate`, `reversed` of what has a number of elements that is known now."""
+        sequences = [each if isinstance(each, range) else self.items(block, each, span) for each in arguments]
+        if any(each is None for each in sequences):
+            raise refusal(
+                span, f"`{callee.__name__}` of a tensor or a list of the program", "loop over positions: range(len(x))"
+            )
+        return known_now(span, lambda: list(callee(*sequences, **named)))
 
     def _operand(self, block: Block, value: Any, span: Span) -> Any:
         """A list of tensors stays a Python list, as operators like `concatenate` take it."""

@@ -168,6 +168,8 @@ class Expressions:
                 return known_now(self.span(node), _STATIC[type(op)], left, right)
             if isinstance(op, ast.Add) and type(left) is type(right):
                 return left + right
+            if isinstance(op, ast.Mult) and int in (type(left), type(right)):
+                return left * right
         types = [block.type_of(each) if is_expr(each) else None for each in (left, right)]
         if isinstance(op, ast.Add) and any(type_ is not None and is_list(type_) for type_ in types):
             return lists.joined(block, left, right, types, self.span(node))
@@ -313,16 +315,22 @@ class Expressions:
             expected="a tensor, a list, or a tuple at a place known now",
         )  # fmt: skip
 
+    def items(self, block: Block, value: Any, span: Span) -> Sequence[Any] | None:
+        """The elements of a Python list or tuple, or of a tuple of the program; None for everything else."""
+        if isinstance(value, list | tuple):
+            return cast("list[Any]", value)
+        type_ = block.type_of(value) if is_expr(value) else None
+        if not isinstance(type_, TupleType):
+            return None
+        whole = block.bind("pair", value, span)
+        return [TupleGetItem(whole, position, span=span) for position in range(len(type_.fields))]
+
     def parts(self, block: Block, value: Any, count: int, span: Span) -> Sequence[Any]:
         """The parts that an assignment to several targets takes."""
-        if isinstance(value, list | tuple):
-            found: Sequence[Any] = cast("list[Any]", value)
-        else:
+        found = self.items(block, value, span)
+        if found is None:
             type_ = block.type_of(value)
             match type_:
-                case TupleType(fields):
-                    whole = block.bind("pair", value, span)
-                    found = [TupleGetItem(whole, position, span=span) for position in range(len(fields))]
                 case TensorType(shape=(int() as extent, *_)):
                     found = [take(value, position, axis=0) for position in range(extent)]
                 case _:

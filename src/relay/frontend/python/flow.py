@@ -20,7 +20,7 @@ from relay.frontend.python.exits import NEVER, End, Exits
 from relay.frontend.python.lists import change_list
 from relay.frontend.python.loops import Join, Loop
 from relay.frontend.python.source import refusal
-from relay.frontend.python.stepping import static_items, stepping_of
+from relay.frontend.python.stepping import stepping_of
 from relay.frontend.python.values import as_expr, is_option
 from relay.ir.expr import Clause, Expr, If, Match, RefWrite, Tuple, TupleGetItem
 from relay.ir.types import Type
@@ -254,12 +254,11 @@ class Statements(Calls):
     def loop(self, block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
         if node.orelse:
             raise refusal(self.span(node.orelse[0]), "`else` of a loop", "put it behind the loop, under an `if`")
-        if isinstance(node, ast.For):
-            items = static_items(self, block, node.iter)
-            if items is not None:
-                self._unrolled(block, node, items)
-                return None
         stepping = stepping_of(self, block, node)
+        if isinstance(stepping, Sequence):
+            assert isinstance(node, ast.For)
+            self._unrolled(block, node, stepping)
+            return None
         changed = assigned_names(node.body)
         for name in changed:
             block.names.setdefault(name, Unset(self.span(node)))
@@ -270,7 +269,7 @@ class Statements(Calls):
         return Loop(self, block, node, stepping, carried, start).made(rest if whole else None, exits)
 
     def _unrolled(self, block: Block, node: ast.For, items: Sequence[Any]) -> None:
-        """A loop over a Python list or tuple that is known now: its body once for each element."""
+        """A loop over elements whose number is known now: its body once for each."""
         if leaves_early(node.body):
             raise refusal(
                 self.span(node), "leaving a loop over a Python sequence", "loop over range(...) or a Relay list"

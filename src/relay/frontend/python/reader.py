@@ -69,14 +69,19 @@ def read_function(defined: PythonFunction) -> IRModule:
     return reader.session.module(function, functions)
 
 
-def read_model(model: Any, method: str = "__call__") -> tuple[IRModule, dict[str, np.ndarray[Any, Any]]]:
-    """A method of a model as `@main`, its arrays as parameters behind those of the method; and the arrays, by name."""
+def read_model(
+    model: Any, method: str = "__call__", around: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[IRModule, dict[str, np.ndarray[Any, Any]]]:
+    """A method of a model as `@main`, its arrays as parameters behind those of the method; and the arrays, by name.
+
+    `around` are names that annotations may use beside those that the method itself knows.
+    """
     reader = _Reader()
     parameters = Parameters()
     part = ModelPart(model, "", parameters)
     definition = inspect.unwrap(getattr(type(model), method))
     source = read_source(definition)
-    statements = reader.statements(source, definition)
+    statements = reader.statements(source, definition, around)
     itself, *arguments = _arguments(source)
     params, result = reader.signature(statements, arguments, source, definition)
     scope = Block(reader.session, {itself.arg: part, **{each.name_hint: each for each in params}})

@@ -102,18 +102,9 @@ class Walking:
 Stepping = Condition | Counting | Walking
 
 
-def static_items(statements: Statements, block: Block, node: ast.expr) -> Sequence[Any] | None:
-    """The elements of a Python list or tuple that is looped over; None for everything that the program knows."""
-    match node:
-        case ast.Call(func=ast.Name(id="range")):
-            return None
-        case _:
-            value = statements.expr(block, node)
-            return value if isinstance(value, list | tuple) else None
-
-
-def stepping_of(statements: Statements, block: Block, node: ast.While | ast.For) -> Stepping:
-    """How a loop steps. Raises `RelayError` for what cannot be looped over."""
+def stepping_of(statements: Statements, block: Block, node: ast.While | ast.For) -> Stepping | Sequence[Any]:
+    """How a loop steps; or the elements, where their number is known now: of a Python list or tuple, or of a tuple of
+    the program. Raises `RelayError` for what cannot be looped over."""
     if isinstance(node, ast.While):
         return _while(statements, node)
 
@@ -126,6 +117,9 @@ def stepping_of(statements: Statements, block: Block, node: ast.While | ast.For)
             return _range(statements, block, [statements.expr(block, each) for each in arguments], assign, node.iter)
         case _:
             value = statements.expr(block, node.iter)
+            known = statements.items(block, value, span)
+            if known is not None:
+                return known
     items = None if isinstance(value, Method) else as_expr(block, value, span)
     type_ = None if items is None else block.type_of(items)
     if items is not None and isinstance(type_, TypeCall) and is_list(type_):

@@ -1,0 +1,216 @@
+"""Say what comes next by a function: continuation-passing style (Appel, Compiling with Continuations, 1992).
+
+    before: def @f(%x: float32) -> float32 { if (%x > 0f) { @f(%x - 1f) } else { %x } }
+    after:  def @f_cps[r](%x: float32, %k: fn (float32) -> r) -> r {
+              if (%x > 0f) { @f_cps(%x - 1f, %k) } else { %k(%x) }
+            }
+
+Every call of a function becomes the last thing that is done; what would come after it is handed along. Operators and
+constructors stay as they are: they return at once. All functions of a program give one type, `r`, so a function type
+`fn (a) -> b` becomes `fn (a, fn (b) -> r) -> r`. A choice whose value is used further binds that use as a function, so
+that nothing is duplicated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, If, Let, Match, Op, Var, pattern_vars
+from relay.ir.module import IRModule
+from relay.ir.sharing import Scope, scopes
+from relay.ir.traversal import children, rebuild
+from relay.ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar, type_children
+from relay.ir.variables import bound_vars, renaming
+from relay.normalize.a_normal_form import is_atom, to_a_normal_form
+
+
+def cps_name(name: GlobalVar) -> GlobalVar:
+    """What a global function is called in continuation-passing style."""
+    return GlobalVar(f"{name.name_hint}_cps")
+
+
+def to_cps(function: Function, module: IRModule) -> Function:
+    """A typed function in continuation-passing style: one parameter more, `k`, that takes the result. Calls of global
+    functions go to those called `cps_name`.
+
+    Raises `RelayError` (rule `no-cps`) where a data type holds functions: its definition would have to change.
+    """
+    _check_data_types(module)
+    answer = TypeVar("r")
+    return _Conversion(to_a_normal_form(function), module, answer).converted((*function.type_params, answer))
+
+
+def un_cps(name: GlobalVar, function: Function) -> Function:
+    """The function that calls `name`, which is `function` in continuation-passing style, and takes the result out."""
+    params = tuple(Var(each.name_hint, each.type_annotation or each.checked_type) for each in function.params)
+    result = Var("result")
+    body = Call(name, (*params, Function((result,), result)))
+    return Function(params, body, function.ret_type, function.type_params, function.attrs, span=function.span)
+
+
+def cps_type(type_: Type, answer: TypeVar) -> Type:
+    """The type of a value in a program whose functions take continuations.
+
+    >>> a, b = TypeVar("a"), TypeVar("b")
+    >>> print(cps_type(FuncType((a,), b), TypeVar("r")))
+    fn (a, fn (b) -> r) -> r
+    """
+    match type_:
+        case FuncType(arg_types, ret_type, type_params):
+            arguments = tuple(cps_type(each, answer) for each in arg_types)
+            return FuncType((*arguments, FuncType((cps_type(ret_type, answer),), answer)), answer, type_params)
+        case TupleType(fields):
+            return TupleType(tuple(cps_type(each, answer) for each in fields))
+        case RefType(value):
+            return RefType(cps_type(value, answer))
+        case TypeCall(func, args):
+            return TypeCall(func, tuple(cps_type(each, answer) for each in args))
+        case _:
+            return type_
+
+
+def _check_data_types(module: IRModule) -> None:
+    for constructor in module.constructors():
+        if any(isinstance(part, FuncType) for type_ in constructor.inputs for part in _parts(type_)):
+            raise RelayError(
+                rule="no-cps",
+                message=f"the data type {constructor.belong_to.name} holds functions, which would have another type",
+                expected="data types whose constructors take no functions",
+                found=f"{constructor.name_hint}({', '.join(map(str, constructor.inputs))})",
+            )
+
+
+def _parts(type_: Type) -> Iterator[Type]:
+    stack = [type_]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(type_children(part))
+
+
+class _Conversion:
+    """One function in A-normal form: each scope is a chain of bindings, converted when its inner scopes are."""
+
+    def __init__(self, function: Function, module: IRModule, answer: TypeVar) -> None:
+        self.function = function
+        self.module = module
+        self.answer = answer
+        self.fresh = {var: self._retyped(var, function) for var in bound_vars(function)}
+        self.scopes = scopes(function.body)
+        self.after: dict[int, Var] = {id(self.scopes.root): self._continuation(function)}  # what each scope calls
+        self.done: dict[int, Expr] = {}  # each scope, converted
+
+    def converted(self, type_params: tuple[TypeVar, ...]) -> Function:
+        for scope in reversed(self._outermost_first()):
+            self.done[id(scope)] = self._scope(scope)
+        return self._with_continuation(self.function, self.scopes.root, type_params)
+
+    def _retyped(self, var: Var, function: Function) -> Var:
+        type_ = var.type_annotation or (var.checked_type if var in function.params else None)
+        return Var(var.name_hint, None if type_ is None else cps_type(type_, self.answer), span=var.span)
+
+    def _continuation(self, function: Function) -> Var:
+        type_ = function.checked_type
+        if not isinstance(type_, FuncType):
+            raise CompilerBug("continuation_passing", "a function without a type")
+        return Var("k", FuncType((cps_type(type_.ret_type, self.answer),), self.answer))
+
+    def _outermost_first(self) -> list[Scope]:
+        """Every scope after the one around it, with what it calls at its end: the continuation of its function, or
+        what follows the choice whose branch it is."""
+        order = [self.scopes.root]
+        for scope in order:
+            bindings, result = _chain(scope.result)
+            for node in scope.order:
+                inner = self.scopes.inner(node)
+                if isinstance(node, Function):
+                    if node.attrs.get("Primitive"):
+                        continue
+                    self.after[id(inner[0])] = self._continuation(node)
+                elif inner:
+                    is_last = bindings[-1][1] is node and result is bindings[-1][0]
+                    after = self.after[id(scope)] if is_last else Var("then")
+                    self.after.update((id(each), after) for each in inner)
+                order.extend(inner)
+        return order
+
+    def _scope(self, scope: Scope) -> Expr:
+        bindings, result = _chain(scope.result)
+        after = self.after[id(scope)]
+        if bindings and result is bindings[-1][0] and not _returns(bindings[-1][1]):
+            *bindings, (_, last) = bindings
+            done = self._handing(last, after)
+        else:
+            done = Call(after, (self._value(result),))
+        for var, value in reversed(bindings):
+            if _returns(value):
+                done = Let(self.fresh[var], self._simple(value), done, span=value.span)
+            else:
+                done = self._handing(value, Function((self.fresh[var],), done))
+        return done
+
+    def _handing(self, value: Expr, rest: Var | Function) -> Expr:
+        """A call of a function, or a choice, that hands its result to `rest`."""
+        if isinstance(value, Call):
+            return Call(self._value(value.op), (*map(self._value, value.args), rest), span=value.span)
+        inner = self.scopes.inner(value)
+        choice = rebuild(value, [self._value(children(value)[0]), *(self.done[id(each)] for each in inner)])
+        if isinstance(choice, Match):
+            bound = {var: self.fresh[var] for clause in choice.clauses for var in pattern_vars(clause.lhs)}
+            choice = renaming(bound)(choice)
+        return choice if isinstance(rest, Var) else Let(self.after[id(inner[0])], rest, choice, span=value.span)
+
+    def _simple(self, value: Expr) -> Expr:
+        """A value that is there at once."""
+        if is_atom(value):
+            return self._value(value)
+        if isinstance(value, Call):
+            arguments = tuple(map(self._value, value.args))
+            return Call(value.op, arguments, value.attrs, value.given_type_args, span=value.span)
+        return rebuild(value, [self._value(each) for each in children(value)])
+
+    def _value(self, atom: Expr) -> Expr:
+        match atom:
+            case Var():
+                return self.fresh.get(atom, atom)
+            case GlobalVar() if atom in self.module:
+                return cps_name(atom)
+            case Function() if not atom.attrs.get("Primitive"):
+                return self._with_continuation(atom, self.scopes.inner(atom)[0], atom.type_params)
+            case Op(operator):
+                return _handing_on(atom, len(operator.inputs))
+            case Constructor(inputs=inputs) if inputs:
+                return _handing_on(atom, len(inputs))
+            case _:
+                return atom
+
+    def _with_continuation(self, function: Function, body: Scope, type_params: tuple[TypeVar, ...]) -> Function:
+        params = (*(self.fresh[each] for each in function.params), self.after[id(body)])
+        return Function(params, self.done[id(body)], self.answer, type_params, function.attrs, span=function.span)
+
+
+def _chain(expr: Expr) -> tuple[list[tuple[Var, Expr]], Expr]:
+    """The bindings of a scope, and the atom at its end."""
+    bindings: list[tuple[Var, Expr]] = []
+    while isinstance(expr, Let):
+        bindings.append((expr.var, expr.value))
+        expr = expr.body
+    return bindings, expr
+
+
+def _returns(value: Expr) -> bool:
+    """Whether a value is there at once: no choice, and no call but of an operator or a constructor."""
+    if isinstance(value, Call):
+        callee = value.op
+        return isinstance(callee, Op | Constructor) or (
+            isinstance(callee, Function) and bool(callee.attrs.get("Primitive"))
+        )
+    return not isinstance(value, If | Match)
+
+
+def _handing_on(callee: Expr, arity: int) -> Function:
+    """A function that calls an operator or a constructor and hands the result on."""
+    params = tuple(Var(f"a{position}") for position in range(arity))
+    k = Var("k")
+    return Function((*params, k), Call(k, (Call(callee, params),)), span=callee.span)

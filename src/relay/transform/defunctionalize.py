@@ -1,0 +1,268 @@
+"""Make functions that are values into data: Defunctionalization (Reynolds 1972; Danvy and Nielsen 2001).
+
+    before: def @main(%x: float32, %c: bool) {
+              let %f = if (%c) { fn (%y: float32) { add(%x, %y) } } else { @square };
+              %f(%x)
+            }
+    after:  type Closure0 { Main_fn(float32), Square }
+            def @main(%x: float32, %c: bool) { let %f = if (%c) { Main_fn(%x) } else { Square }; @apply0(%f, %x) }
+            def @main_fn(%x: float32, %y: float32) { add(%x, %y) }
+            def @apply0(%f: Closure0, %a0: float32) {
+              match (%f) { Main_fn(%x) => @main_fn(%x, %a0), Square => @square(%a0) }
+            }
+
+For each type of functions that are values there is a data type, with a constructor for each function that may be such a
+value and what it takes along, and a function `@applyN` that calls what the data stands for. First generic functions are
+copied for their types (`Monomorphize`) and inner functions made global (`LambdaLift`). Afterwards the program is first
+order. Refused: a data type that holds functions of its own type parameters, and functions that `@main` takes or gives.
+Floating point: EXACT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.ir.datatype import TypeData
+from relay.ir.expr import (
+    Call,
+    Clause,
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    Match,
+    Op,
+    Pattern,
+    PatternConstructor,
+    PatternTuple,
+    PatternVar,
+    Var,
+)
+from relay.ir.module import IRModule
+from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.type_traversal import type_symbols
+from relay.ir.types import FuncType, GlobalTypeVar, RefType, TupleType, Type, TypeCall, TypeVar, type_children
+from relay.ir.variables import bound_vars, renaming
+from relay.transform.context import PassContext
+from relay.transform.eta_expand import eta_expand
+from relay.transform.framework import module_pass
+from relay.transform.lambda_lift import lambda_lift
+from relay.transform.monomorphize import monomorphize
+from relay.transform.remove_unused_functions import MAIN, remove_unused_functions
+
+
+@module_pass("Defunctionalization", level=1)
+def defunctionalize(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+    """Make functions that are values into data."""
+    prepared = module
+    for each in (remove_unused_functions, eta_expand(expand_global_var=False), monomorphize, lambda_lift):
+        prepared = each(prepared)
+    data = _Data(prepared)
+    functions = {name: data.first_order(name, function) for name, function in prepared.functions.items()}
+    if not data.families:
+        return module
+    functions.update((family.apply, family.applying()) for family in data.families.values())
+    definitions = (*data.definitions.values(), *(family.definition() for family in data.families.values()))
+    return IRModule(functions, {each.header: each for each in definitions})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Family:
+    """The functions that are values of one type: which they are, and what each takes along."""
+
+    header: GlobalTypeVar
+    apply: GlobalVar
+    type: FuncType
+    taken: set[str]  # names of constructors
+    constructors: dict[GlobalVar, Constructor] = field(default_factory=dict)
+
+    def constructor(self, name: GlobalVar, captures: tuple[Type, ...]) -> Constructor:
+        known = self.constructors.get(name)
+        if known is None:
+            title = _fresh(name.name_hint[:1].upper() + name.name_hint[1:], self.taken)
+            self.taken.add(title)
+            known = self.constructors[name] = Constructor(title, captures, self.header, len(self.constructors))
+        return known
+
+    def definition(self) -> TypeData:
+        return TypeData(self.header, (), tuple(self.constructors.values()))
+
+    def applying(self) -> Function:
+        """The function that calls what a value stands for."""
+        itself = Var("f", TypeCall(self.header, ()))
+        arguments = tuple(Var(f"a{position}", type_) for position, type_ in enumerate(self.type.arg_types))
+        clauses: list[Clause] = []
+        for name, constructor in self.constructors.items():
+            captures = tuple(Var(f"c{position}") for position in range(len(constructor.inputs)))
+            pattern = PatternConstructor(constructor, tuple(map(PatternVar, captures)))
+            clauses.append(Clause(pattern, Call(name, (*captures, *arguments))))
+        return Function((itself, *arguments), Match(itself, tuple(clauses)), self.type.ret_type)
+
+
+class _Data:
+    """The data types that stand for functions, and the program in their terms."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.families: dict[FuncType, _Family] = {}
+        self.taken = {each.name_hint for each in module.constructors()}
+        self.constructors: dict[Constructor, Constructor] = {}
+        self.definitions = {header: self._definition(each) for header, each in module.type_definitions.items()}
+
+    def first_order(self, name: GlobalVar, function: Function) -> Function:
+        """A function without functions as values; the same one if it has none."""
+        made = _closure(function)
+        if made is not None:
+            function = Function((*function.params, *made.params), made.body, span=function.span)
+        elif not self.constructors and not any(map(_holds_functions, _types(function))):
+            return function
+        if name == MAIN:
+            self._check_main(function)
+        fresh = {var: self._variable(var, var in function.params) for var in bound_vars(function)}
+        renamed = renaming(fresh)
+        new: dict[int, Expr] = {}
+        for node in post_order(function.body):
+            new[id(node)] = renamed(self._node(node, [new[id(child)] for child in children(node)]))
+        params = tuple(fresh[each] for each in function.params)
+        return Function(params, new[id(function.body)], self._result_type(made or function), span=function.span)
+
+    def _node(self, node: Expr, parts: list[Expr]) -> Expr:
+        match node:
+            case Call(op=callee):
+                arguments = tuple(map(self._value, node.args, parts[1:]))
+                return self._call(node, callee, parts[0], arguments)
+            case Match(_, clauses, complete):
+                data, *bodies = map(self._value, children(node), parts)
+                patterns = (self._pattern(clause.lhs) for clause in clauses)
+                return Match(data, tuple(map(Clause, patterns, bodies)), complete, span=node.span)
+            case _:
+                return rebuild(node, list(map(self._value, children(node), parts)))
+
+    def _call(self, call: Call, callee: Expr, new: Expr, arguments: tuple[Expr, ...]) -> Expr:
+        match callee:
+            case GlobalVar() if callee in self.module:
+                made = _closure(self.module[callee])
+                if made is None:
+                    return Call(callee, arguments, span=call.span)
+                captures = tuple(self._type(each.checked_type) for each in self.module[callee].params)
+                constructor = self._family(made.checked_type).constructor(callee, captures)
+                return Call(constructor, arguments, span=call.span)
+            case Call(op=GlobalVar() as maker) if maker in self.module and _closure(self.module[maker]) is not None:
+                return Call(maker, (*cast("Call", new).args, *arguments), span=call.span)
+            case Constructor():
+                return Call(self.constructors.get(callee, callee), arguments, span=call.span)
+            case Op() | Function():
+                return Call(callee, arguments, call.attrs, call.given_type_args, span=call.span)
+            case _:
+                apply = self._family(callee.checked_type).apply
+                return Call(apply, (self._value(callee, new), *arguments), span=call.span)
+
+    def _value(self, node: Expr, new: Expr) -> Expr:
+        """What stands where a value is wanted: for a global function, its constructor."""
+        if isinstance(node, GlobalVar) and node in self.module:
+            return Call(self._family(self.module[node].checked_type).constructor(node, ()), (), span=node.span)
+        return new
+
+    def _pattern(self, pattern: Pattern) -> Pattern:
+        match pattern:
+            case PatternConstructor(constructor, patterns):
+                new = self.constructors.get(constructor, constructor)
+                return PatternConstructor(new, tuple(map(self._pattern, patterns)))
+            case PatternTuple(patterns):
+                return PatternTuple(tuple(map(self._pattern, patterns)))
+            case _:
+                return pattern
+
+    def _variable(self, var: Var, is_parameter: bool) -> Var:
+        type_ = var.checked_type if is_parameter else var.type_annotation
+        return Var(var.name_hint, None if type_ is None else self._type(type_), span=var.span)
+
+    def _result_type(self, function: Function) -> Type | None:
+        type_ = function.checked_type
+        return self._type(type_.ret_type) if isinstance(type_, FuncType) else None
+
+    def _type(self, type_: Type | None) -> Type:
+        """A type in which data stand for functions."""
+        match type_:
+            case FuncType():
+                return TypeCall(self._family(type_).header, ())
+            case TupleType(fields):
+                return TupleType(tuple(map(self._type, fields)))
+            case RefType(value):
+                return RefType(self._type(value))
+            case TypeCall(func, args):
+                return TypeCall(func, tuple(map(self._type, args)))
+            case None:
+                raise CompilerBug("Defunctionalization", "a value without a type")
+            case _:
+                return type_
+
+    def _family(self, type_: Type | None) -> _Family:
+        if not isinstance(type_, FuncType):
+            raise CompilerBug("Defunctionalization", f"a function of type {type_}")
+        if type_symbols(type_) or any(isinstance(part, TypeVar) for part in _parts(type_)):
+            raise _refusal(f"a function of type {type_} is a value: which functions it may be depends on its caller")
+        first_order = FuncType(tuple(map(self._type, type_.arg_types)), self._type(type_.ret_type))
+        known = self.families.get(first_order)
+        if known is None:
+            number = str(len(self.families))
+            header = _fresh(f"Closure{number}", {each.name for each in self.module.type_definitions})
+            apply = _fresh(f"apply{number}", {each.name_hint for each in self.module})
+            known = _Family(GlobalTypeVar(header), GlobalVar(apply), first_order, self.taken)
+            self.families[first_order] = known
+        return known
+
+    def _definition(self, definition: TypeData) -> TypeData:
+        """A data type whose fields are data where they were functions."""
+        if not any(_holds_functions(each) for made in definition.constructors for each in made.inputs):
+            return definition
+        for each in definition.constructors:
+            inputs = tuple(map(self._type, each.inputs))
+            self.constructors[each] = Constructor(each.name_hint, inputs, each.belong_to, each.tag, span=each.span)
+        made = tuple(self.constructors[each] for each in definition.constructors)
+        return TypeData(definition.header, definition.type_vars, made, definition.extern, definition.span)
+
+    def _check_main(self, function: Function) -> None:
+        type_ = function.checked_type
+        if isinstance(type_, FuncType) and any(map(_holds_functions, (*type_.arg_types, type_.ret_type))):
+            raise _refusal(f"@main, of type {type_}, takes or gives functions")
+
+
+def _closure(function: Function) -> Function | None:
+    """The function that a maker of closures gives."""
+    body = function.body
+    return body if isinstance(body, Function) and body.attrs.get("Closure") else None
+
+
+def _types(function: Function) -> Iterator[Type]:
+    """The types of the values in a function. Operators and constructors, and functions that are called, are none."""
+    callees = {id(node.op) for node in post_order(function.body) if isinstance(node, Call)}
+    values = [node for node in post_order(function.body) if id(node) not in callees]
+    for each in (*function.params, *values):
+        if each.checked_type is not None and not isinstance(each, Op | Constructor):
+            yield each.checked_type
+
+
+def _fresh(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _holds_functions(type_: Type) -> bool:
+    return any(isinstance(part, FuncType) for part in _parts(type_))
+
+
+def _parts(type_: Type) -> Iterator[Type]:
+    stack = [type_]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(type_children(part))
+
+
+def _refusal(message: str) -> RelayError:
+    return RelayError(rule="not-first-order", message=message, remedy="give the function a type that is written out")

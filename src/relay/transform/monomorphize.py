@@ -1,0 +1,107 @@
+"""Make a copy of each generic function for the types that it is called with: Monomorphize.
+
+    before: def @id[a](%x: a) -> a { %x }       def @main(%x: float32) { @id(%x) }
+    after:  def @id(%x: float32) -> float32 { %x }      def @main(%x: float32) { @id(%x) }
+
+Afterwards no function that `@main` reaches is generic, and generic ones are gone. A generic function that is used as a
+value is expanded to one that calls it (`EtaExpand`). Refused: a program that calls a generic function at ever larger
+types (polymorphic recursion), and generic functions inside functions. Floating point: EXACT.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+from relay.base.diagnostics import RelayError
+from relay.ir.expr import Call, Expr, Function, GlobalVar
+from relay.ir.module import IRModule
+from relay.ir.type_traversal import map_type
+from relay.ir.types import FuncType, IncompleteType, Type, TypeVar
+from relay.transform.context import PassContext
+from relay.transform.eta_expand import eta_expand
+from relay.transform.framework import module_pass
+from relay.transform.retyping import retyped
+from relay.transform.rewriting import rewrite_nodes
+
+LARGEST_NUMBER_OF_COPIES = 1000
+
+Types = Mapping[TypeVar | IncompleteType, Type]
+
+
+@module_pass("Monomorphize", level=1)
+def monomorphize(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+    """Copy generic functions for the types of their calls."""
+    if not any(function.type_params for function in module.functions.values()):
+        return module
+    copies = _Copies(eta_expand(expand_constructor=False)(module))
+    done: dict[GlobalVar, Function] = {}
+    while copies.waiting:
+        name, function, types = copies.waiting.popleft()
+        done[name] = copies.specialised(name, function, types)
+    return module.with_functions(done)
+
+
+class _Copies:
+    """The copies made so far; `waiting` are functions whose calls still name generic ones."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.names: dict[tuple[GlobalVar, tuple[Type, ...]], GlobalVar] = {}
+        self.waiting: deque[tuple[GlobalVar, Function, Types]] = deque(
+            (name, function, {}) for name, function in module.functions.items() if not function.type_params
+        )
+
+    def specialised(self, name: GlobalVar, function: Function, types: Types) -> Function:
+        """A function at the types of its parameters, with calls of copies."""
+
+        def at(type_: Type) -> Type:
+            return map_type(type_, lambda variable: types.get(variable, variable))
+
+        def step(node: Expr, rebuilt: Expr) -> Expr:
+            match node, rebuilt:
+                case Function(), _ if isinstance(node.checked_type, FuncType) and node.checked_type.type_params:
+                    raise _refusal(name, "holds a generic function", node)
+                case Call(op=GlobalVar() as callee), Call() if self._is_generic(callee):
+                    return Call(self._copy(callee, tuple(map(at, node.type_args)), node), rebuilt.args, span=node.span)
+                case _:
+                    return rebuilt
+
+        changed = rewrite_nodes(function, step)
+        if not types:
+            return changed
+        typed = retyped(changed, at)
+        return Function(typed.params, typed.body, typed.ret_type, (), typed.attrs, span=typed.span)
+
+    def _is_generic(self, name: GlobalVar) -> bool:
+        return name in self.module and bool(self.module[name].type_params)
+
+    def _copy(self, name: GlobalVar, types: tuple[Type, ...], call: Call) -> GlobalVar:
+        known = self.names.get((name, types))
+        if known is not None:
+            return known
+        if len(self.names) >= LARGEST_NUMBER_OF_COPIES:
+            raise _refusal(name, f"is called at more than {LARGEST_NUMBER_OF_COPIES} types", call)
+        function = self.module[name]
+        copy = self._fresh_name(name)
+        self.names[name, types] = copy
+        self.waiting.append((copy, function, dict(zip(function.type_params, types, strict=True))))
+        return copy
+
+    def _fresh_name(self, name: GlobalVar) -> GlobalVar:
+        """The name itself for the first copy: the generic function goes."""
+        taken = set(self.names.values())
+        copy, number = name, 1
+        while copy in taken or (copy != name and copy in self.module):
+            number += 1
+            copy = GlobalVar(f"{name.name_hint}{number}")
+        return copy
+
+
+def _refusal(name: GlobalVar, what: str, where: Expr) -> RelayError:
+    return RelayError(
+        rule="not-monomorphic",
+        message=f"@{name.name_hint} {what}, so its functions cannot be copied for the types of their calls",
+        span=where.span,
+        remedy="give the function types that are written out",
+    )
