@@ -17,6 +17,7 @@ import relay
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.auto_batch import auto_batch
 from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import LayoutPreferences, PassContext
@@ -38,6 +39,7 @@ from relay.transform.simplify_inference import simplify_inference
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 PASSES: dict[str, Pass] = {
     "alter_op_layout": alter_op_layout,
+    "auto_batch": auto_batch,
     "canonicalize_ops": canonicalize_ops,
     "constant_arguments": constant_arguments,
     "defunctionalization": defunctionalize,
