@@ -445,5 +445,3 @@ def strided_slice(
     """data[begin:end:strides] along the first axes, as Python slices. With `slice_mode="size"`, `end` has sizes, -1 for
     all that is left. Raises `unknown-rank`, `wrong-shape`, `wrong-attribute`, `wrong-dtype`."""
     return call(STRIDED_SLICE, (data, begin, end, strides), DynStridedSliceAttributes(slice_mode))
-
-

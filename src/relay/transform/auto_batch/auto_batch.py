@@ -42,7 +42,7 @@ from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 
 
-@module_pass("AutoBatch", level=4)
+@module_pass("AutoBatch", level=3)
 def auto_batch(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Batch what can be batched."""
     definitions = Definitions.of(module)

@@ -61,13 +61,7 @@ def clause_function(
     }
     known.update(_invariants(recursion, invariants))
     results = {
-        call: nested(
-            recursion.result,
-            [
-                gathered(address, [source[position] for source in sources], leaf, bits)
-                for position, leaf in enumerate(recursion.leaves)
-            ],
-        )
+        call: nested(recursion.result, gathered(address, sources, recursion.leaves, bits))
         for call, address in zip(clause.calls, addresses, strict=True)
     }
     found = batched_body(recursion.name, clause, known, results)
@@ -211,10 +205,7 @@ def _define_results(scheme: Scheme) -> GlobalVar:
     addresses = Var("addresses", addresses_type(symbol("n")))
     sources = source_parameters(scheme.recursion)
     leaves = scheme.recursion.leaves
-    found = tuple(
-        gathered(addresses, [source[position] for source in sources], leaf, scheme.bits).expr
-        for position, leaf in enumerate(leaves)
-    )
+    found = tuple(rows.expr for rows in gathered(addresses, sources, leaves, scheme.bits))
     result = TupleType(tuple(rows_type(leaf, symbol("n")) for leaf in leaves))
     flat = tuple(var for source in sources for var in source)
     return scheme.definitions.function(f"{scheme.prefix}_results", (addresses, *flat), Tuple(found), result)

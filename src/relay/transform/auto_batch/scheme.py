@@ -101,7 +101,8 @@ class Scheme:
         """Of the result of the instance of a clause that has `count` before it."""
         if self.clauses[clause].fixed:
             return const(clause)
-        return add(multiply(count, const(1 << self.bits)), const(clause))
+        shifted = multiply(count, const(1 << self.bits))
+        return add(shifted, const(clause)) if clause else shifted
 
     def rows_types(self) -> tuple[TensorType, ...]:
         """The tensors of a result, as any number of rows."""
@@ -124,15 +125,20 @@ def parameters(slots: Sequence[Slot]) -> tuple[Var, ...]:
     return tuple(Var(slot.name, slot.type) for slot in slots)
 
 
-def gathered(addresses: Expr, sources: Sequence[Expr], type_: TensorType, bits: int) -> Rows:
-    """The rows at `addresses` (`int32[n]`), of one tensor of the result: one kernel reads all sources."""
+def gathered(addresses: Expr, sources: Sequence[Sequence[Expr]], leaves: Sequence[TensorType], bits: int) -> list[Rows]:
+    """The rows at `addresses` (`int32[n]`), of each tensor of the result; `sources` has its tensors for each clause.
+    One kernel reads a tensor from all sources."""
     row = right_shift(addresses, const(bits))
-    source = bitwise_and(addresses, const((1 << bits) - 1))
-    rank = len(row_shape(type_))
-    value: Expr = take(sources[-1], row, axis=0)
-    for number in reversed(range(len(sources) - 1)):
-        here: Expr = equal(source, const(number))
-        if rank:
-            here = expand_dims(here, 1, rank)
-        value = where(here, take(sources[number], row, axis=0), value)
-    return Rows(value, type_)
+    number = bitwise_and(addresses, const((1 << bits) - 1))
+    here = [equal(number, const(source)) for source in range(len(sources) - 1)]
+    tests: dict[int, list[Expr]] = {}
+    found: list[Rows] = []
+    for position, leaf in enumerate(leaves):
+        rank = len(row_shape(leaf))
+        if rank not in tests:
+            tests[rank] = [expand_dims(test, 1, rank) if rank else test for test in here]
+        value: Expr = take(sources[-1][position], row, axis=0)
+        for source, test in reversed(list(zip(sources[:-1], tests[rank], strict=True))):
+            value = where(test, take(source[position], row, axis=0), value)
+        found.append(Rows(value, leaf))
+    return found
