@@ -204,7 +204,7 @@ def _trees() -> Calls:
     single = tree_lstm.tree_lstm(tree_type, TREE_HIDDEN, TREE_HIDDEN).module
     forest = tree_lstm.forest_lstm(tree_type, TREE_HIDDEN, TREE_HIDDEN).module
     batched = relay.build(forest, params=weights, opt_level=3)
-    with relay.transform.PassContext(disabled_pass=("AutoBatch",)):
+    with relay.PassContext(disabled_pass=("AutoBatch",)):
         one = relay.build(single, params=weights, opt_level=3)
         unbatched = relay.build(forest, params=weights, opt_level=3)
     random = np.random.default_rng(0)
