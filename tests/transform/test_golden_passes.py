@@ -18,6 +18,7 @@ from relay.ir.expr import Constant, Expr
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.auto_batch import auto_batch
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis
 from relay.transform.canonicalize_cast import canonicalize_cast
 from relay.transform.canonicalize_ops import canonicalize_ops
@@ -54,6 +55,7 @@ from relay.transform.to_mixed_precision import to_mixed_precision
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 PASSES: dict[str, Pass | Sequential] = {
     "alter_op_layout": alter_op_layout,
+    "auto_batch": auto_batch,
     "backward_fold_scale_axis": backward_fold_scale_axis,
     "canonicalize_cast": canonicalize_cast,
     "canonicalize_ops": canonicalize_ops,
@@ -62,9 +64,9 @@ PASSES: dict[str, Pass | Sequential] = {
     "combine_parallel_dense": combine_parallel_dense(min_num_branches=2, to_batch=False),
     "combine_parallel_dense_to_batch": combine_parallel_dense(min_num_branches=2),
     "constant_arguments": constant_arguments,
+    "convert_layout": convert_layout({"nn.conv2d": ("NCHW", "default")}),
     "dead_code_elimination": dead_code_elimination,
     "defunctionalization": defunctionalize,
-    "convert_layout": convert_layout({"nn.conv2d": ("NCHW", "default")}),
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
     "fast_math": fast_math,
@@ -74,14 +76,14 @@ PASSES: dict[str, Pass | Sequential] = {
     "forward_fold_scale_axis": forward_fold_scale_axis,
     "fuse_ops": fuse_ops,
     "inline": inline,
-    "simplify_expr": simplify_expr,
     "lambda_lift": lambda_lift,
-    "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
     "legalize": legalize(
         ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")
-    ),  # fmt: skip
+    ),
     "monomorphize": monomorphize,
+    "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
     "remove_unused_functions": remove_unused_functions,
+    "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,
     "to_a_normal_form": a_normal_form,
     "to_basic_block_normal_form": basic_block_normal_form,

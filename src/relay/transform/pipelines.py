@@ -7,6 +7,7 @@ from relay.ir.module import IRModule
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.auto_batch import auto_batch
 from relay.transform.canonicalize_cast import canonicalize_cast
 from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.combine_parallel_dense import combine_parallel_dense
@@ -39,6 +40,7 @@ def graph_normal_form(function: Function, module: IRModule, context: PassContext
 OPTIMIZATIONS = (
     inline,
     constant_arguments,
+    auto_batch,
     graph_normal_form,
     simplify_inference,
     canonicalize_ops,

@@ -56,6 +56,20 @@ def tree_lstm(tree: Any, inputs: int, hidden: int) -> CompiledFunction:
     return encode
 
 
+def forest_lstm(tree: Any, inputs: int, hidden: int) -> CompiledFunction:
+    """`encode_all(trees, weights…)` → the list of h and c of each tree's root."""
+    encode = tree_lstm(tree, inputs, hidden)
+
+    @function
+    def encode_all(
+        trees: list[tree], w_leaf: Tensor[(3 * hidden, inputs)], b_leaf: Tensor[(3 * hidden,)],
+        w_node: Tensor[(5 * hidden, 2 * hidden)], b_node: Tensor[(5 * hidden,)],
+    ):  # fmt: skip
+        return [encode(each, w_leaf, b_leaf, w_node, b_node) for each in trees]
+
+    return encode_all
+
+
 def parameters(inputs: int, hidden: int, seed: int = 0) -> dict[str, NDArray[np.float32]]:
     """Seeded weights, normal with variance 1 / fan-in."""
     random = np.random.default_rng(seed)

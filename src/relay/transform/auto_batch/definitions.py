@@ -1,0 +1,126 @@
+"""What the pass adds to a module: functions and data types under names that are not taken yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from relay.ir.datatype import TypeData
+from relay.ir.expr import (
+    Call,
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    Pattern,
+    PatternConstructor,
+    PatternVar,
+    PatternWildcard,
+    TupleGetItem,
+    Var,
+)
+from relay.ir.module import IRModule
+from relay.ir.structural import structural_equal
+from relay.ir.types import GlobalTypeVar, Type, TypeCall
+from relay.text.prelude import prelude_types
+
+
+@dataclass(slots=True, eq=False)
+class Definitions:
+    """A module that grows. `functions` may be defined again under the same name."""
+
+    functions: dict[GlobalVar, Function]
+    types: dict[GlobalTypeVar, TypeData]
+    taken: set[str] = field(default_factory=set)
+
+    @staticmethod
+    def of(module: IRModule) -> Definitions:
+        """Beginning with what a module has."""
+        types = dict(module.type_definitions)
+        taken = {constructor.name_hint for constructor in module.constructors()}
+        return Definitions(dict(module.functions), types, {*taken, *(each.name for each in types)})
+
+    @property
+    def module(self) -> IRModule:
+        return IRModule(self.functions, self.types)
+
+    def fresh(self, hint: str) -> GlobalVar:
+        """A name for a function, which is to be defined."""
+        name, number = GlobalVar(hint), 1
+        while name in self.functions:
+            number += 1
+            name = GlobalVar(f"{hint}{number}")
+        return name
+
+    def function(self, hint: str, params: Sequence[Var], body: Expr, result: Type) -> GlobalVar:
+        """Define a function that does not call itself."""
+        name = self.fresh(hint)
+        self.functions[name] = Function(tuple(params), body, result)
+        return name
+
+    def data(self, header: str, constructors: Sequence[tuple[str, Sequence[Type | None]]]) -> tuple[Constructor, ...]:
+        """Define a data type. A field that is None is of the type itself."""
+        own = GlobalTypeVar(self._fresh_type(header))
+        inputs = [tuple(TypeCall(own, ()) if each is None else each for each in fields) for _, fields in constructors]
+        made = tuple(
+            Constructor(self._fresh_type(name), fields, own, tag)
+            for tag, ((name, _), fields) in enumerate(zip(constructors, inputs, strict=True))
+        )
+        self.types[own] = TypeData(own, (), made)
+        return made
+
+    def _fresh_type(self, hint: str) -> str:
+        name, number = hint, 1
+        while name in self.taken:
+            number += 1
+            name = f"{hint}{number}"
+        self.taken.add(name)
+        return name
+
+    def lists(self) -> Lists | None:
+        """The lists of the prelude, taken in if need be; None if the module has other ones under their names."""
+        data = prelude_types()[0]
+        own = self.types.get(data.header)
+        if own is None:
+            names = {data.header.name, *(each.name_hint for each in data.constructors)}
+            if names & self.taken:
+                return None
+            self.taken |= names
+            self.types[data.header] = own = data
+        elif not structural_equal(own, data):
+            return None
+        cons, nil = own.constructors
+        return Lists(own.header, cons, nil)
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """How lists are made and taken apart."""
+
+    header: GlobalTypeVar
+    cons: Constructor
+    nil: Constructor
+
+    def of(self, element: Type) -> TypeCall:
+        return TypeCall(self.header, (element,))
+
+    def empty(self) -> Expr:
+        return Call(self.nil, ())
+
+    def with_first(self, first: Expr, rest: Expr) -> Expr:
+        return Call(self.cons, (first, rest))
+
+
+def chain_pattern(cell: Constructor, firsts: Sequence[Var], rest: Pattern) -> Pattern:
+    """`cell(first, cell(second, … rest))`"""
+    for var in reversed(firsts):
+        rest = PatternConstructor(cell, (PatternVar(var), rest))
+    return rest
+
+
+def items(expr: Expr, count: int) -> tuple[Expr, ...]:
+    """The fields of a tuple."""
+    return tuple(TupleGetItem(expr, position) for position in range(count))
+
+
+__all__ = ["Definitions", "Lists", "PatternWildcard", "chain_pattern", "items"]
