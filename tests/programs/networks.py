@@ -53,16 +53,16 @@ class _Network:
         return relay.const(self.quarters(shape))
 
     def input(self) -> None:
-        shape = self.one_of([(1, 2, 5, 6), (2, 4, 7, 5), (1, 16, 4, 4), (3, 4), (4, 16), (2, 3, 4)])
+        shape = self.one_of([(3, 4), (1, 2, 5, 6), (2, 3, 4), (2, 4, 7, 5), (4, 16), (1, 16, 4, 4), (1, 4, 3, 3)])
         var = relay.var(f"x{len(self.params)}", shape=shape)
         self.params.append(var)
         self.values.append(var)
 
     def step(self) -> None:
         value = self.values[self.number(0, len(self.values) - 1)]
-        rank = len(shape_of(value))
-        options = (*ANY_RANK, *BY_RANK.get(rank, ()))
-        self.values.append(options[self.number(0, len(options) - 1)](self, value))
+        particular = BY_RANK.get(len(shape_of(value)), ())
+        steps = particular if particular and self.number(0, 2) else ANY_RANK
+        self.values.append(self.one_of(steps)(self, value))
 
     def other(self, value: Expr) -> Expr:
         """A value of the same shape: one that is there, or a constant."""
@@ -111,6 +111,12 @@ def _cast(net: _Network, x: Expr) -> Expr:
     """There and back; with another result only for an input, where rounding has not yet happened."""
     other = net.one_of(["float64", "float16", "int32"]) if isinstance(x, Var) else "float64"
     return relay.cast(relay.cast(x, other), "float32")
+
+
+def _widened(net: _Network, x: Expr) -> Expr:
+    """Narrow numbers that several operators use wider."""
+    wide = relay.cast(relay.cast(x, "float16") if isinstance(x, Var) else x, "float64")
+    return relay.cast(relay.add(relay.tanh(wide), relay.abs(wide)), "float32")
 
 
 def _sum(net: _Network, x: Expr) -> Expr:
@@ -245,8 +251,8 @@ def _batch_products(net: _Network, x: Expr) -> Expr:
 
 
 ANY_RANK: tuple[Step, ...] = (
-    _unary, _scalar, _root, _power, _binary, _product, _chosen, _cast, _sum, _softmax, _joined, _parted, _sliced,
-    _turned, _reshaped,
+    _unary, _scalar, _root, _power, _binary, _product, _chosen, _cast, _widened, _sum, _softmax, _joined, _parted,
+    _sliced, _turned, _reshaped,
 )  # fmt: skip
 BY_RANK: dict[int, tuple[Step, ...]] = {
     4: (_convolution,) * 5

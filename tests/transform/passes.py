@@ -75,11 +75,11 @@ PASSES: dict[str, AnyPass] = {
     "to_graph_normal_form": graph_normal_form,
     "to_mixed_precision": to_mixed_precision("bfloat16"),
 }
-CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", 16, 16))
+CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", (16,), (16,)))
 CHANGES_TYPES = {"to_mixed_precision"}
 """What computes with narrower numbers than the program says."""
 
-NOT_IDEMPOTENT: dict[str, str] = {}
+NOT_IDEMPOTENT = {"partial_evaluate": "what it may unroll depends on the size of the program, and it makes another one"}
 """Why a second run may change something."""
 
 
