@@ -50,6 +50,7 @@ from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.rewriting import Uses, rewrite_typed
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.specialize_functions import specialize_functions
 from relay.transform.to_mixed_precision import to_mixed_precision
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
@@ -85,6 +86,7 @@ PASSES: dict[str, Pass | Sequential] = {
     "remove_unused_functions": remove_unused_functions,
     "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,
+    "specialize_functions": Sequential((specialize_functions, remove_unused_functions)),
     "to_a_normal_form": a_normal_form,
     "to_basic_block_normal_form": basic_block_normal_form,
     "to_cps": continuation_passing,

@@ -46,6 +46,7 @@ from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
+from relay.transform.specialize_functions import specialize_functions as SpecializeFunctions
 from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrecision
 
 __all__ = [
@@ -90,6 +91,7 @@ __all__ = [
     "Sequential",
     "SimplifyExpr",
     "SimplifyInference",
+    "SpecializeFunctions",
     "Timing",
     "ToANormalForm",
     "ToBasicBlockNormalForm",

@@ -23,6 +23,7 @@ from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.specialize_functions import specialize_functions
 
 
 @function_pass("ToANormalForm", level=0)
@@ -41,6 +42,8 @@ OPTIMIZATIONS = (
     inline,
     constant_arguments,
     auto_batch,
+    specialize_functions,
+    inline,
     graph_normal_form,
     simplify_inference,
     canonicalize_ops,
@@ -57,9 +60,10 @@ OPTIMIZATIONS = (
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
-FastMath runs only when it is required. CombineParallelDense saves two kernels a layer of an encoder, its slices fuse
-into what splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of the slices
-cost more than the wider convolution saves.
+SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. FastMath runs only when it is required.
+CombineParallelDense saves two kernels a layer of an encoder, its slices fuse into what splits heads.
+CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of the slices cost more than the wider
+convolution saves.
 """
 
 FOR_NATIVE_CODE = (fuse_ops, a_normal_form)
