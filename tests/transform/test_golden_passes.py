@@ -42,6 +42,7 @@ from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
 from relay.transform.legalize import legalize
+from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.partial_evaluate import partial_evaluate
@@ -81,6 +82,7 @@ PASSES: dict[str, Pass | Sequential] = {
     "legalize": legalize(
         ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")
     ),
+    "loop_invariant_code_motion": loop_invariant_code_motion,
     "monomorphize": monomorphize,
     "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
     "remove_unused_functions": remove_unused_functions,

@@ -22,6 +22,7 @@ from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
 from relay.transform.framework import Pass, Sequential
 from relay.transform.inline import inline
+from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.specialize_functions import specialize_functions
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
@@ -29,6 +30,7 @@ from tests.programs.generate import Program, programs
 
 BATCH = 200
 PASSES: Mapping[str, Pass | Sequential] = {
+    "loop_invariant_code_motion": loop_invariant_code_motion,
     "specialize_functions": Sequential((specialize_functions, inline, specialize_functions)),
 }
 

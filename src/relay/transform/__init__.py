@@ -33,6 +33,7 @@ from relay.transform.instruments import (
 )
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.legalize import legalize as Legalize
+from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion as LoopInvariantCodeMotion
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
@@ -78,6 +79,7 @@ __all__ = [
     "LambdaLift",
     "LayoutPreferences",
     "Legalize",
+    "LoopInvariantCodeMotion",
     "Monomorphize",
     "NodeCounts",
     "PartialEvaluate",

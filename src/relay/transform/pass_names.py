@@ -25,6 +25,7 @@ PASS_NAMES: tuple[str, ...] = (
     "Inline",
     "LambdaLift",
     "Legalize",
+    "LoopInvariantCodeMotion",
     "Monomorphize",
     "PartialEvaluate",
     "RemoveUnusedFunctions",
