@@ -17,6 +17,7 @@ import relay
 from relay.ir.expr import Constant, Expr
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
+from relay.transform.accumulate_recursion import accumulate_recursion
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.auto_batch import auto_batch
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis
@@ -56,6 +57,7 @@ from relay.transform.to_mixed_precision import to_mixed_precision
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 PASSES: dict[str, Pass | Sequential] = {
+    "accumulate_recursion": accumulate_recursion,
     "alter_op_layout": alter_op_layout,
     "auto_batch": auto_batch,
     "backward_fold_scale_axis": backward_fold_scale_axis,

@@ -20,6 +20,7 @@ from relay.ir.module import IRModule
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
+from relay.transform.accumulate_recursion import accumulate_recursion
 from relay.transform.framework import Pass, Sequential
 from relay.transform.inline import inline
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
@@ -27,9 +28,11 @@ from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.specialize_functions import specialize_functions
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
 from tests.programs.generate import Program, programs
+from tests.transform.recursions import recursions
 
 BATCH = 200
 PASSES: Mapping[str, Pass | Sequential] = {
+    "accumulate_recursion": accumulate_recursion,
     "loop_invariant_code_motion": loop_invariant_code_motion,
     "specialize_functions": Sequential((specialize_functions, inline, specialize_functions)),
 }
@@ -77,7 +80,7 @@ def _run(seed: int, repro: Path, changed: dict[str, int]) -> None:
         max_examples=BATCH, deadline=None, database=None, report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
     )  # fmt: skip
-    @given(programs())
+    @given(programs() | recursions())
     def agree(program: Program) -> None:
         for name in changed:
             before, after = check(program, name, repro)

@@ -1,6 +1,7 @@
 """Passes under the names that users of Relay know, and what they run under."""
 
 from relay.infer.infer_type import infer_type
+from relay.transform.accumulate_recursion import accumulate_recursion as AccumulateRecursion
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis as BackwardFoldScaleAxis
 from relay.transform.canonicalize_cast import canonicalize_cast as CanonicalizeCast
@@ -52,6 +53,7 @@ from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrec
 
 __all__ = [
     "A_NORMAL_FORM",
+    "AccumulateRecursion",
     "AlterOpLayout",
     "BackwardFoldScaleAxis",
     "CanonicalizeCast",

@@ -26,11 +26,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 
 from relay.analysis.effects import effects_of
 from relay.infer.checks import node_checks
-from relay.ir.expr import Call, Expr, Function, GlobalVar, If, Let, Match, Op, Tuple, TupleGetItem, Var, record_type
+from relay.ir.expr import Call, Expr, Function, If, Let, Match, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.sharing import Scopes, scopes
@@ -38,11 +39,11 @@ from relay.ir.traversal import LEAVES, children, post_order, rebuild
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import FuncType, TensorType, Type
 from relay.ir.variables import free_vars
-from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.ops.record import FromTypes, FusionKind, OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 from relay.transform.known_functions import is_closed, typed_var
+from relay.transform.loops import LoopName, self_calls, with_loops_split
 from relay.transform.rewriting import copied, rewrite_nodes, same_type, with_body
 
 LARGEST_COPIED_NODES = 64
@@ -53,56 +54,13 @@ LARGEST_GROWTH = 4
 @module_pass("LoopInvariantCodeMotion", level=2)
 def loop_invariant_code_motion(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Compute in front of a loop what is the same in all its turns."""
-    functions = dict(module.functions)
-    for name, function in module.functions.items():
-        if function.attrs or function.type_params or not _has_loop(name, function):
-            continue
-        normal = to_basic_block_normal_form(function)
-        moved = _without_inner(normal, module)
-        loop_name = _fresh_name(f"{name.name_hint}_loop", functions)
-        split = _split(moved, name, loop_name, module)
-        if split is not None:
-            functions[name], functions[loop_name] = split
-        elif moved is not normal:
-            functions[name] = moved
-    return module.with_functions(functions)
+    return with_loops_split(module, partial(_split, module=module))
 
 
-def _has_loop(name: GlobalVar, function: Function) -> bool:
-    nodes = post_order(function.body)
-    return name in nodes or any(isinstance(node, Let) and isinstance(node.value, Function) for node in nodes)
-
-
-def _fresh_name(base: str, functions: dict[GlobalVar, Function]) -> GlobalVar:
-    name, number = GlobalVar(base), 1
-    while name in functions:
-        number += 1
-        name = GlobalVar(f"{base}{number}")
-    return name
-
-
-def _without_inner(function: Function, module: IRModule) -> Function:
-    """A function whose inner loops have their work in front of them."""
-
-    def step(_: Expr, rebuilt: Expr) -> Expr:
-        if not isinstance(rebuilt, Let) or not isinstance(rebuilt.value, Function) or rebuilt.value.attrs:
-            return rebuilt
-        loop = Var(f"{rebuilt.var.name_hint}_loop")
-        split = _split(rebuilt.value, rebuilt.var, loop, module)
-        if split is None:
-            return rebuilt
-        whole = same_type(Let(rebuilt.var, split[0], rebuilt.body, span=rebuilt.span), rebuilt.body)
-        return same_type(Let(loop, split[1], whole), rebuilt.body)
-
-    return rewrite_nodes(function, step)
-
-
-def _split(
-    function: Function, name: GlobalVar | Var, loop: GlobalVar | Var, module: IRModule
-) -> tuple[Function, Function] | None:
+def _split(function: Function, name: LoopName, loop: LoopName, module: IRModule) -> tuple[Function, Function] | None:
     """What does the work in front of a loop, and the loop, which is called `loop`; None where there is no such work."""
     type_ = function.checked_type
-    calls = _self_calls(function, name)
+    calls = self_calls(function, name)
     if not calls or not is_closed(type_) or not isinstance(type_, FuncType):
         return None
     same = {
@@ -119,8 +77,6 @@ def _split(
     passed = tuple(var for var in moved.made.values() if var in moved.used)
     types = tuple(var.checked_type for var in passed if var.checked_type is not None)
     loop_type = FuncType((*type_.arg_types, *types), type_.ret_type)
-    if isinstance(loop, Var):
-        record_type(loop, loop_type)
     turn = rewrite_nodes(moved.rest, lambda _, new: _with_arguments(new, name, loop, passed))
     early, late = moved.in_front(guard)
     entered = _bound(late, same_type(Call(loop, (*function.params, *passed)), function.body))
@@ -129,22 +85,10 @@ def _split(
     return with_body(function, _bound(early, body)), copied(record_type(whole, loop_type))
 
 
-def _with_arguments(expr: Expr, name: GlobalVar | Var, loop: GlobalVar | Var, more: tuple[Expr, ...]) -> Expr:
+def _with_arguments(expr: Expr, name: LoopName, loop: LoopName, more: tuple[Expr, ...]) -> Expr:
     if isinstance(expr, Call) and expr.op == name:
         return Call(loop, (*expr.args, *more), span=expr.span)
     return expr
-
-
-def _self_calls(function: Function, name: GlobalVar | Var) -> list[Call]:
-    """The calls by which a function calls itself; none where it is a value too."""
-    calls: list[Call] = []
-    for node in post_order(function.body):
-        if isinstance(node, Call) and node.op == name:
-            calls.append(node)
-        parts = node.args if isinstance(node, Call) else children(node)
-        if name in parts:
-            return []
-    return calls
 
 
 def _bound(bindings: Sequence[tuple[Var, Expr]], body: Expr) -> Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PASS_NAMES: tuple[str, ...] = (
+    "AccumulateRecursion",
     "AlterOpLayout",
     "BackwardFoldScaleAxis",
     "CanonicalizeCast",

@@ -6,6 +6,7 @@ from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.normalize.graph_normal_form import to_graph_normal_form
+from relay.transform.accumulate_recursion import accumulate_recursion
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.auto_batch import auto_batch
 from relay.transform.canonicalize_cast import canonicalize_cast
@@ -21,6 +22,7 @@ from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
+from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 from relay.transform.specialize_functions import specialize_functions
@@ -44,6 +46,8 @@ OPTIMIZATIONS = (
     auto_batch,
     specialize_functions,
     inline,
+    accumulate_recursion,
+    loop_invariant_code_motion,
     graph_normal_form,
     simplify_inference,
     canonicalize_ops,
