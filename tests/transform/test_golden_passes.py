@@ -31,6 +31,7 @@ from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.convert_layout import convert_layout
 from relay.transform.dead_code_elimination import dead_code_elimination
 from relay.transform.defunctionalize import defunctionalize
+from relay.transform.dynamic_to_static import dynamic_to_static
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.eta_expand import eta_expand
 from relay.transform.fast_math import fast_math
@@ -71,6 +72,7 @@ PASSES: dict[str, Pass | Sequential] = {
     "convert_layout": convert_layout({"nn.conv2d": ("NCHW", "default")}),
     "dead_code_elimination": dead_code_elimination,
     "defunctionalization": defunctionalize,
+    "dynamic_to_static": dynamic_to_static,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
     "fast_math": fast_math,

@@ -14,6 +14,7 @@ from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
 from relay.transform.convert_layout import convert_layout as ConvertLayout
 from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
+from relay.transform.dynamic_to_static import dynamic_to_static as DynamicToStatic
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
 from relay.transform.fast_math import fast_math as FastMath
@@ -65,6 +66,7 @@ __all__ = [
     "DeadCodeElimination",
     "Defunctionalization",
     "DumpChanges",
+    "DynamicToStatic",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FUSED",

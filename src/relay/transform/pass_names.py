@@ -15,6 +15,7 @@ PASS_NAMES: tuple[str, ...] = (
     "ConvertLayout",
     "DeadCodeElimination",
     "Defunctionalization",
+    "DynamicToStatic",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FastMath",
