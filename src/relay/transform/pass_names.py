@@ -5,6 +5,7 @@ from __future__ import annotations
 PASS_NAMES: tuple[str, ...] = (
     "AccumulateRecursion",
     "AlterOpLayout",
+    "AutoBatch",
     "BackwardFoldScaleAxis",
     "CanonicalizeCast",
     "CanonicalizeOps",

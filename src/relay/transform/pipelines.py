@@ -14,6 +14,7 @@ from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.combine_parallel_dense import combine_parallel_dense
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import PassContext
+from relay.transform.dynamic_to_static import dynamic_to_static
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.fast_math import fast_math
 from relay.transform.fold_constant import fold_constant
@@ -49,6 +50,7 @@ OPTIMIZATIONS = (
     accumulate_recursion,
     loop_invariant_code_motion,
     graph_normal_form,
+    dynamic_to_static,
     simplify_inference,
     canonicalize_ops,
     simplify_expr,
