@@ -57,7 +57,8 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Progr
         elif name.name_hint == "main" or can_be_entered(function, module):
             entries.append(_entry(name, function, checks.get(name, ()), procedures, types))
     procedures.finish()
-    finished = with_destinations(procedures.finished, procedures.label(CellLabel("tuple")))
+    made = procedures.finished
+    finished = with_destinations(made, procedures.label(CellLabel("tuple"))) if made else made
     by_name = {each.name: each for each in finished}
     failures = tuple(procedures.failures)
     return Program(
