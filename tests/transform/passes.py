@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.base.floating_point import FloatingPointClass
+from relay.transform.accumulate_recursion import accumulate_recursion
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.auto_batch import auto_batch
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis
@@ -16,6 +17,7 @@ from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.convert_layout import convert_layout
 from relay.transform.dead_code_elimination import dead_code_elimination
 from relay.transform.defunctionalize import defunctionalize
+from relay.transform.dynamic_to_static import dynamic_to_static
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.eta_expand import eta_expand
 from relay.transform.fast_math import fast_math
@@ -28,6 +30,7 @@ from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
 from relay.transform.legalize import legalize
+from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.partial_evaluate import partial_evaluate
@@ -35,9 +38,11 @@ from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.specialize_functions import specialize_functions
 from relay.transform.to_mixed_precision import to_mixed_precision
 
 PASSES: dict[str, AnyPass] = {
+    "accumulate_recursion": accumulate_recursion,
     "alter_op_layout": alter_op_layout,
     "auto_batch": auto_batch,
     "backward_fold_scale_axis": backward_fold_scale_axis,
@@ -51,6 +56,7 @@ PASSES: dict[str, AnyPass] = {
     "convert_layout": convert_layout({"nn.conv2d": ("NCHW", "default")}),
     "dead_code_elimination": dead_code_elimination,
     "defunctionalization": defunctionalize,
+    "dynamic_to_static": dynamic_to_static,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
     "fast_math": fast_math,
@@ -64,11 +70,13 @@ PASSES: dict[str, AnyPass] = {
     "legalize": legalize(
         ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")
     ),
+    "loop_invariant_code_motion": loop_invariant_code_motion,
     "monomorphize": monomorphize,
     "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
     "remove_unused_functions": remove_unused_functions,
     "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,
+    "specialize_functions": Sequential((specialize_functions, remove_unused_functions)),
     "to_a_normal_form": a_normal_form,
     "to_basic_block_normal_form": basic_block_normal_form,
     "to_cps": continuation_passing,

@@ -22,6 +22,7 @@ from relay.ir.types import (
     TypeCall,
     type_children,
 )
+from relay.lower.destinations import with_destinations
 from relay.lower.inputs import InputTypes
 from relay.lower.kernel_calls import Constants, KernelOf
 from relay.lower.lowering import determined_symbols, extent_checks, input_value, lower_function, result_spec
@@ -56,13 +57,15 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Progr
         elif name.name_hint == "main" or can_be_entered(function, module):
             entries.append(_entry(name, function, checks.get(name, ()), procedures, types))
     procedures.finish()
-    by_name = {each.name: each for each in procedures.finished}
+    made = procedures.finished
+    finished = with_destinations(made, procedures.label(CellLabel("tuple"))) if made else made
+    by_name = {each.name: each for each in finished}
     failures = tuple(procedures.failures)
     return Program(
         tuple(functions),
         tuple(constants.data),
         constants.size_bytes,
-        tuple(procedures.finished),
+        tuple(finished),
         tuple(replace(each, failures=failures, deep=is_deep(by_name, each.procedure)) for each in entries),
         tuple(procedures.labels),
         tuple(types.data.values()),

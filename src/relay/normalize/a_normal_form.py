@@ -14,7 +14,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from relay.ir.expr import AnyExpr, Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from relay.ir.expr import (
+    AnyExpr,
+    Call,
+    Constant,
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    Let,
+    Op,
+    Var,
+    record_type,
+    record_type_args,
+)
 from relay.ir.sharing import Scope, Scopes, scopes
 from relay.ir.traversal import children, rebuild
 
@@ -116,7 +129,10 @@ class _Forms:
         inner = self.scopes.inner(node)
         direct = len(parts) - len(inner)
         new = [self.atom(part) for part in parts[:direct]] + [self.bodies[id(scope)] for scope in inner]
-        return _typed(rebuild(node, new), node)
+        made = _typed(rebuild(node, new), node)
+        if isinstance(node, Call) and isinstance(made, Call) and made.op is node.op:
+            record_type_args(made, node.type_args)
+        return made
 
 
 def _typed(expr: AnyExpr, model: Expr) -> AnyExpr:

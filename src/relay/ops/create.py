@@ -21,7 +21,7 @@ from relay.ops import dyn
 from relay.ops.build import Argument, Shape, as_expr, call, dimensions, is_dynamic, known_dtype, static_shape
 from relay.ops.dimensions import product
 from relay.ops.layout_rule import Elementwise, OwnLayout
-from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
+from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype
 from relay.tir.expr import Value
@@ -74,6 +74,11 @@ def _filled(value: te.Tensor, result: TensorType, name: str) -> te.Tensor:
     return te.compute(result.shape, element, name=name)
 
 
+def _static_init(attributes: dyn.DynInitAttributes, shape: Array) -> InitAttributes | None:
+    extents = tuple(int(extent) for extent in shape)
+    return None if min(extents, default=0) < 0 else InitAttributes(extents, attributes.dtype)
+
+
 def _constant(name: str, number: int, like: bool) -> OperatorRecord:
     """`zeros`, `ones` and their `_like` forms."""
 
@@ -96,6 +101,7 @@ def _constant(name: str, number: int, like: bool) -> OperatorRecord:
         ),
         compute=compute, fusion=FusionKind.ELEMWISE, layout=OwnLayout("it states a shape of its own"),
         gradient=PIECEWISE_CONSTANT, support_level=3,
+        static_of=StaticOf(dyn.ZEROS if number == 0 else dyn.ONES, _static_init),
     )  # fmt: skip
 
 
@@ -110,6 +116,7 @@ FULL = define(
     fusion=FusionKind.ELEMWISE,
     layout=OwnLayout("it states a shape of its own"),
     support_level=3,
+    static_of=StaticOf(dyn.FULL, _static_init),
 )
 FULL_LIKE = define(
     "full_like",
@@ -232,6 +239,7 @@ SHAPE_OF = define(
     layout=OwnLayout("its result counts axes in their order"),
     gradient=PIECEWISE_CONSTANT,
     support_level=10,
+    reads_shapes_only=True,
 )
 NDARRAY_SIZE = define(
     "ndarray_size",
@@ -247,6 +255,7 @@ NDARRAY_SIZE = define(
     layout=OwnLayout("its result has no axes"),
     gradient=PIECEWISE_CONSTANT,
     support_level=10,
+    reads_shapes_only=True,
 )
 
 CREATIONS: tuple[OperatorRecord, ...] = (

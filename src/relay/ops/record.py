@@ -103,6 +103,17 @@ Gradient: TypeAlias = Union[Callable[..., Any], NotDifferentiable, NotYetDiffere
 Meaning: TypeAlias = Callable[..., Any]
 """`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
 
+
+@dataclass(frozen=True, slots=True)
+class StaticOf:
+    """What an operator is the static form of: `dynamic` takes as its last inputs, tensors [k] of integers, what this
+    one has in its attributes. `attributes(attributes of dynamic, *those inputs)` are this one's where it means the
+    same; None where the other fails."""
+
+    dynamic: Operator
+    attributes: Callable[..., Attributes | None]
+
+
 PIECEWISE_CONSTANT = NotDifferentiable("its value does not change with a small change of its inputs")
 PRIMITIVE = NoFormula("nobody has written it by other operators")
 WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differentiation")
@@ -111,7 +122,7 @@ WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differe
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class OperatorRecord(Operator):
     """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's. `is_view`: the
-    result is input 0's memory under another shape."""
+    result is input 0's memory under another shape. `reads_shapes_only`: the values of its inputs do not matter."""
 
     argument_docs: tuple[str, ...]
     meaning: Meaning
@@ -125,6 +136,8 @@ class OperatorRecord(Operator):
     is_view: bool
     precision: PrecisionRule
     formula: Formula | NoFormula
+    static_of: StaticOf | None
+    reads_shapes_only: bool
 
 
 def define(
@@ -146,6 +159,8 @@ def define(
     is_view: bool = False,
     precision: PrecisionRule | None = None,
     formula: Formula | NoFormula = PRIMITIVE,
+    static_of: StaticOf | None = None,
+    reads_shapes_only: bool = False,
 ) -> OperatorRecord:
     """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation.
 
@@ -172,4 +187,6 @@ def define(
         is_view=is_view,
         precision=precision or (PrecisionRule.FOLLOW if moves_elements else PrecisionRule.WIDE),
         formula=formula,
+        static_of=static_of,
+        reads_shapes_only=reads_shapes_only,
     )

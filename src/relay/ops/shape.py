@@ -18,7 +18,7 @@ from relay.ops import dyn
 from relay.ops.build import Argument, call, dimension, is_dynamic, static_shape
 from relay.ops.dimensions import product, quotient
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
@@ -213,7 +213,7 @@ def _reshape_compute(name: str) -> Any:
 
 
 def _record(name: str, description: str, rule: Any, level: int, attributes: type[Attributes] = NoAttributes,
-            like: bool = False) -> OperatorRecord:  # fmt: skip
+            like: bool = False, static_of: StaticOf | None = None) -> OperatorRecord:  # fmt: skip
     return define(
         name,
         description,
@@ -226,10 +226,18 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
         support_level=level,
         is_view=True,
         attributes=attributes,
+        static_of=static_of,
     )
 
 
-RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes)
+def _static_reshape(_: Attributes, newshape: Array) -> ReshapeAttributes | None:
+    """Codes below -1 mean something here only."""
+    codes = tuple(int(code) for code in newshape)
+    return None if min(codes, default=0) < -1 else ReshapeAttributes(codes)
+
+
+RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes,
+                  static_of=StaticOf(dyn.RESHAPE, _static_reshape))  # fmt: skip
 RESHAPE_LIKE = _record("reshape_like", "The same elements in the shape of another tensor.", _reshape_like_rule, 3,
                        ReshapeLikeAttributes, like=True)  # fmt: skip
 BATCH_FLATTEN = _record("nn.batch_flatten", "All axes but the first merged.", _batch_flatten_rule, 2)

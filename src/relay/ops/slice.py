@@ -20,7 +20,7 @@ from relay.ir.types import ANY, Dimension, TensorType, Type
 from relay.ops import dyn
 from relay.ops.build import Argument, call, is_dynamic, static_shape
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 
@@ -170,10 +170,19 @@ def _record(name: str, description: str, layout: Any = None, level: int = 3, **f
     )  # fmt: skip
 
 
+def _static_slice(
+    attributes: dyn.DynStridedSliceAttributes, begin: Array, end: Array, strides: Array
+) -> StridedSliceAttributes | None:  # fmt: skip
+    first, last, steps = (tuple(int(place) for place in places) for places in (begin, end, strides))
+    if attributes.slice_mode == "size":
+        return StridedSliceAttributes(first, last, (1,) * len(first), "size")
+    return None if 0 in steps else StridedSliceAttributes(first, last, steps, attributes.slice_mode)
+
+
 STRIDED_SLICE = _record(
     "strided_slice", "Elements at regular distances.", inputs={"data": "[..]"}, attributes=StridedSliceAttributes,
     type_rule=_strided_slice_rule, meaning=_strided_slice_meaning, compute=_strided_slice_compute,
-    fusion=FusionKind.INJECTIVE, level=4,
+    fusion=FusionKind.INJECTIVE, level=4, static_of=StaticOf(dyn.STRIDED_SLICE, _static_slice),
 )  # fmt: skip
 SLICE_LIKE = _record(
     "slice_like", "The first elements, as many as another tensor has.", level=10,

@@ -19,7 +19,7 @@ from relay.ops.build import Argument, Shape, call, dimensions, is_dynamic, stati
 from relay.ops.dimensions import decide_equal, derived
 from relay.ops.elementwise import broadcast_indices
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.relating import RelationRun
 
 
@@ -126,11 +126,19 @@ REPEAT = _record(
     meaning=lambda attributes, data: np.repeat(data, attributes.repeats, attributes.axis),
     fusion=FusionKind.INJECTIVE,
 )  # fmt: skip
+
+
+def _static_broadcast(_: Attributes, shape: Any) -> BroadcastToAttributes | None:
+    extents = tuple(int(extent) for extent in shape)
+    return None if min(extents, default=0) < 0 else BroadcastToAttributes(extents)
+
+
 BROADCAST_TO = _record(
     "broadcast_to", "The tensor repeated to a shape.", inputs={"data": "[..]"}, attributes=BroadcastToAttributes,
     type_rule=lambda run, attributes: _broadcast_to(run, run.tensor(0), attributes.shape),
     meaning=lambda attributes, data: np.broadcast_to(data, attributes.shape).copy(),
     compute=_broadcast_compute("broadcast_to"), fusion=FusionKind.BROADCAST, level=4,
+    static_of=StaticOf(dyn.BROADCAST_TO, _static_broadcast),
 )  # fmt: skip
 BROADCAST_TO_LIKE = _record(
     "broadcast_to_like", "The tensor repeated to the shape of another.",

@@ -1,6 +1,7 @@
 """Passes under the names that users of Relay know, and what they run under."""
 
 from relay.infer.infer_type import infer_type
+from relay.transform.accumulate_recursion import accumulate_recursion as AccumulateRecursion
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.auto_batch import auto_batch as AutoBatch
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis as BackwardFoldScaleAxis
@@ -14,6 +15,7 @@ from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
 from relay.transform.convert_layout import convert_layout as ConvertLayout
 from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
+from relay.transform.dynamic_to_static import dynamic_to_static as DynamicToStatic
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
 from relay.transform.fast_math import fast_math as FastMath
@@ -34,6 +36,7 @@ from relay.transform.instruments import (
 )
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.legalize import legalize as Legalize
+from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion as LoopInvariantCodeMotion
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
@@ -47,10 +50,12 @@ from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
+from relay.transform.specialize_functions import specialize_functions as SpecializeFunctions
 from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrecision
 
 __all__ = [
     "A_NORMAL_FORM",
+    "AccumulateRecursion",
     "AlterOpLayout",
     "AutoBatch",
     "BackwardFoldScaleAxis",
@@ -63,6 +68,7 @@ __all__ = [
     "DeadCodeElimination",
     "Defunctionalization",
     "DumpChanges",
+    "DynamicToStatic",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FUSED",
@@ -79,6 +85,7 @@ __all__ = [
     "LambdaLift",
     "LayoutPreferences",
     "Legalize",
+    "LoopInvariantCodeMotion",
     "Monomorphize",
     "NodeCounts",
     "PartialEvaluate",
@@ -92,6 +99,7 @@ __all__ = [
     "Sequential",
     "SimplifyExpr",
     "SimplifyInference",
+    "SpecializeFunctions",
     "Timing",
     "ToANormalForm",
     "ToBasicBlockNormalForm",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PASS_NAMES: tuple[str, ...] = (
+    "AccumulateRecursion",
     "AlterOpLayout",
     "AutoBatch",
     "BackwardFoldScaleAxis",
@@ -15,6 +16,7 @@ PASS_NAMES: tuple[str, ...] = (
     "ConvertLayout",
     "DeadCodeElimination",
     "Defunctionalization",
+    "DynamicToStatic",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FastMath",
@@ -26,11 +28,13 @@ PASS_NAMES: tuple[str, ...] = (
     "Inline",
     "LambdaLift",
     "Legalize",
+    "LoopInvariantCodeMotion",
     "Monomorphize",
     "PartialEvaluate",
     "RemoveUnusedFunctions",
     "SimplifyExpr",
     "SimplifyInference",
+    "SpecializeFunctions",
     "ToANormalForm",
     "ToBasicBlockNormalForm",
     "ToCPS",

@@ -6,6 +6,7 @@ from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.normalize.graph_normal_form import to_graph_normal_form
+from relay.transform.accumulate_recursion import accumulate_recursion
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.auto_batch import auto_batch
 from relay.transform.canonicalize_cast import canonicalize_cast
@@ -13,6 +14,7 @@ from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.combine_parallel_dense import combine_parallel_dense
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import PassContext
+from relay.transform.dynamic_to_static import dynamic_to_static
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.fast_math import fast_math
 from relay.transform.fold_constant import fold_constant
@@ -21,8 +23,10 @@ from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
+from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.specialize_functions import specialize_functions
 
 
 @function_pass("ToANormalForm", level=0)
@@ -41,7 +45,12 @@ OPTIMIZATIONS = (
     inline,
     constant_arguments,
     auto_batch,
+    specialize_functions,
+    inline,
+    accumulate_recursion,
+    loop_invariant_code_motion,
     graph_normal_form,
+    dynamic_to_static,
     simplify_inference,
     canonicalize_ops,
     simplify_expr,
@@ -57,9 +66,9 @@ OPTIMIZATIONS = (
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
-CombineParallelDense saves two kernels a layer of an encoder, its slices fuse
-into what splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of the slices
-cost more than the wider convolution saves.
+SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. CombineParallelDense saves two kernels a layer of an encoder, its slices fuse into what splits heads.
+CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of the slices cost more than the wider
+convolution saves.
 """
 
 FOR_NATIVE_CODE = (fuse_ops, a_normal_form)

@@ -1,0 +1,201 @@
+"""Functions that are known where they are handed over: global ones, with what they take along."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, Union
+
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from relay.ir.traversal import children, post_order
+from relay.ir.type_traversal import type_leaves
+from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_children
+from relay.ir.variables import free_vars
+from relay.normalize.a_normal_form import is_atom
+from relay.transform.rewriting import copied, rewrite_nodes
+
+Target: TypeAlias = Union[GlobalVar, Constructor, Op]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """The function `target`, of type `type_` when its first arguments `captured` are given: known functions, and values
+    of the run. `types` are the type arguments of a generic target."""
+
+    target: Target
+    type_: FuncType
+    types: tuple[Type, ...] = ()
+    captured: tuple[Argument, ...] = ()
+
+    @property
+    def key(self) -> Hashable:
+        """What two known functions have in common that differ in values of the run only."""
+        captured = tuple(each.key if isinstance(each, Known) else None for each in self.captured)
+        return (self.target.name if isinstance(self.target, Op) else self.target), self.types, captured
+
+    @property
+    def title(self) -> str:
+        name = self.target.name if isinstance(self.target, Op) else self.target.name_hint
+        return name.replace(".", "_")
+
+    def leaves(self) -> Iterator[Expr]:
+        """The values of the run, in the order in which they are evaluated."""
+        for each in self.captured:
+            if isinstance(each, Known):
+                yield from each.leaves()
+            else:
+                yield each
+
+    def with_leaves(self, leaves: Iterator[Expr]) -> Known:
+        """The same function with other values of the run."""
+        given = (each.with_leaves(leaves) if isinstance(each, Known) else next(leaves) for each in self.captured)
+        return replace(self, captured=tuple(given))
+
+    def as_value(self) -> Expr:
+        """The function as a value of the run: the target itself, or a function that calls it."""
+        if not self.captured:
+            return self.target
+        params = tuple(typed_var(f"a{i}", each) for i, each in enumerate(self.type_.arg_types))
+        given = (each.as_value() if isinstance(each, Known) else each for each in self.captured)
+        body = record_type(Call(self.target, (*given, *params)), self.type_.ret_type)
+        return record_type(Function(params, body, self.type_.ret_type), self.type_)
+
+
+Argument: TypeAlias = Union[Expr, Known]
+
+
+def typed_var(name: str, type_: Type) -> Var:
+    return record_type(Var(name, type_), type_)
+
+
+def is_closed(type_: Type | None) -> bool:
+    """Whether a type has no variables, and no extents but numbers."""
+    if type_ is None or not has_numbers_only(type_):
+        return False
+    return not any(isinstance(each, TypeVar | IncompleteType) for each in type_leaves(type_))
+
+
+def has_numbers_only(type_: Type | None) -> bool:
+    """Whether a type has no extents but numbers, and no generic functions inside: calls of such types check nothing."""
+    if type_ is None:
+        return False
+    stack = [type_]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, TensorType) and not all(isinstance(extent, int) for extent in each.shape):
+            return False
+        if isinstance(each, FuncType) and each.type_params and each is not type_:
+            return False
+        stack.extend(type_children(each))
+    return True
+
+
+@dataclass(slots=True, eq=False)
+class Lifting:
+    """Functions inside functions as global ones that take first what they use from around them."""
+
+    taken: set[GlobalVar]
+    functions: dict[GlobalVar, Function]
+    _lifted: dict[int, tuple[Function, tuple[GlobalVar, tuple[Var, ...]] | None]] = field(default_factory=dict)
+    _uncurried: dict[GlobalVar, GlobalVar | None] = field(default_factory=dict)
+
+    def fresh_name(self, base: str) -> GlobalVar:
+        name, number = GlobalVar(base), 1
+        while name in self.taken:
+            number += 1
+            name = GlobalVar(f"{base}{number}")
+        self.taken.add(name)
+        return name
+
+    def lifted(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
+        """The global function for one inside `outer`, where `own` is the variable by which it calls itself, and the
+        variables that it takes along; None where there is none."""
+        if id(function) not in self._lifted:
+            self._lifted[id(function)] = function, self._lift(function, own, outer)
+        return self._lifted[id(function)][1]
+
+    def _lift(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
+        captures = tuple(each for each in free_vars(function) if each is not own)
+        if set(function.attrs) - {"Closure"} or not all(is_closed(each.checked_type) for each in (function, *captures)):
+            return None
+        if own is not None and _is_value(own, function):
+            return None
+        name = self.fresh_name(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
+
+        def step(node: Expr, rebuilt: Expr) -> Expr:
+            if isinstance(node, Call) and isinstance(rebuilt, Call) and node.op is own:
+                return Call(name, (*captures, *rebuilt.args), span=node.span)
+            return rebuilt
+
+        self.functions[name] = _global((*captures, *function.params), rewrite_nodes(function, step), ())
+        return name, captures
+
+    def uncurried(self, name: GlobalVar) -> GlobalVar | None:
+        """The function that does at once what the results of `name` do, where its body is a function."""
+        if name not in self._uncurried:
+            self._uncurried[name] = self._uncurry(name)
+        return self._uncurried[name]
+
+    def _uncurry(self, name: GlobalVar) -> GlobalVar | None:
+        maker = self.functions.get(name)
+        inner = maker.body if maker is not None and not maker.attrs else None
+        if maker is None or not isinstance(inner, Function) or inner.type_params or set(inner.attrs) - {"Closure"}:
+            return None
+        if not has_numbers_only(maker.checked_type):
+            return None
+        new = self.fresh_name(f"{name.name_hint}_fn")
+        self.functions[new] = _global((*maker.params, *inner.params), inner, maker.type_params)
+        return new
+
+    def without_unused(self, function: Function) -> Function:
+        """The function without bindings of functions that are named nowhere."""
+        bound = {n.var: n.value for n in post_order(function.body) if isinstance(n, Let) and self._is_made(n.value)}
+        used: set[Var] = set()
+        met: set[int] = set()
+        stack: list[Expr] = [function.body]
+        while stack:
+            node = stack.pop()
+            if id(node) in met:
+                continue
+            met.add(id(node))
+            if isinstance(node, Var) and node in bound:
+                used.add(node)
+                stack.append(bound[node])
+            elif isinstance(node, Let) and node.var in bound:
+                stack.append(node.body)
+            else:
+                stack.extend(children(node))
+
+        def step(_: Expr, rebuilt: Expr) -> Expr:
+            if isinstance(rebuilt, Let) and rebuilt.var in bound and rebuilt.var not in used:
+                return rebuilt.body
+            return rebuilt
+
+        return function if used == set(bound) else rewrite_nodes(function, step)
+
+    def _is_made(self, value: Expr) -> bool:
+        """Whether a value is a function that is made without doing anything else."""
+        if isinstance(value, Call) and isinstance(value.op, GlobalVar) and all(map(is_atom, value.args)):
+            return self.uncurried(value.op) is not None
+        return isinstance(value, Function)
+
+
+def _global(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
+    """A typed global function, its types written out, of the body of a typed function."""
+    given = {each: typed_var(each.name_hint, each.checked_type) for each in params if each.checked_type is not None}
+    body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body
+    result = function.checked_type.ret_type if isinstance(function.checked_type, FuncType) else None
+    whole = Function(tuple(given.values()), body, result, type_params, span=function.span)
+    if result is not None:
+        types = tuple(each.checked_type for each in given.values() if each.checked_type is not None)
+        record_type(whole, FuncType(types, result, type_params))
+    return copied(whole)
+
+
+def _is_value(var: Var, function: Function) -> bool:
+    """Whether a function uses a variable other than by calling it."""
+    for node in post_order(function.body):
+        parts = node.args if isinstance(node, Call) else children(node)
+        if any(part is var for part in parts):
+            return True
+    return function.body is var
