@@ -2,6 +2,7 @@
 
 from relay.infer.infer_type import infer_type
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
+from relay.transform.annotate_target import annotate_target as AnnotateTarget
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis as BackwardFoldScaleAxis
 from relay.transform.canonicalize_cast import canonicalize_cast as CanonicalizeCast
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
@@ -13,6 +14,7 @@ from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
 from relay.transform.convert_layout import convert_layout as ConvertLayout
 from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
+from relay.transform.defuse_ops import defuse_ops as DefuseOps
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
 from relay.transform.fast_math import fast_math as FastMath
@@ -33,11 +35,14 @@ from relay.transform.instruments import (
 )
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.legalize import legalize as Legalize
+from relay.transform.merge_compiler_regions import merge_compiler_regions as MergeCompilerRegions
+from relay.transform.merge_composite import merge_composite as MergeComposite
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
 from relay.transform.partial_evaluate import PartialEvaluationLimits, partially_evaluated
 from relay.transform.partial_evaluate import partial_evaluate as PartialEvaluate
+from relay.transform.partition_graph import partition_graph as PartitionGraph
 from relay.transform.pass_info import PassInfo
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
@@ -51,6 +56,7 @@ from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrec
 __all__ = [
     "A_NORMAL_FORM",
     "AlterOpLayout",
+    "AnnotateTarget",
     "BackwardFoldScaleAxis",
     "CanonicalizeCast",
     "CanonicalizeOps",
@@ -60,6 +66,7 @@ __all__ = [
     "ConstantArguments",
     "DeadCodeElimination",
     "Defunctionalization",
+    "DefuseOps",
     "DumpChanges",
     "EliminateCommonSubexpr",
     "EtaExpand",
@@ -77,10 +84,13 @@ __all__ = [
     "LambdaLift",
     "LayoutPreferences",
     "Legalize",
+    "MergeCompilerRegions",
+    "MergeComposite",
     "Monomorphize",
     "NodeCounts",
     "PartialEvaluate",
     "PartialEvaluationLimits",
+    "PartitionGraph",
     "Pass",
     "PassContext",
     "PassInfo",

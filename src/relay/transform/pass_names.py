@@ -4,9 +4,11 @@ from __future__ import annotations
 
 PASS_NAMES: tuple[str, ...] = (
     "AlterOpLayout",
+    "AnnotateTarget",
     "CanonicalizeOps",
     "ConstantArguments",
     "Defunctionalization",
+    "DefuseOps",
     "EliminateCommonSubexpr",
     "EtaExpand",
     "FoldConstant",
@@ -14,7 +16,10 @@ PASS_NAMES: tuple[str, ...] = (
     "FuseOps",
     "Inline",
     "LambdaLift",
+    "MergeCompilerRegions",
+    "MergeComposite",
     "Monomorphize",
+    "PartitionGraph",
     "RemoveUnusedFunctions",
     "SimplifyExpr",
     "SimplifyInference",
