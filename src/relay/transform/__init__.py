@@ -17,6 +17,7 @@ from relay.transform.defunctionalize import defunctionalize as Defunctionalizati
 from relay.transform.defuse_ops import defuse_ops as DefuseOps
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
+from relay.transform.external import ExternalCompiler, ExternalFunction
 from relay.transform.fast_math import fast_math as FastMath
 from relay.transform.fold_constant import fold_constant as FoldConstant
 from relay.transform.fold_explicit_padding import fold_explicit_padding as FoldExplicitPadding
@@ -70,6 +71,8 @@ __all__ = [
     "DumpChanges",
     "EliminateCommonSubexpr",
     "EtaExpand",
+    "ExternalCompiler",
+    "ExternalFunction",
     "FUSED",
     "ConvertLayout",
     "FastMath",
