@@ -52,6 +52,7 @@ from relay.transform.normal_forms import basic_block_normal_form, continuation_p
 from relay.transform.partial_evaluate import partial_evaluate
 from relay.transform.partition_graph import partition_graph
 from relay.transform.pipelines import a_normal_form, graph_normal_form
+from relay.transform.plan_devices import plan_devices
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.rewriting import Uses, rewrite_typed
 from relay.transform.simplify_expr import simplify_expr
@@ -109,6 +110,7 @@ PASSES: dict[str, Pass | Sequential] = {
     "monomorphize": monomorphize,
     "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
     "partition_graph": Sequential((merge_composite(TABLE), MERGE, partition_graph)),
+    "plan_devices": plan_devices(),
     "remove_unused_functions": remove_unused_functions,
     "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,

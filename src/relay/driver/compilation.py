@@ -21,6 +21,7 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend
+from relay.lower.devices import on_one_device
 from relay.lower.external import with_external_kernels
 from relay.lower.module import entry_checks, lower_module
 from relay.lower.program import (
@@ -79,9 +80,10 @@ class Compilation:
     def optimized(self) -> IRModule:
         """Fused, and in A-normal form. Regions of other compilers stand where they are called, as kernels do.
 
-        Raises `RelayError`: `no-such-compiler`, `external-region`."""
+        Raises `RelayError`: `no-such-compiler`, `external-region`, `no-back-end`."""
         module = self.typed
         with self._stage("optimize"), self.context:
+            module = on_one_device(module, self.backend.device_kind)
             return with_external_kernels(optimization_pipeline(module), self.context.external_compilers)
 
     @cached_property

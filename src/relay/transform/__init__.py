@@ -48,6 +48,7 @@ from relay.transform.pass_info import PassInfo
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import level, optimization_pipeline
+from relay.transform.plan_devices import plan_devices as PlanDevices
 from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
@@ -97,6 +98,7 @@ __all__ = [
     "Pass",
     "PassContext",
     "PassInfo",
+    "PlanDevices",
     "PrintChanges",
     "Property",
     "RemoveUnusedFunctions",

@@ -20,6 +20,7 @@ PASS_NAMES: tuple[str, ...] = (
     "MergeComposite",
     "Monomorphize",
     "PartitionGraph",
+    "PlanDevices",
     "RemoveUnusedFunctions",
     "SimplifyExpr",
     "SimplifyInference",
