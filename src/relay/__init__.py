@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay import (
         analysis,
+        annotation,
         dataflow_pattern,
         driver,
         dyn,
@@ -90,8 +91,8 @@ if TYPE_CHECKING:
     from relay.transform.context import PassContext
 
 _MODULES = (
-    "analysis", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "prelude", "runtime", "te",
-    "testing", "tir", "transform",
+    "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "prelude",
+    "runtime", "te", "testing", "tir", "transform",
 )  # fmt: skip
 
 _HOMES = {

@@ -28,6 +28,7 @@ from relay.ops.create import (
     zeros,
     zeros_like,
 )
+from relay.ops.device import device_copy, on_device
 from relay.ops.elementwise_binary import (
     add,
     bitwise_and,
@@ -139,6 +140,7 @@ __all__ = [
     "cosh",
     "cumprod",
     "cumsum",
+    "device_copy",
     "divide",
     "equal",
     "erf",
@@ -180,6 +182,7 @@ __all__ = [
     "ndarray_size",
     "negative",
     "not_equal",
+    "on_device",
     "one_hot",
     "ones",
     "ones_like",

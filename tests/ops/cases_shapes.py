@@ -9,6 +9,7 @@ from torch.nn import functional
 from relay.base.dtypes import DType
 from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
 from relay.ops.create import ArangeAttributes, InitAttributes, ShapeOfAttributes
+from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes
 from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
 from relay.ops.layout_transform import LayoutTransformAttributes
 from relay.ops.pad import MirrorPadAttributes, PadAttributes
@@ -48,6 +49,9 @@ def _shapes() -> list[Case]:
         Case("squeeze", (floats(1, 2, 1, 3),), SqueezeAttributes((-2,)), lambda x: x.squeeze(2), label="axis"),
         Case("expand_dims", (floats(2, 3),), ExpandDimsAttributes(-1, 2), lambda x: x[..., None, None]),
         Case("expand_dims", (scalar(1.0),), ExpandDimsAttributes(0), lambda x: x[None]),
+        Case("on_device", (floats(2, 3),), OnDeviceAttributes("cpu"), lambda x: x),
+        Case("on_device", (integers(3),), OnDeviceAttributes("cuda:1", False, True), label="constrained"),
+        Case("device_copy", (floats(2, 3),), DeviceCopyAttributes("cpu", "cuda:1"), lambda x: x),
         Case("transpose", (floats(2, 3, 4),), TransposeAttributes(), lambda x: x.permute(2, 1, 0)),
         Case("transpose", (floats(2, 3, 4),), TransposeAttributes((1, -1, 0)), lambda x: x.permute(1, 2, 0), label="axes"),
         Case("reverse", (floats(2, 3),), ReverseAttributes(-1), lambda x: x.flip(1)),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from relay.base.floating_point import FloatingPointClass
+from relay.dataflow_pattern import is_constant, is_op, wildcard
 from relay.transform.accumulate_recursion import accumulate_recursion
 from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.annotate_target import annotate_target
 from relay.transform.auto_batch import auto_batch
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis
 from relay.transform.canonicalize_cast import canonicalize_cast
@@ -17,6 +19,7 @@ from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.convert_layout import convert_layout
 from relay.transform.dead_code_elimination import dead_code_elimination
 from relay.transform.defunctionalize import defunctionalize
+from relay.transform.defuse_ops import defuse_ops
 from relay.transform.dynamic_to_static import dynamic_to_static
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.eta_expand import eta_expand
@@ -31,19 +34,40 @@ from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
 from relay.transform.legalize import legalize
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
+from relay.transform.merge_compiler_regions import merge_compiler_regions
+from relay.transform.merge_composite import merge_composite
 from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.partial_evaluate import partial_evaluate
+from relay.transform.partition_graph import partition_graph
 from relay.transform.pipelines import a_normal_form, graph_normal_form
+from relay.transform.plan_devices import plan_devices
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 from relay.transform.specialize_functions import specialize_functions
 from relay.transform.to_mixed_precision import to_mixed_precision
 
+DENSE = is_op("nn.dense")(wildcard(), wildcard())
+TABLE = [
+    ("mine.dense_relu", is_op("nn.relu")(DENSE)),
+    ("mine.add_one", is_op("add")(wildcard(), is_constant()), lambda match: match.args[1].data.item() == 1),
+]
+ANNOTATE = annotate_target(
+    {
+        "mine": {
+            **dict.fromkeys(("nn.dense", "nn.relu", "add", "concatenate", "split"), lambda call: True),
+            "mine.dense_relu": lambda call: True,
+            "tanh": lambda call: len(call.checked_type.shape) == 2,
+        },
+        "other": ["sqrt", "add"],
+    }
+)
+MERGE = Sequential((ANNOTATE, merge_compiler_regions))
 PASSES: dict[str, AnyPass] = {
     "accumulate_recursion": accumulate_recursion,
     "alter_op_layout": alter_op_layout,
+    "annotate_target": ANNOTATE,
     "auto_batch": auto_batch,
     "backward_fold_scale_axis": backward_fold_scale_axis,
     "canonicalize_cast": canonicalize_cast,
@@ -56,6 +80,7 @@ PASSES: dict[str, AnyPass] = {
     "convert_layout": convert_layout({"nn.conv2d": ("NCHW", "default")}),
     "dead_code_elimination": dead_code_elimination,
     "defunctionalization": defunctionalize,
+    "defuse_ops": defuse_ops,
     "dynamic_to_static": dynamic_to_static,
     "eliminate_common_subexpr": eliminate_common_subexpr,
     "eta_expand": eta_expand(),
@@ -71,8 +96,12 @@ PASSES: dict[str, AnyPass] = {
         ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")
     ),
     "loop_invariant_code_motion": loop_invariant_code_motion,
+    "merge_compiler_regions": MERGE,
+    "merge_composite": merge_composite(TABLE),
     "monomorphize": monomorphize,
     "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
+    "partition_graph": Sequential((merge_composite(TABLE), MERGE, partition_graph)),
+    "plan_devices": plan_devices(),
     "remove_unused_functions": remove_unused_functions,
     "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,

@@ -159,9 +159,9 @@ def test_config_reaches_the_passes():
 
 def test_every_pass_that_comes_along_may_be_named():
     passes = {each.name for each in vars(relay.transform).values() if isinstance(each, Pass)}
-    makers = {  # functions that make a pass
-        "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense", "ConvertLayout", "EtaExpand",
-        "Legalize", "ToMixedPrecision",
+    makers = {
+        "AnnotateTarget", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense",
+        "ConvertLayout", "EtaExpand", "Legalize", "MergeComposite", "PlanDevices", "ToMixedPrecision",
     }  # fmt: skip
     assert passes | makers == set(PASS_NAMES)
     assert all(hasattr(relay.transform, name) for name in PASS_NAMES)

@@ -5,14 +5,8 @@ The suite runs a slice; `python -m tests.transform.whole_programs [count]` is th
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
-
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as hypothesis_seed
-from rich.console import Console
-from rich.progress import track
 
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
@@ -26,11 +20,11 @@ from relay.transform.inline import inline
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.specialize_functions import specialize_functions
+from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
 from tests.programs.generate import Program, programs
 from tests.transform.recursions import recursions
 
-BATCH = 200
 PASSES: Mapping[str, Pass | Sequential] = {
     "accumulate_recursion": accumulate_recursion,
     "loop_invariant_code_motion": loop_invariant_code_motion,
@@ -61,33 +55,10 @@ def check(program: Program, name: str, folder: Path) -> tuple[IRModule, IRModule
         raise AssertionError(f"{type(error).__name__}: {error}\n{name}; kept in {place}") from error
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.transform.whole_programs", description=__doc__)
-    parser.add_argument("count", nargs="?", type=int, default=5_000)
-    parser.add_argument("--seed", type=int, default=0, help="programs of another seed are others")
-    parser.add_argument("--only", choices=tuple(PASSES), help="one of the passes")
-    parser.add_argument("--repro", type=Path, default=Path(".repro"), help="where a failing program is written")
-    options = parser.parse_args()
-    names = (options.only,) if options.only else tuple(PASSES)
-    changed = dict.fromkeys(names, 0)
-    for batch in track(range(-(-options.count // BATCH)), description=f"batches of {BATCH} programs"):
-        _run(options.seed * 1_000_000 + batch, options.repro, changed)
-    Console().print(f"{options.count} programs, no disagreement; changed: {changed}")
-
-
-def _run(seed: int, repro: Path, changed: dict[str, int]) -> None:
-    @settings(
-        max_examples=BATCH, deadline=None, database=None, report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
-    )  # fmt: skip
-    @given(programs() | recursions())
-    def agree(program: Program) -> None:
-        for name in changed:
-            before, after = check(program, name, repro)
-            changed[name] += after is not before
-
-    hypothesis_seed(seed)(agree)()
+def _check(program: Program, repro: Path) -> None:
+    for name in PASSES:
+        check(program, name, repro)
 
 
 if __name__ == "__main__":
-    main()
+    campaign.run("tests.transform.whole_programs", __doc__, programs() | recursions(), _check, 5_000)

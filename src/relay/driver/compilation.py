@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.version import VERSION
+from relay.driver.external import external_objects
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend
+from relay.lower.devices import on_one_device
+from relay.lower.external import with_external_kernels
 from relay.lower.module import entry_checks, lower_module
 from relay.lower.program import (
     Parameter,
@@ -75,10 +78,13 @@ class Compilation:
 
     @cached_property
     def optimized(self) -> IRModule:
-        """Fused, and in A-normal form."""
+        """Fused, and in A-normal form. Regions of other compilers stand where they are called, as kernels do.
+
+        Raises `RelayError`: `no-such-compiler`, `external-region`, `no-back-end`."""
         module = self.typed
         with self._stage("optimize"), self.context:
-            return optimization_pipeline(module)
+            module = on_one_device(module, self.backend.device_kind)
+            return with_external_kernels(optimization_pipeline(module), self.context.external_compilers)
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
@@ -130,14 +136,20 @@ class Compilation:
     @cached_property
     def kernel_objects(self) -> tuple[bytes, ...]:
         """The native code of each kernel that is called."""
-        kernels = self.called_kernels
+        kernels = tuple(kernel for kernel in self.called_kernels if not kernel.is_external)
         with self._stage("generate code"):
             objects = self.backend.build_kernels(
                 [kernel.text for kernel in kernels],
                 lambda position: self._source(kernels[position]),
                 lambda done, total: self.progress("kernels", done, total),
             )
-        return tuple(objects)
+        return (*objects, *self._external_objects())
+
+    def _external_objects(self) -> tuple[bytes, ...]:
+        """What other compilers make of their kernels."""
+        functions = [kernel.function for kernel in self.called_kernels if kernel.is_external]
+        with self._stage("generate external code"):
+            return external_objects(functions, self.context.external_compilers, self.backend.target)
 
     def _source(self, kernel: Kernel) -> str:
         """Schedules are ours: what is refused here is not the user's fault."""

@@ -10,13 +10,14 @@ import hashlib
 from dataclasses import dataclass, field, replace
 
 from relay.arith.expr import Symbol
-from relay.base.diagnostics import CompilerBug
+from relay.base.diagnostics import CompilerBug, RelayError
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
+from relay.lower.external import external_key, is_external, signature_symbols
 from relay.lower.group import Group, make_group
 from relay.lower.in_place import in_place_inputs
 from relay.lower.kernel_calls import KernelInfo
@@ -36,7 +37,19 @@ class Kernel:
     function: Function
     text: str
 
+    @property
+    def is_external(self) -> bool:
+        """Whether another compiler makes its code."""
+        return is_external(self.function)
+
     def group(self) -> Group:
+        """Raises `RelayError` (rule `external-kernel`) for a kernel whose code another compiler makes."""
+        if self.is_external:
+            raise RelayError(
+                rule="external-kernel",
+                message=f"the kernel {self.info.name} is made by the compiler `{self.function.attrs['Compiler']}`",
+                remedy="ask that compiler what it made",
+            )
         return make_group(self.function)
 
     def schedule(self, backend: Backend) -> tuple[Step, ...]:
@@ -76,7 +89,7 @@ class KernelTable:
         """The kernel of a primitive function, in terms of its symbols; equal functions share one."""
         known = self.by_function.get(id(function))
         if known is None:
-            text = astext(function, show_meta_data=True)
+            text = external_key(function) if is_external(function) else astext(function, show_meta_data=True)
             kernel = self.by_text.get(text)
             if kernel is None:
                 kernel = self.by_text[text] = _kernel(function, text)
@@ -92,6 +105,8 @@ class KernelTable:
 
 
 def _kernel(function: Function, text: str) -> Kernel:
+    if is_external(function):
+        return Kernel(KernelInfo(str(function.attrs["name"]), kernel_symbols(function)), function, text)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
     in_place = () if EXTENTS in function.attrs else in_place_inputs(function)
@@ -111,6 +126,8 @@ def is_of_scalars(function: Function) -> bool:
 def kernel_symbols(function: Function) -> tuple[Symbol, ...]:
     """The dimension symbols of a kernel, in order of first appearance: those of its parameters' types, then those that
     stand in its result or in attributes only."""
+    if is_external(function):
+        return signature_symbols(function)
     types = [parameter.checked_type for parameter in function.params]
     found = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
     if EXTENTS not in function.attrs:

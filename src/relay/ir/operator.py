@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias, Union
 
-from relay.arith.expr import Comparison
+from relay.arith.expr import Comparison, IntExpr
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.types import Type
 
@@ -67,6 +67,8 @@ class Conflict:
 
 RelationOutcome: TypeAlias = Union[Solved, Waiting, Conflict]
 Relation: TypeAlias = Callable[[tuple[Type, ...], Any], RelationOutcome]
+MultiplyAdds: TypeAlias = Callable[[Any, tuple[Type, ...], Type], IntExpr]
+"""`multiply_adds(attributes, input types, result type)`: how many products a call adds up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +81,7 @@ class Operator:
     attributes: type[Attributes] = NoAttributes
     effect: Effect = Effect.PURE
     description: str = ""
+    multiply_adds: MultiplyAdds | None = None  # None: it is no sum of products
 
     def __repr__(self) -> str:
         return f"Operator({self.name})"

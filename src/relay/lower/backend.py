@@ -22,6 +22,11 @@ class Backend(Protocol):
     def target(self) -> Target: ...
 
     @property
+    def device_kind(self) -> str:
+        """The kind of device that its code runs on, as `on_device` names it."""
+        ...
+
+    @property
     def layouts(self) -> LayoutPreferences: ...
 
     def schedule(self, group: Group) -> tuple[Step, ...]:

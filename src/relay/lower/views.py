@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from relay.ir.expr import Call, Function, Op, Var
+from relay.lower.external import is_external
 from relay.ops.record import OperatorRecord
 
 
 def is_view(function: Function) -> bool:
-    """Whether a primitive function only reshapes its first parameter; others say nothing but the shape."""
+    """Whether a primitive function only reshapes its first parameter; others say nothing but the shape. What another
+    compiler has taken is computed by its code."""
+    if is_external(function):
+        return False
     expr = function.body
     while isinstance(expr, Call) and _reshapes(expr.op):
         expr = expr.args[0]

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 
 from relay import te
-from relay.arith.expr import Comparison, IntExpr
+from relay.arith.expr import Comparison, IntExpr, multiply
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -23,7 +23,7 @@ from relay.ops.build import Argument, call
 from relay.ops.dimensions import derived, quotient
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
-from relay.ops.matmul import multiply_add, optional_dtype, product_dtype, rounded
+from relay.ops.matmul import multiply_add, optional_dtype, product_dtype, rounded, size_of
 from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
@@ -268,6 +268,25 @@ def input_channel(
     return group if per_group == 1 else group * per_group + offset
 
 
+def _conv_products(attributes: ConvAttributes, inputs: tuple[Type, ...], result: Type) -> IntExpr:
+    """For each element of the result, the channels of a group times the taps of the kernel."""
+    match inputs[1], result:
+        case TensorType(shape=shape), TensorType():
+            geometry = geometry_of(attributes)
+            return multiply(size_of(result), taps_and_channels(geometry, shape, "I"))
+        case _:
+            return 0
+
+
+def taps_and_channels(geometry: Geometry, kernel_shape: tuple[Dimension, ...], channels: str) -> IntExpr:
+    """The number of taps of a kernel times its extent along the axis `channels`."""
+    kernel = geometry.kernel.extents(kernel_shape)
+    total: IntExpr = kernel[channels]
+    for axis in geometry.axes:
+        total = multiply(total, kernel[axis])
+    return total
+
+
 def _conv(rank: int, attributes: type[Attributes]) -> OperatorRecord:
     space = ", ".join(spatial_axes(rank))
     return define(
@@ -284,6 +303,7 @@ def _conv(rank: int, attributes: type[Attributes]) -> OperatorRecord:
         float_class=FloatClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         support_level=2,
+        multiply_adds=_conv_products,
     )  # fmt: skip
 
 

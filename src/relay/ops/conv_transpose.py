@@ -15,17 +15,17 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 
 from relay import te
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, multiply
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.build import Argument, call
-from relay.ops.conv import Geometry, check_layouts, group_extent, kernel_extents, optional_window
+from relay.ops.conv import Geometry, check_layouts, group_extent, kernel_extents, optional_window, taps_and_channels
 from relay.ops.dimensions import derived
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
-from relay.ops.matmul import optional_dtype, product_dtype, rounded
+from relay.ops.matmul import optional_dtype, product_dtype, rounded, size_of
 from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
@@ -183,6 +183,16 @@ def _compute(
     return rounded(te.compute(result.shape, element, name=name), result.dtype, f"{name}_round")
 
 
+def _products(attributes: TransposeAttributes, inputs: tuple[Type, ...], result: Type) -> IntExpr:  # noqa: ARG001
+    """For each element of the data, the output channels of a group times the taps of the kernel."""
+    match inputs:
+        case TensorType() as data, TensorType(shape=shape):
+            geometry = _geometry(attributes, len(shape) - 2)
+            return multiply(size_of(data), taps_and_channels(geometry, shape, "O"))
+        case _:
+            return 0
+
+
 def _record(rank: int, attributes: type[Attributes]) -> OperatorRecord:
     space = ", ".join(spatial_axes(rank))
     return define(
@@ -199,6 +209,7 @@ def _record(rank: int, attributes: type[Attributes]) -> OperatorRecord:
         float_class=FloatClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         support_level=2,
+        multiply_adds=_products,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from relay import te
-from relay.arith.expr import IntExpr, ceil_divide
+from relay.arith.expr import IntExpr, ceil_divide, multiply
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -233,6 +233,24 @@ def _dense_pack_compute(
     return rounded(summed, result.dtype, "dense_round")
 
 
+def size_of(type_: TensorType) -> IntExpr:
+    """The number of elements of a tensor."""
+    total: IntExpr = 1
+    for extent in type_.shape:
+        total = multiply(total, extent)
+    return total
+
+
+def _products_of(attributes: Any, inputs: tuple[Type, ...], result: Type) -> IntExpr:
+    """One for each element of the result and of the axis that is summed: the last of the first input, or the one
+    before, if that is transposed."""
+    match inputs[0], result:
+        case TensorType(shape=shape), TensorType():
+            return multiply(size_of(result), shape[-2 if getattr(attributes, "transpose_a", False) else -1])
+        case _:
+            return 0
+
+
 def _product(name: str, description: str, level: int, **fields: Any) -> OperatorRecord:
     return define(
         name,
@@ -242,6 +260,7 @@ def _product(name: str, description: str, level: int, **fields: Any) -> Operator
         float_class=FloatClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         support_level=level,
+        multiply_adds=_products_of,
         **fields,
     )
 

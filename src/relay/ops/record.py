@@ -12,7 +12,7 @@ from enum import Enum, IntEnum
 from typing import Any, TypeAlias, Union
 
 from relay.ir.attributes import Attributes, NoAttributes
-from relay.ir.operator import Effect, Operator
+from relay.ir.operator import Effect, MultiplyAdds, Operator
 from relay.ops.layout_rule import LayoutRule
 from relay.ops.relating import TypeRule, relation_of
 
@@ -161,6 +161,7 @@ def define(
     formula: Formula | NoFormula = PRIMITIVE,
     static_of: StaticOf | None = None,
     reads_shapes_only: bool = False,
+    multiply_adds: MultiplyAdds | None = None,
 ) -> OperatorRecord:
     """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation.
 
@@ -175,6 +176,7 @@ def define(
         attributes=attributes,
         effect=effect,
         description=description,
+        multiply_adds=multiply_adds,
         argument_docs=tuple(inputs.values()),
         meaning=meaning,
         compute=compute,

@@ -13,6 +13,7 @@ from relay.ops.conv import CONVOLUTIONS
 from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
 from relay.ops.convert import CONVERSIONS
 from relay.ops.create import CREATIONS
+from relay.ops.device import DEVICES
 from relay.ops.dyn import DYNAMIC
 from relay.ops.elementwise_binary import BINARY
 from relay.ops.elementwise_unary import UNARY
@@ -44,6 +45,7 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
         INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
         CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
+        DEVICES,
     )
     for record in family
 })  # fmt: skip

@@ -3,6 +3,7 @@
 from relay.infer.infer_type import infer_type
 from relay.transform.accumulate_recursion import accumulate_recursion as AccumulateRecursion
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
+from relay.transform.annotate_target import annotate_target as AnnotateTarget
 from relay.transform.auto_batch import auto_batch as AutoBatch
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis as BackwardFoldScaleAxis
 from relay.transform.canonicalize_cast import canonicalize_cast as CanonicalizeCast
@@ -15,9 +16,11 @@ from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
 from relay.transform.convert_layout import convert_layout as ConvertLayout
 from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
+from relay.transform.defuse_ops import defuse_ops as DefuseOps
 from relay.transform.dynamic_to_static import dynamic_to_static as DynamicToStatic
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr as EliminateCommonSubexpr
 from relay.transform.eta_expand import eta_expand as EtaExpand
+from relay.transform.external import ExternalCompiler, ExternalFunction
 from relay.transform.fast_math import fast_math as FastMath
 from relay.transform.fold_constant import fold_constant as FoldConstant
 from relay.transform.fold_explicit_padding import fold_explicit_padding as FoldExplicitPadding
@@ -37,15 +40,19 @@ from relay.transform.instruments import (
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.legalize import legalize as Legalize
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion as LoopInvariantCodeMotion
+from relay.transform.merge_compiler_regions import merge_compiler_regions as MergeCompilerRegions
+from relay.transform.merge_composite import merge_composite as MergeComposite
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
 from relay.transform.partial_evaluate import PartialEvaluationLimits, partially_evaluated
 from relay.transform.partial_evaluate import partial_evaluate as PartialEvaluate
+from relay.transform.partition_graph import partition_graph as PartitionGraph
 from relay.transform.pass_info import PassInfo
 from relay.transform.pipelines import a_normal_form as ToANormalForm
 from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import level, optimization_pipeline
+from relay.transform.plan_devices import plan_devices as PlanDevices
 from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
@@ -58,6 +65,7 @@ __all__ = [
     "AccumulateRecursion",
     "AlterOpLayout",
     "AutoBatch",
+    "AnnotateTarget",
     "BackwardFoldScaleAxis",
     "CanonicalizeCast",
     "CanonicalizeOps",
@@ -67,10 +75,13 @@ __all__ = [
     "ConstantArguments",
     "DeadCodeElimination",
     "Defunctionalization",
+    "DefuseOps",
     "DumpChanges",
     "DynamicToStatic",
     "EliminateCommonSubexpr",
     "EtaExpand",
+    "ExternalCompiler",
+    "ExternalFunction",
     "FUSED",
     "ConvertLayout",
     "FastMath",
@@ -86,13 +97,17 @@ __all__ = [
     "LayoutPreferences",
     "Legalize",
     "LoopInvariantCodeMotion",
+    "MergeCompilerRegions",
+    "MergeComposite",
     "Monomorphize",
     "NodeCounts",
     "PartialEvaluate",
     "PartialEvaluationLimits",
+    "PartitionGraph",
     "Pass",
     "PassContext",
     "PassInfo",
+    "PlanDevices",
     "PrintChanges",
     "Property",
     "RemoveUnusedFunctions",

@@ -173,7 +173,8 @@ def function_pass(
     keeps: Iterable[Property] = (),
     floating_point: FloatingPointClass = FloatingPointClass.EXACT,
 ) -> Callable[[FunctionTransform], Pass]:
-    """Make a pass of a function `(function, module, context) -> function`, run on every global function.
+    """Make a pass of a function `(function, module, context) -> function`, run on every global function but those that
+    belong to another compiler (attribute `Compiler`): these get what was partitioned, as it was.
 
     `name` is that of the function unless given; `opt_level` is Relay's name for `level`; `floating_point` says how far
     the pass may change results.
@@ -185,6 +186,8 @@ def function_pass(
         def on_module(module: IRModule, context: PassContext) -> IRModule:
             functions = dict(module.functions)
             for name, function in module.functions.items():
+                if "Compiler" in function.attrs:
+                    continue
                 try:
                     functions[name] = transform(function, module, context)
                 except RelayError:

@@ -40,7 +40,7 @@ class _Lifting:
     made: dict[GlobalVar, Function] = field(default_factory=dict)
 
     def without_inner(self, name: GlobalVar, function: Function) -> Function:
-        if not any(map(_is_liftable, post_order(function.body))):
+        if "Compiler" in function.attrs or not any(map(_is_liftable, post_order(function.body))):
             return function
         function = to_basic_block_normal_form(function)
         own = {id(node.value): node.var for node in post_order(function.body) if isinstance(node, Let)}

@@ -42,6 +42,10 @@ class CpuBackend:
         return CpuBackend(resolved)
 
     @property
+    def device_kind(self) -> str:
+        return "cpu"
+
+    @property
     def layouts(self) -> LayoutPreferences:
         """Channels last, and weights in panels as wide as the register tiles of the schedules."""
         return LayoutPreferences("NHWC", tile_widths(self.target, CONVOLUTION), tile_widths(self.target, PRODUCT))

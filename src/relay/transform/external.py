@@ -1,0 +1,62 @@
+"""What a compiler of somebody else's is given, and what it gives: native code for the regions of a partitioned program.
+
+A region is compiled to a C function that takes addresses, and is called like a kernel of relay's own:
+
+    void symbol(inputs…, constants…, outputs…, int64_t extents…);
+
+Tensors are dense, row-major, and never overlap; the extents are those that the types leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from relay.arith.expr import Symbol
+from relay.base.dtypes import DType
+from relay.base.target import Target
+from relay.ir.expr import Constant, Function
+from relay.ir.types import TensorType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExternalFunction:
+    """A region to be compiled. `function` is as it was partitioned, typed, with its constants inside; those of more
+    than one element are handed over too, in the order of `constants`, so that code need not hold them."""
+
+    symbol: str
+    function: Function
+    inputs: tuple[TensorType, ...]
+    constants: tuple[Constant, ...]
+    outputs: tuple[TensorType, ...]
+    extents: tuple[Symbol, ...]
+
+    @property
+    def prototype(self) -> str:
+        """How the function is declared in C (`<stdint.h>` and `<stdbool.h>` say the types).
+
+        >>> scalars = TensorType((), DType.FLOAT32), TensorType((), DType.INT64)
+        >>> ExternalFunction("f", Function((), Constant(0)), scalars, (), scalars[:1], ()).prototype
+        'void f(const float *in0, const int64_t *in1, float *out0)'
+        """
+        parts = [f"const {_c_type(type_.dtype)} *in{i}" for i, type_ in enumerate(self.inputs)]
+        parts += [f"const {_c_type(constant.dtype)} *constant{i}" for i, constant in enumerate(self.constants)]
+        parts += [f"{_c_type(type_.dtype)} *out{i}" for i, type_ in enumerate(self.outputs)]
+        parts += [f"int64_t {symbol.name}" for symbol in self.extents]
+        return f"void {self.symbol}({', '.join(parts) or 'void'})"
+
+
+ExternalCompiler: TypeAlias = Callable[[Sequence[ExternalFunction], Target], Sequence[bytes]]
+"""Makes native code of all regions of its name in a program: relocatable objects for the target, position-independent,
+which together define the symbol of each function. What else they call is looked for in the C library and in what the
+process has loaded."""
+
+_C_TYPES = {DType.FLOAT32: "float", DType.FLOAT64: "double", DType.BOOL: "bool"}
+
+
+def _c_type(dtype: DType) -> str:
+    """The type of an element in C; elements that C has no type for are unsigned integers of their size."""
+    if dtype in _C_TYPES:
+        return _C_TYPES[dtype]
+    return f"{dtype}_t" if dtype.is_integer and dtype is not DType.INT4 else f"uint{8 * dtype.item_bytes}_t"

@@ -1,0 +1,194 @@
+"""Regions whose code another compiler makes: the worked example, every way to run it, and what is refused."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relay
+from relay.arith.expr import Symbol
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.base.target import Target
+from relay.driver.build import compile_stages
+from relay.ir.types import TensorType
+from relay.targets.cpu.codegen import emit_object
+from relay.transform import AnnotateTarget, ExternalFunction, MergeCompilerRegions, PartitionGraph, Sequential
+from tests.messages import check_message
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "external_code.md"
+HEADER = '#[version = "0.0.5"]\n'
+
+
+def test_the_page_runs(tmp_path, capsys):
+    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    script = tmp_path / "page.py"
+    script.write_text("\n\n".join(blocks))
+    runpy.run_path(str(script))
+    printed = capsys.readouterr().out
+    assert 'Compiler="tiny", Primitive=1' in printed
+    assert "@tiny_main_0 is for the compiler `tiny`, which was not given" in printed
+
+
+ADD = """
+define void @{symbol}({arguments}) {{
+entry:
+  {count}
+  br label %head
+head:
+  %i = phi i64 [0, %entry], [%next, %body]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %body, label %done
+body:
+  %pa = getelementptr float, ptr %a, i64 %i
+  %pb = getelementptr float, ptr %b, i64 %i
+  %pc = getelementptr float, ptr %c, i64 %i
+  %va = load float, ptr %pa
+  %vb = load float, ptr %pb
+  %sum = fadd float %va, %vb
+  store float %sum, ptr %pc
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+"""
+SEEN: list[ExternalFunction] = []
+
+
+def adder(functions: Sequence[ExternalFunction], target: Target) -> list[bytes]:
+    """A compiler that adds two vectors of one extent, written in LLVM's language."""
+    texts = []
+    for function in functions:
+        (extent,) = function.outputs[0].shape
+        count = f"%count = add i64 0, {extent}" if isinstance(extent, int) else "%count = add i64 0, %n"
+        arguments = "ptr %a, ptr %b, ptr %c" + (", i64 %n" if function.extents else "")
+        texts.append(ADD.format(symbol=function.symbol, arguments=arguments, count=count))
+    SEEN.extend(functions)
+    return [emit_object("\n".join(texts), target)]
+
+
+PARTITION = Sequential((AnnotateTarget({"adder": ["add"]}), MergeCompilerRegions, PartitionGraph))
+
+
+def built(program, compiler=adder, **how):
+    with relay.PassContext(external_compilers={"adder": compiler}):
+        return relay.build(program, **how)
+
+
+@pytest.mark.parametrize("opt_level", [0, 2, 4])
+def test_symbolic_extents_and_constants(opt_level):
+    SEEN.clear()
+    x, y = relay.var("x", shape=("n",)), relay.var("y", shape=("n",))
+    z = relay.var("z", shape=(4,))
+    ramp = relay.const(np.arange(4, dtype="float32"))
+    body = relay.Tuple((relay.exp(relay.add(relay.exp(x), y)), relay.add(z, ramp)))
+    module = PARTITION(relay.IRModule.from_expr(relay.Function((x, y, z), body)))
+    given = [np.random.default_rng(k).standard_normal(4 if k == 2 else 7).astype("float32") for k in range(3)]
+    expected = relay.create_executor("interpreter", module).evaluate()(*given)
+    found = built(module, opt_level=opt_level)(*given)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+    first, second = SEEN
+    assert first.prototype == "void adder_main_0(const float *in0, const float *in1, float *out0, int64_t n)"
+    assert second.prototype == "void adder_main_1(const float *in0, const float *constant0, float *out0)"
+    np.testing.assert_array_equal(second.constants[0].data, np.arange(4))
+
+
+def test_extents_of_one_name_get_names_of_their_own():
+    SEEN.clear()
+    two = [relay.var(name, TensorType((Symbol("n"),), DType.FLOAT32)) for name in "xy"]
+    parts = [relay.add(each, each) for each in two]
+    module = Sequential((AnnotateTarget({"adder": ["add", "concatenate"]}), MergeCompilerRegions, PartitionGraph))(
+        relay.IRModule.from_expr(relay.Function(two, relay.concatenate(parts, axis=0)))
+    )
+    with pytest.raises(RelayError), relay.PassContext(external_compilers={"adder": lambda f, _: SEEN.extend(f)}):
+        relay.build(module)
+    assert SEEN[0].prototype.endswith(
+        "(const float *in0, const float *in1, float *out0, int64_t extent0, int64_t extent1)"
+    )
+    assert str(SEEN[0].outputs[0].shape[0]) == "extent0 + extent1"
+
+
+def test_in_recursive_functions_and_by_several_extents():
+    module = relay.parse(
+        HEADER + "def @main(%x: Tensor[(4), float32], %k: int32) -> Tensor[(4), float32] {\n"
+        "  if (less(%k, 1)) { @twice(%x) } else { @main(@plus(%x, %x), subtract(%k, 1)) }\n}\n"
+        "def @twice(%x: Tensor[(4), float32]) { concatenate((@plus(@half(%x), @half(%x)), @half(%x)), axis=0) }\n"
+        "def @half(%x: Tensor[(4), float32]) { strided_slice(%x, begin=[0], end=[2], strides=[1]) }\n"
+        "def @plus(%a: Tensor[(m), float32], %b: Tensor[(m), float32], "
+        'Compiler="adder", Primitive=1, global_symbol="plus") -> Tensor[(m), float32] { add(%a, %b) }\n'
+    )
+    SEEN.clear()
+    x = np.arange(4, dtype="float32")
+    expected = relay.create_executor("interpreter", module).evaluate()(x, np.int32(3))
+    np.testing.assert_array_equal(built(module)(x, np.int32(3)), expected)
+    assert sorted(function.symbol for function in SEEN) == ["plus", "plus_2"]
+
+
+def test_the_graph_executor_and_export(tmp_path):
+    x, y = relay.var("x", shape=(5,)), relay.var("y", shape=(5,))
+    module = PARTITION(relay.IRModule.from_expr(relay.Function((x, y), relay.tanh(relay.add(x, relay.exp(y))))))
+    given = [np.full(5, 0.25, "float32"), np.arange(5, dtype="float32")]
+    expected = relay.create_executor("interpreter", module).evaluate()(*given)
+    with relay.PassContext(external_compilers={"adder": adder}):
+        graph = relay.create_executor("graph", module).evaluate()
+        np.testing.assert_allclose(graph(*given), expected, rtol=1e-6)
+    executable = built(module)
+    executable.save(tmp_path / "model.relay")
+    executable.export(tmp_path / "model.so")
+    for name in ("model.relay", "model.so"):
+        np.testing.assert_allclose(relay.load(tmp_path / name)(*given), expected, rtol=1e-6)
+
+
+def test_a_region_that_only_reshapes_is_run_by_its_compiler():
+    module = relay.parse(
+        HEADER + "def @main(%x: Tensor[(4), float32]) { exp(@r(%x)) }\n"
+        'def @r(%a: Tensor[(4), float32], Compiler="adder", Primitive=1) { reshape(%a, newshape=[2, 2]) }\n'
+    )
+
+    def copier(functions: Sequence[ExternalFunction], target: Target) -> list[bytes]:
+        text = f"define void @{functions[0].symbol}(ptr %a, ptr %b) {{\n store float 9.0, ptr %b\n ret void\n}}\n"
+        return [emit_object(text, target)]
+
+    np.testing.assert_allclose(built(module, copier)(np.zeros(4, "float32"))[0, 0], np.exp(9), rtol=1e-6)
+
+
+def raising(functions: Sequence[ExternalFunction], target: Target) -> list[bytes]:
+    raise ValueError("no such instruction")
+
+
+SIMPLE = "def @main(%x: Tensor[(4), float32]) { @r(%x, %x) }\n"
+PLUS = 'def @r(%a: {0}, %b: {0}, Compiler="adder", Primitive=1, global_symbol="{1}") {{ add(%a, %b) }}\n'
+REGION = PLUS.format("Tensor[(4), float32]", "r")
+
+
+@pytest.mark.parametrize(("name", "source", "compilers"), [
+    ("no-such-compiler", SIMPLE + REGION, {"other": adder}),
+    ("external-fails", SIMPLE + REGION, {"adder": raising}),
+    ("external-nothing", SIMPLE + REGION, {"adder": lambda functions, target: ["text"]}),
+    ("external-name", SIMPLE + PLUS.format("Tensor[(4), float32]", "not a name"), {"adder": adder}),
+    ("external-value", "def @main(%x: Tensor[(4), float32], %c: bool) {\n  let %f = if (%c) { @r } else { @q };\n"
+     "  %f(%x, %x)\n}\ndef @q(%a: Tensor[(4), float32], %b: Tensor[(4), float32]) { %a }\n" + REGION, {"adder": adder}),
+    ("external-extents", "def @main(%x: Tensor[(n), float32]) { @r(%x, %x) }\n" + REGION, {"adder": adder}),
+    ("external-type", 'def @main(%x: float32) { @r((%x, %x)) }\ndef @r(%t: (float32, float32), Compiler="adder", '
+     'Primitive=1) { add(%t.0, %t.1) }', {"adder": adder}),
+])  # fmt: skip
+def test_what_is_refused(name, source, compilers):
+    module = relay.parse(HEADER + source)
+    with pytest.raises(RelayError) as caught, relay.PassContext(external_compilers=compilers):
+        relay.build(module)
+    check_message("driver", name, caught.value)
+
+
+def test_looking_at_a_kernel_of_another_compiler_is_refused():
+    with relay.PassContext(external_compilers={"adder": adder}):
+        compilation = compile_stages(relay.parse(HEADER + SIMPLE + REGION))
+        with pytest.raises(RelayError) as caught:
+            compilation.kernel("r").group()
+    check_message("driver", "external-kernel", caught.value)
