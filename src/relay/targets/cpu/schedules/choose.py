@@ -26,7 +26,7 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     reductions = [stage.name for stage in plan.reductions()]
     if not reductions:
         schedule_elementwise(plan)
-    elif len(reductions) > 1 or len(group.outputs) > 1:
+    elif len(reductions) > 1 or plan.has_apart_outputs:
         schedule_rows(plan)
     elif reductions[0] in PRODUCTS and _reads_columns(plan, reductions[0]):
         schedule_matmul(plan, reductions[0])
