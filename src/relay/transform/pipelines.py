@@ -21,6 +21,7 @@ from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
+from relay.transform.recognize_attention import recognize_attention
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 
@@ -50,6 +51,7 @@ OPTIMIZATIONS = (
     fold_constant,
     fold_explicit_padding,
     fold_scale_axis,
+    recognize_attention,
     combine_parallel_dense(to_batch=False),
     canonicalize_cast,
     alter_op_layout,
