@@ -15,6 +15,7 @@ PASS_NAMES: tuple[str, ...] = (
     "Inline",
     "LambdaLift",
     "Monomorphize",
+    "RecognizeAttention",
     "RemoveUnusedFunctions",
     "SimplifyExpr",
     "SimplifyInference",

@@ -52,6 +52,7 @@ OPTIMIZATIONS = (
     fold_explicit_padding,
     fold_scale_axis,
     recognize_attention,
+    simplify_expr,
     combine_parallel_dense(to_batch=False),
     canonicalize_cast,
     alter_op_layout,
@@ -59,7 +60,8 @@ OPTIMIZATIONS = (
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
-FastMath runs only when it is required. CombineParallelDense saves two kernels a layer of an encoder, its slices fuse
+FastMath runs only when it is required. SimplifyExpr runs again behind RecognizeAttention, which leaves reshapes of
+reshapes. CombineParallelDense saves two kernels a layer of an encoder, its slices fuse
 into what splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of the slices
 cost more than the wider convolution saves.
 """

@@ -28,16 +28,20 @@ from relay.transform.fuse_ops.vertical import (
     heavy_with_elementwise,
     injective_with_padding,
     injective_with_reduction,
+    layout_before_attention,
+    layout_behind_attention,
     reduction_with_arithmetic,
     rows_in_cache,
 )
 
 _PHASES = (
+    layout_behind_attention,
     heavy_with_elementwise,
     reduction_with_arithmetic,
     injective_with_reduction,
     rows_in_cache,
     injective_with_padding,
+    layout_before_attention,
 )
 
 

@@ -9,7 +9,10 @@ from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
 from relay.transform.fuse_ops.graph import Group, Node, in_order, operands, shape_of, within
+from relay.transform.fuse_ops.layouts import is_attention, joins_heads, reads_as
 from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, is_row_operator, share_rows
+
+_LONGEST_JOINING_OF_HEADS = 4
 
 
 def heavy_with_elementwise(node: Node, limits: FusionLimits) -> None:
@@ -66,6 +69,35 @@ def _copies_its_data(node: Node) -> bool:
             return any(padding)
         case _:
             return False
+
+
+def layout_before_attention(node: Node, limits: FusionLimits) -> None:
+    """Reshapes and transpositions of what attention reads."""
+    sink = node.post_dominator
+    if node.group.kind <= FusionKind.INJECTIVE and sink is not None and is_attention(sink) and node.users == [sink]:
+        _join(node, sink, lambda _: False, limits, lambda members, _: reads_as(members, sink))
+
+
+def layout_behind_attention(node: Node, limits: FusionLimits) -> None:
+    """Reshapes and transpositions of the result of attention, as far as they join its heads."""
+    if not is_attention(node):
+        return
+    chain: list[Node] = []
+    last = node
+    while len(last.users) == 1 and not last.escapes and len(chain) < _LONGEST_JOINING_OF_HEADS:
+        last = last.users[0]
+        chain.append(last)
+        if joins_heads(node, chain):
+            _merge([node.group, *(each.group for each in chain)], last, limits)
+            return
+
+
+def _merge(groups: list[Group], result: Node, limits: FusionLimits) -> None:
+    members = in_order(groups)
+    if result.group.result is result and within(limits, members):
+        merged = Group(members, [result], max(group.kind for group in groups), result.position)
+        for member in members:
+            member.group = merged
 
 
 def _has_one_front(members: list[Node], heavy: Node) -> bool:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.ops.attention import AttentionAttributes
-from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.matmul import accumulate
 from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, dividing_tile, product
 from relay.targets.cpu.schedules.reduction import in_lanes
+from relay.targets.cpu.schedules.tiles import most_rows
 from relay.te.operation import Compute
 from relay.tir.buffer import Scope
 
@@ -35,13 +35,17 @@ def schedule_attention(plan: Plan) -> None:
     """`attention[.., m, v]`, with what is elementwise behind it fused."""
     plan.inline_formulas(keep=_KEPT)
     s = plan.steps
-    schedule_formula(plan, _KEYS)
+    _transpose_keys(plan)
     output = plan.output_name
-    axes = [loop.name for loop in s.state.stage(output).loops]
+    axes, joined = _loops(plan, output)
     rows, columns = axes[-2:]
     width = _VECTORS * plan.vector_lanes
+    most = _MOST_ROWS
+    if joined is not None:  # a head is stored whole, so that what it reads is known to be of one head
+        width = joined
+        most = most_rows(plan, joined)
     work = _work(plan, output, axes)
-    height = dividing_tile(plan.extent(output, rows), _MOST_ROWS)
+    height = dividing_tile(plan.extent(output, rows), most)
     row_outer, row_inner = plan.tile(output, rows, height)
     column_outer, column_inner = plan.tile(output, columns, width)
     blocks = [*axes[:-2], *[loop for loop in (row_outer,) if loop]]
@@ -61,6 +65,17 @@ def schedule_attention(plan: Plan) -> None:
     plan.vectorize_columns(output, column_inner, plan.vector_lanes)
 
 
+def _loops(plan: Plan, output: str) -> tuple[list[str], int | None]:
+    """The loops of the output: over batches and heads, rows, columns; and how wide a head is where they lie side by
+    side, which makes a loop over them."""
+    axes = [loop.name for loop in plan.steps.state.stage(output).loops]
+    columns = _operation(plan, _VALUES).axes[-1].extent
+    if plan.extent(output, axes[-1]) == columns or not isinstance(columns, int):
+        return axes, None
+    heads, column = plan.steps.split(output, axes[-1], factor=columns)
+    return [*axes[:-2], heads, axes[-2], column], columns
+
+
 def _work(plan: Plan, output: str, axes: list[str]) -> IntExpr:
     """Multiply-adds of both products."""
     (depth,), (keys,) = (_operation(plan, name).reduce_axes for name in (_PRODUCTS, _VALUES))
@@ -73,6 +88,18 @@ def _operation(plan: Plan, stage: str) -> Compute:
     operation = plan.steps.state.stage(stage).operation
     assert isinstance(operation, Compute)
     return operation
+
+
+def _transpose_keys(plan: Plan) -> None:
+    """A vector of keys at a time: what is read of them, however far apart they are, then stays in cache."""
+    s = plan.steps
+    *batch, depth, keys = [loop.name for loop in s.state.stage(_KEYS).loops]
+    extents = tuple(plan.extent(_KEYS, loop) for loop in (*batch, depth, keys))
+    outer, lanes = plan.tile(_KEYS, keys, plan.vector_lanes)
+    some = [loop for loop in (outer,) if loop]
+    s.reorder(_KEYS, *batch, *some, depth, lanes)
+    s.vectorize(_KEYS, lanes)
+    plan.parallelize(_KEYS, [*batch, *some], product(extents))
 
 
 def _scores(plan: Plan, output: str, block: str | None, width: int, scope: Scope) -> None:
@@ -93,7 +120,8 @@ def _scores(plan: Plan, output: str, block: str | None, width: int, scope: Scope
         s.set_scope(_PRODUCTS, Scope.REGISTER)
     accumulate(plan, _PRODUCTS, plan.vector_lanes)
     if block is not None:
-        s.unroll(_SCORES, axes[-2])
+        for axis in axes[:-1]:
+            s.unroll(_SCORES, axis)
     plan.vectorize_columns(_SCORES, lanes, plan.vector_lanes)
 
 
