@@ -46,6 +46,7 @@ from relay.transform.monomorphize import monomorphize
 from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
 from relay.transform.partial_evaluate import partial_evaluate
 from relay.transform.pipelines import a_normal_form, graph_normal_form
+from relay.transform.recognize_attention import recognize_attention
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.rewriting import Uses, rewrite_typed
 from relay.transform.simplify_expr import simplify_expr
@@ -82,6 +83,7 @@ PASSES: dict[str, Pass | Sequential] = {
     ),
     "monomorphize": monomorphize,
     "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
+    "recognize_attention": recognize_attention,
     "remove_unused_functions": remove_unused_functions,
     "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,
@@ -193,6 +195,6 @@ def test_unchanged_programs_are_the_same_object() -> None:
     module = relay.parse(HEADER + source)
     with CONTEXT:
         unchanged = ("canonicalize_cast", "canonicalize_ops", "eliminate_common_subexpr", "fast_math", "fold_constant",
-                     "fold_explicit_padding", "simplify_expr")  # fmt: skip
+                     "fold_explicit_padding", "recognize_attention", "simplify_expr")  # fmt: skip
         for name in (*NEEDS_CONSTANTS, *unchanged):
             assert PASSES[name](module) is module, name

@@ -59,7 +59,7 @@ def _rule(run: RelationRun, attributes: AttentionAttributes) -> Type:  # noqa: A
                      str(mask), (3,))  # fmt: skip
     for extent, whole in zip(reversed(mask.shape), reversed(scores), strict=False):
         if extent != 1:
-            run.equal(extent, whole, "an axis of `mask`", (3,), "it is as long as the scores, or 1")
+            run.equal(whole, extent, "an axis of `mask`", (3,), "it is as long as the scores, or 1")
     return TensorType((*query.shape[:-1], value.shape[-1]), dtype)
 
 

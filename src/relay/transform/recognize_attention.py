@@ -126,9 +126,9 @@ def _mask_of(match: Match, scores: TensorType) -> _Mask | None:
 
 def _scale_of(match: Match) -> float | None:
     if _factor in match:
-        return _number(match.expr(_factor))
+        return _finite(match.expr(_factor))
     if _divisor in match:
-        divisor = _number(match.expr(_divisor))
+        divisor = _finite(match.expr(_divisor))
         return 1 / divisor if divisor else None
     return 1.0
 
@@ -140,9 +140,9 @@ def _unscaled(matrices: Expr) -> tuple[Expr, float]:
             Call(op=Op(name="multiply"), args=(data, Constant() as scale))
             | Call(op=Op(name="multiply"), args=(Constant() as scale, data))
         ):
-            factor = _number(scale)
+            factor = _finite(scale)
         case Call(op=Op(name="divide"), args=(data, Constant() as scale)):
-            divisor = _number(scale)
+            divisor = _finite(scale)
             factor = 1 / divisor if divisor else None
         case _:
             return matrices, 1.0
@@ -168,11 +168,16 @@ def _transposed(matrices: Expr) -> Expr:
 
 
 def _number(expr: Expr) -> float | None:
-    """The number that a constant is everywhere, if it is finite or -inf."""
+    """The number that a constant of one element is."""
     if not isinstance(expr, Constant) or expr.data.size != 1:
         return None
     number = float(expr.data.reshape(-1)[0])
     return None if np.isnan(number) else number
+
+
+def _finite(expr: Expr) -> float | None:
+    number = _number(expr)
+    return number if number is not None and math.isfinite(number) else None
 
 
 def _type(expr: Expr) -> TensorType | None:

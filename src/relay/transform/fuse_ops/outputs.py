@@ -54,12 +54,16 @@ class _Joining:
         first: dict[object, Group] = {}
         for node in readers:
             group, shape = node.group, shape_of(node)
+            if group.kind > FusionKind.INJECTIVE:
+                continue
             other = first.get(shape)
-            light = group.kind <= FusionKind.INJECTIVE
-            if light and other is not None and other is not group and self._fit(other, group):
+            if other is not None and other is not group and self._fit(other, group):
                 self._join(other, group)
-            if light and (other is None or node.group is not group or not _has_room(node.group, self.limits)):
+            if other is None or node.group is not group or not self._has_room(other):
                 first[shape] = node.group
+
+    def _has_room(self, group: Group) -> bool:
+        return len(group.outputs) < self.limits.max_outputs and len(group.members) < self.limits.max_operators
 
     def _fit(self, group: Group, other: Group) -> bool:
         """Whether two groups have one iteration space, and something to compute."""
@@ -163,7 +167,3 @@ def _within_tuples(node: Node) -> list[Expr]:
 def _is_view(group: Group) -> bool:
     """Whether nothing is computed: the result is the same memory."""
     return all(member.record.is_view for member in group.members)
-
-
-def _has_room(group: Group, limits: FusionLimits) -> bool:
-    return len(group.outputs) < limits.max_outputs and len(group.members) < limits.max_operators

@@ -74,7 +74,9 @@ def _copies_its_data(node: Node) -> bool:
 def layout_before_attention(node: Node, limits: FusionLimits) -> None:
     """Reshapes and transpositions of what attention reads."""
     sink = node.post_dominator
-    if node.group.kind <= FusionKind.INJECTIVE and sink is not None and is_attention(sink) and node.users == [sink]:
+    if node.group.kind > FusionKind.INJECTIVE or sink is None or not is_attention(sink):
+        return
+    if all(user is sink for user in node.users):
         _join(node, sink, lambda _: False, limits, lambda members, _: reads_as(members, sink))
 
 
