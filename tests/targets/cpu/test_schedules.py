@@ -94,8 +94,8 @@ def first_layout_change() -> relay.Expr:
 
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
-    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, depthwise, dense, dense_of_one_row,
-    softmax, softmax_over_channels, instance_norm, max_pool, first_layout_change,
+    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, depthwise, dense,
+    dense_of_one_row, softmax, softmax_over_channels, instance_norm, max_pool, first_layout_change,
 )  # fmt: skip
 
 
