@@ -2,6 +2,7 @@
 
 from relay.infer.infer_type import infer_type
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
+from relay.transform.auto_batch import auto_batch as AutoBatch
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis as BackwardFoldScaleAxis
 from relay.transform.canonicalize_cast import canonicalize_cast as CanonicalizeCast
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
@@ -52,6 +53,7 @@ from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrec
 __all__ = [
     "A_NORMAL_FORM",
     "AlterOpLayout",
+    "AutoBatch",
     "BackwardFoldScaleAxis",
     "CanonicalizeCast",
     "CanonicalizeOps",

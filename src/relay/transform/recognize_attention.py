@@ -51,11 +51,9 @@ _attention = is_op("nn.batch_matmul")(_weights, _value)
 _ENDS = (_query, _key, _value, _mask, _factor, _divisor, _fill, _attention)
 
 
-@function_pass("RecognizeAttention", level=2)
+@function_pass("RecognizeAttention", level=2, floating_point=FloatingPointClass.ROUNDING)
 def recognize_attention(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace products with a softmax between them by nn.attention."""
-    if not context.allows(FloatingPointClass.ROUNDING):
-        return function
     matcher = Matcher()
 
     def step(expr: Expr, uses: Uses) -> Expr:
