@@ -12,6 +12,7 @@ from relay.ops.activation import (
     relu,
     silu,
 )
+from relay.ops.attention import attention
 from relay.ops.conv import conv1d, conv2d
 from relay.ops.conv_transpose import conv1d_transpose, conv2d_transpose
 from relay.ops.matmul import batch_matmul, contrib_dense_pack, dense, matmul
@@ -33,6 +34,7 @@ from relay.ops.space_depth import depth_to_space, space_to_depth
 __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_max_pool2d",
+    "attention",
     "avg_pool1d",
     "avg_pool2d",
     "batch_flatten",

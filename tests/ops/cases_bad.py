@@ -7,6 +7,7 @@ from relay.base.dtypes import DType
 from relay.ir.attributes import NoAttributes
 from relay.ir.types import TensorType, TupleType
 from relay.ops.activation import BiasAddAttributes, ClipAttributes, DropoutAttributes
+from relay.ops.attention import AttentionAttributes
 from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.conv_transpose import Conv2DTransposeAttributes
@@ -76,6 +77,13 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("nn.contrib_dense_pack", (t(3, 8), t(2, 8, n)), DensePackAttributes(9)),
         BadCase("nn.matmul", (t(3, 4), t(5, 4)), MatmulAttributes()),
         BadCase("nn.matmul", (t(2, 3, 4), t(3, 5)), MatmulAttributes(transpose_a=True)),
+        BadCase("nn.attention", (t(2, 3, 4), t(2, 5, 6), t(2, 5, 4), t()), AttentionAttributes()),
+        BadCase("nn.attention", (t(2, 3, 4), t(2, 5, 4), t(2, 6, 4), t()), AttentionAttributes()),
+        BadCase("nn.attention", (t(2, 3, 4), t(3, 5, 4), t(3, 5, 4), t()), AttentionAttributes()),
+        BadCase("nn.attention", (t(2, 3, 4), t(5, 4), t(5, 4), t()), AttentionAttributes()),
+        BadCase("nn.attention", (t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), t(3, 4)), AttentionAttributes()),
+        BadCase("nn.attention", (t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), t(1, 2, 3, 5)), AttentionAttributes()),
+        BadCase("nn.attention", (t(2, 3, 4), t(2, 5, 4), t(2, 5, 4), i(5)), AttentionAttributes()),
         BadCase("nn.batch_matmul", (t(2, 3, 4), t(3, 5, 4)), BatchMatmulAttributes()),
         BadCase("nn.batch_matmul", (t(2, 3, 4), t(2, 4, 5)), BatchMatmulAttributes()),
     ),

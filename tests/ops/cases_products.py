@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn import functional
 
 from relay.base.dtypes import DType
+from relay.ops.attention import AttentionAttributes
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
-from tests.ops.case import NARROW, SUMMED, Case, floats, integers
+from tests.ops.case import NARROW, SUMMED, Case, bools, floats, integers
 
 
 def _products() -> list[Case]:
@@ -43,6 +45,33 @@ def _products() -> list[Case]:
             )
             for a in (False, True) for b in (False, True) for batch in (1, 2)
         ),
+    ]  # fmt: skip
+
+
+def _attentions() -> list[Case]:
+    q, k, v = floats(2, 5, 8), floats(2, 7, 8, seed=1), floats(2, 7, 3, seed=2)
+    scale, none = AttentionAttributes(0.25), np.zeros((), np.float32)
+    masks = {"row": floats(7, seed=3), "whole": floats(2, 5, 7, seed=3), "queries": floats(5, 1, seed=3)}
+
+    def oracle(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        scores = q @ k.mT * 0.25
+        chosen = torch.where(mask, scores, torch.tensor(-1e4)) if mask.dtype == torch.bool else scores + mask
+        return chosen.softmax(-1) @ v
+
+    four = (
+        floats(2, 3, 17, 16),
+        floats(2, 3, 20, 16, seed=1),
+        floats(2, 3, 20, 64, seed=2),
+        floats(2, 1, 1, 20, seed=3),
+    )
+    return [
+        Case("nn.attention", (q, k, v, none), scale, oracle, SUMMED, "no mask"),
+        *(Case("nn.attention", (q, k, v, mask), scale, oracle, SUMMED, name) for name, mask in masks.items()),
+        Case("nn.attention", (q, k, v, bools(5, 7, seed=4)), AttentionAttributes(0.25, -1e4), oracle, SUMMED, "bool"),
+        Case("nn.attention", (q[0], k[0], v[0], none), scale, oracle, SUMMED, "matrices"),
+        Case("nn.attention", four, scale, oracle, SUMMED, "heads"),
+        Case("nn.attention", tuple(x.astype(DType.BFLOAT16.numpy) for x in (q, k, v, none)), scale,
+             tolerance=NARROW, label="bfloat16"),
     ]  # fmt: skip
 
 
@@ -138,4 +167,4 @@ def _transposed_convolutions() -> list[Case]:
     ]  # fmt: skip
 
 
-CASES: tuple[Case, ...] = (*_products(), *_convolutions(), *_transposed_convolutions())
+CASES: tuple[Case, ...] = (*_products(), *_attentions(), *_convolutions(), *_transposed_convolutions())

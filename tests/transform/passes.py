@@ -42,6 +42,7 @@ from relay.transform.partial_evaluate import partial_evaluate
 from relay.transform.partition_graph import partition_graph
 from relay.transform.pipelines import a_normal_form, graph_normal_form
 from relay.transform.plan_devices import plan_devices
+from relay.transform.recognize_attention import recognize_attention
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
@@ -102,6 +103,7 @@ PASSES: dict[str, AnyPass] = {
     "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
     "partition_graph": Sequential((merge_composite(TABLE), MERGE, partition_graph)),
     "plan_devices": plan_devices(),
+    "recognize_attention": recognize_attention,
     "remove_unused_functions": remove_unused_functions,
     "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,

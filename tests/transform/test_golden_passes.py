@@ -123,6 +123,6 @@ def test_unchanged_programs_are_the_same_object() -> None:
     module = relay.parse(HEADER + source)
     with CONTEXT:
         unchanged = ("canonicalize_cast", "canonicalize_ops", "eliminate_common_subexpr", "fast_math", "fold_constant",
-                     "fold_explicit_padding", "simplify_expr")  # fmt: skip
+                     "fold_explicit_padding", "recognize_attention", "simplify_expr")  # fmt: skip
         for name in (*NEEDS_CONSTANTS, *unchanged):
             assert PASSES[name](module) is module, name

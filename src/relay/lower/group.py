@@ -22,7 +22,7 @@ GroupValue: TypeAlias = Union[Tensor, "tuple[GroupValue, ...]"]
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """Tensor expressions of one kernel. `anchors` are the operator calls with what each computes, in order: a schedule
-    looks there for the heavy one."""
+    looks there for the heavy one. Outputs of one shape are the components of one compute, so they share its loops."""
 
     name: str
     inputs: tuple[Tensor, ...]
@@ -49,7 +49,17 @@ def make_group(function: Function) -> Group:
         if isinstance(expr, Call):
             anchors.append((expr, value))
     name = str(function.attrs.get("name", "kernel"))
-    return Group(name, tuple(inputs), flat(values[id(function.body)]), tuple(anchors))
+    outputs = flat(values[id(function.body)])
+    if isinstance(function.body, Tuple):
+        outputs = _side_by_side(outputs)
+    return Group(name, tuple(inputs), outputs, tuple(anchors))
+
+
+def _side_by_side(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Tensors of one shape as components of one compute; of several shapes, as they are."""
+    if len(tensors) < 2 or len({tensor.shape for tensor in tensors}) > 1:
+        return tensors
+    return compute(tensors[0].shape, lambda *i: tuple(tensor[i] for tensor in tensors), name="outputs")
 
 
 def _extents(function: Function, values: Mapping[int, GroupValue]) -> Tensor:

@@ -83,7 +83,7 @@ class Nests:
             case Compute(body=Reduction() as reduction, ranks=ranks):
                 return self._ranked_reduction(placed, reduction) if ranks else self._reduction(placed, reduction)
             case Compute(body=tuple() as values):
-                inner = self._inner(placed, values, None) or self._stores(placed, values, placed.axis_values)
+                inner = self._inner(placed, values, None) or self._formulas(placed, values)
                 return self._loops(placed, inner)
             case Scan() as scan:
                 rows = in_order(*map(self._copy_rows, scan.init, placed.storage))
@@ -93,6 +93,13 @@ class Nests:
                 return emit(tuple(self._stored(tensor).buffer for tensor in inputs), outputs)
             case _:
                 raise CompilerBug("te.lower", f"stage {stage.name} has no loops")
+
+    def _formulas(self, placed: Placement, values: Components) -> Stmt:
+        """The stores of formulas. All are computed before any is stored: code generators look for what they share, but
+        not across stores."""
+        stores = self._component_stores(placed, values, placed.axis_values)
+        targets = tuple(Load(store.buffer, store.indices) for store in stores)
+        return stored_together(targets, tuple(store.value for store in stores))
 
     def _stored(self, buffer: Buffer) -> Storage:
         storage = self.storages.get(buffer)

@@ -54,6 +54,7 @@ from relay.transform.pipelines import graph_normal_form as ToGraphNormalForm
 from relay.transform.pipelines import level, optimization_pipeline
 from relay.transform.plan_devices import plan_devices as PlanDevices
 from relay.transform.properties import A_NORMAL_FORM, FUSED, Property
+from relay.transform.recognize_attention import recognize_attention as RecognizeAttention
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
@@ -110,6 +111,7 @@ __all__ = [
     "PlanDevices",
     "PrintChanges",
     "Property",
+    "RecognizeAttention",
     "RemoveUnusedFunctions",
     "Sequential",
     "SimplifyExpr",

@@ -41,10 +41,11 @@ def fitting_block(blocks: tuple[int, ...], extent: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FusionLimits:
-    """How large one group may grow: in operators, and in distinct inputs."""
+    """How large one group may grow: in operators, in distinct inputs, and in outputs."""
 
     max_operators: int = 64
     max_inputs: int = 24
+    max_outputs: int = 8
 
 
 class Named(Protocol):

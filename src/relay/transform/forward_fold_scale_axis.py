@@ -21,6 +21,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
+from relay.ops.build import with_known_type
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.layouts import parse_layout
 from relay.transform.context import PassContext
@@ -105,7 +106,7 @@ def _change(user: Call, value: Expr, scale: Array) -> tuple[int, Constant] | Non
             return _divided(1, user, shape, bias, scale)
         case Call(args=(data, Constant(data=weight))) if data is value and is_float(weight) and shape is not None:
             scaled = _scaled_weight(user, weight, scale, shape)
-            return None if scaled is None else (2, Constant(scaled))
+            return None if scaled is None else (2, with_known_type(Constant(scaled)))
         case _:
             return None
 
@@ -113,7 +114,7 @@ def _change(user: Call, value: Expr, scale: Array) -> tuple[int, Constant] | Non
 def _divided(position: int, user: Call, shape: object, bias: Array, scale: Array) -> tuple[int, Constant] | None:
     if shape_of(user) != shape or not bool((scale != 0).all()) or not bool(np.isfinite(scale.astype(np.float64)).all()):
         return None
-    return position, Constant(np.divide(bias, scale.astype(bias.dtype)))
+    return position, with_known_type(Constant(np.divide(bias, scale.astype(bias.dtype))))
 
 
 def _scaled_weight(user: Call, weight: Array, scale: Array, shape: tuple[object, ...]) -> Array | None:

@@ -37,6 +37,7 @@ PASS_NAMES: tuple[str, ...] = (
     "PartialEvaluate",
     "PartitionGraph",
     "PlanDevices",
+    "RecognizeAttention",
     "RemoveUnusedFunctions",
     "SimplifyExpr",
     "SimplifyInference",

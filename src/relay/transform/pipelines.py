@@ -24,6 +24,7 @@ from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
+from relay.transform.recognize_attention import recognize_attention
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
 from relay.transform.specialize_functions import specialize_functions
@@ -59,6 +60,8 @@ OPTIMIZATIONS = (
     fold_constant,
     fold_explicit_padding,
     fold_scale_axis,
+    recognize_attention,
+    simplify_expr,
     combine_parallel_dense(to_batch=False),
     canonicalize_cast,
     alter_op_layout,
@@ -66,9 +69,10 @@ OPTIMIZATIONS = (
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
-SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. CombineParallelDense saves two kernels a
-layer of an encoder, its slices fuse into what splits heads. CombineParallelConv2D is left to users: in the blocks of
-Inception v3 the copies of the slices cost more than the wider convolution saves.
+SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. SimplifyExpr runs again behind
+RecognizeAttention, which leaves reshapes of reshapes. CombineParallelDense saves two kernels a layer of an encoder, its
+slices fuse into what splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of
+the slices cost more than the wider convolution saves.
 """
 
 FOR_NATIVE_CODE = (fuse_ops, a_normal_form)

@@ -66,6 +66,11 @@ def dense_of_one_row() -> relay.Expr:
     return relay.nn.dense(relay.var("x", shape=(1, 512)), relay.var("w", shape=(256, 512)))
 
 
+def attention() -> relay.Expr:
+    query, key, value = (relay.var(name, shape=(12, 128, 64)) for name in "qkv")
+    return relay.nn.attention(query, key, value)
+
+
 def softmax() -> relay.Expr:
     return relay.nn.softmax(relay.var("x", shape=(1536, 128)))
 
@@ -89,8 +94,8 @@ def first_layout_change() -> relay.Expr:
 
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
-    convolution, convolution_of_many_weights, convolution_of_few_channels, depthwise, dense, dense_of_one_row, softmax,
-    softmax_over_channels, instance_norm, max_pool, first_layout_change,
+    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, depthwise, dense,
+    dense_of_one_row, softmax, softmax_over_channels, instance_norm, max_pool, first_layout_change,
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from relay.arith.expr import free_symbols
 from relay.base.target import Target
 from relay.lower.group import Group
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.targets.cpu.schedules.attention import is_attention, schedule_attention
 from relay.targets.cpu.schedules.conv import schedule_conv2d
 from relay.targets.cpu.schedules.conv_planar import schedule_planar_convolution
 from relay.targets.cpu.schedules.elementwise import schedule_elementwise
@@ -26,7 +27,9 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     reductions = [stage.name for stage in plan.reductions()]
     if not reductions:
         schedule_elementwise(plan)
-    elif len(reductions) > 1 or len(group.outputs) > 1:
+    elif is_attention(plan):
+        schedule_attention(plan)
+    elif len(reductions) > 1 or plan.has_apart_outputs:
         schedule_rows(plan)
     elif reductions[0] in PRODUCTS and _reads_columns(plan, reductions[0]):
         schedule_matmul(plan, reductions[0])

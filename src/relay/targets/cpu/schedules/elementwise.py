@@ -28,7 +28,7 @@ def schedule_formula(plan: Plan, name: str) -> None:
     while loops and _collapses(plan.steps.state.stage(name), len(loops)):
         innermost = plan.steps.fuse(name, loops.pop(), innermost)
         extent = multiply(extents.pop(), extent)
-    lanes = plan.vector_lanes
+    lanes = plan.lanes_at_a_time(plan.steps.state.stage(name), extent)
     work = multiply(extent, product(tuple(extents)))
     if isinstance(extent, int) and extent <= lanes // 2 and extents and _is_long(extents[-1], lanes):
         # few channels: vectors lie along the axis before them, and are stored with gaps

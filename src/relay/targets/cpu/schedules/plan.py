@@ -11,6 +11,8 @@ from relay.te.operation import Compute, Reduction
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.state import FuseRelation, Stage
 from relay.tir.buffer import Scope
+from relay.tir.expr import Unary, UnaryOp
+from relay.tir.traversal import walk_value
 
 # Sharing a loop out costs about two microseconds, and much more where a thread is late: what one thread does in less
 # than this it does alone.
@@ -22,6 +24,9 @@ TILED_PRODUCTS_PER_NANOSECOND = 60  # multiply-adds on tiles in registers
 # Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
 _MANY_PARTS = 8
 _EVEN_PARTS = 2
+_VECTORS_TOGETHER = 4
+_LARGE_TO_LOSE_A_TAIL = 8  # times what is computed together
+_POLYNOMIALS = frozenset({UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH, UnaryOp.ERF, UnaryOp.SIGMOID})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,17 @@ class Plan:
         """float32 elements of one vector register."""
         return self.target.register_bits // 32
 
+    def lanes_at_a_time(self, stage: Stage, extent: IntExpr) -> int:
+        """How many elements of a formula along a loop of this extent are computed together.
+
+        A polynomial is a chain of dependent instructions: several vectors hide their latency. Several results go to
+        memory some vectors at a time, so that stores that share a line of the cache meet.
+        """
+        many = is_costly(stage) or len(stage.outputs) > 1
+        together = _VECTORS_TOGETHER * self.vector_lanes
+        fits = isinstance(extent, int) and (extent % together == 0 or extent >= _LARGE_TO_LOSE_A_TAIL * together)
+        return together if many and fits and extent else self.vector_lanes
+
     @property
     def output(self) -> Stage:
         """The stage of the group's last output: the one that others are attached to."""
@@ -46,6 +62,13 @@ class Plan:
     def output_name(self) -> str:
         results = self.steps.state.outputs
         return next(stage.name for stage in self.steps.state.stages if results[-1] in stage.outputs)
+
+    @property
+    def has_apart_outputs(self) -> bool:
+        """Whether results have loops of their own, or are several results of one reduction: not those that formulas
+        give side by side."""
+        stages = [stage for stage in self.steps.state.stages if self.is_output(stage)]
+        return len(stages) > 1 or (is_reduction(stages[0]) and len(self.group.outputs) > 1)
 
     def is_output(self, stage: Stage) -> bool:
         return any(buffer in self.steps.state.outputs for buffer in stage.outputs)
@@ -125,6 +148,15 @@ class Plan:
             return False
         parts = iterations // threads
         return parts >= _MANY_PARTS or (parts >= _EVEN_PARTS and iterations % threads == 0)
+
+
+def is_costly(stage: Stage) -> bool:
+    """Whether a formula has a transcendental function in it."""
+    operation = stage.operation
+    if not isinstance(operation, Compute) or isinstance(operation.body, Reduction):
+        return False
+    nodes = (node for value in operation.body for node in walk_value(value))
+    return any(isinstance(node, Unary) and node.op in _POLYNOMIALS for node in nodes)
 
 
 def is_reduction(stage: Stage) -> bool:

@@ -11,16 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from relay.arith.expr import FloorDiv, IntExpr, free_symbols
-from relay.targets.cpu.schedules.plan import Plan, is_reduction, product
+from relay.targets.cpu.schedules.plan import Plan, is_costly, is_reduction, product
 from relay.targets.cpu.schedules.reduction import in_lanes
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.state import Stage
 from relay.tir.buffer import Scope
-from relay.tir.expr import Load, Unary, UnaryOp
-from relay.tir.traversal import walk_value
+from relay.tir.expr import Load
 
 _LARGEST_ROW_ON_STACK = 1 << 14  # elements
-_COSTLY = frozenset({UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH, UnaryOp.ERF, UnaryOp.SIGMOID})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,8 @@ def schedule_rows(plan: Plan) -> None:
         else:
             if rows.row is not None and isinstance(rows.elements, int) and rows.elements <= _LARGEST_ROW_ON_STACK:
                 s.set_scope(stage.name, Scope.LOCAL)
-            _, lanes = plan.tile(stage.name, stage.loops[-1].name, plan.vector_lanes)
+            along = stage.loops[-1].name
+            _, lanes = plan.tile(stage.name, along, plan.lanes_at_a_time(stage, plan.extent(stage.name, along)))
             s.vectorize(stage.name, lanes)
 
 
@@ -60,7 +59,7 @@ def _reads_rows(plan: Plan) -> bool:
     """Whether there is one output, a formula, and each stage reads of reductions only the results for its own row."""
     state = plan.steps.state
     results = {buffer for stage in plan.reductions() for buffer in stage.outputs}
-    if len(plan.group.outputs) > 1 or is_reduction(plan.output):
+    if plan.has_apart_outputs or is_reduction(plan.output):
         return False
     for stage in state.stages:
         operation = stage.operation
@@ -154,11 +153,7 @@ def _reduce(plan: Plan, stage: str, output: str, rows: _Rows) -> None:
 
 def _is_shared_and_costly(plan: Plan, stage: Stage) -> bool:
     """A formula with a transcendental in it that more than one stage reads: computing it twice would not pay."""
-    operation = stage.operation
-    if not isinstance(operation, Compute) or is_reduction(stage) or plan.is_output(stage):
-        return False
-    nodes = [node for value in body_values(operation.body) for node in walk_value(value)]
-    if not any(isinstance(node, Unary) and node.op in _COSTLY for node in nodes):
+    if plan.is_output(stage) or not is_costly(stage):
         return False
     readers = [
         other

@@ -1,0 +1,199 @@
+"""Scaled dot-product attention (Vaswani et al. 2017, 1706.03762, section 3.2.1) as one operator."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from relay import te
+from relay.arith.expr import IntExpr
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.dtypes import DType, dtype_of
+from relay.ir.attributes import Attributes
+from relay.ir.expr import Call, Expr, const
+from relay.ir.types import TensorType, Type
+from relay.ops.build import Argument, as_expr, call
+from relay.ops.comparison import where
+from relay.ops.elementwise_binary import add, multiply
+from relay.ops.layout_rule import OwnLayout
+from relay.ops.matmul import batch_matmul
+from relay.ops.record import FloatClass, FusionKind, PrecisionRule, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.shape import reshape
+from relay.ops.softmax import softmax
+from relay.tir.expr import Value
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionAttributes(Attributes):
+    """`scale`: what scores are multiplied by. `masked`: the score where a boolean mask is false."""
+
+    scale: float = 1.0
+    masked: float = -math.inf
+
+
+_MATRIX = 2
+
+
+def _rule(run: RelationRun, attributes: AttentionAttributes) -> Type:  # noqa: ARG001
+    """query[.., m, d], key[.., n, d], value[.., n, v], mask broadcast to [.., m, n] → [.., m, v]"""
+    dtype = run.dtype_in(0, lambda dtype: dtype.is_float, "a floating-point type")
+    query, key, value, mask = (run.tensor(position) for position in range(4))
+    for position, matrices in enumerate((query, key, value)):
+        if len(matrices.shape) < _MATRIX or len(matrices.shape) != len(query.shape):
+            run.conflict("wrong-rank", f"`{run.names[position]}` must have the axes of the others, and at least 2",
+                         "[.., rows, columns]", str(matrices), (position,))  # fmt: skip
+        run.same_dtype(dtype, position)
+        for axis, (left, right) in enumerate(zip(query.shape[:-2], matrices.shape[:-2], strict=True)):
+            run.equal(left, right, f"axis {axis} of `{run.names[position]}`", (0, position))
+    run.equal(query.shape[-1], key.shape[-1], "the last axis of `key`", (0, 1), rule="axes-differ")
+    run.equal(key.shape[-2], value.shape[-2], "the number of rows of `value`", (1, 2))
+    if not mask.dtype.is_bool:
+        run.same_dtype(dtype, 3)
+    scores = (*query.shape[:-1], key.shape[-2])
+    if len(mask.shape) > len(scores):
+        run.conflict("wrong-rank", "`mask` must have no more axes than the scores", f"{len(scores)} or fewer",
+                     str(mask), (3,))  # fmt: skip
+    for extent, whole in zip(reversed(mask.shape), reversed(scores), strict=False):
+        if extent != 1:
+            run.equal(whole, extent, "an axis of `mask`", (3,), "it is as long as the scores, or 1")
+    return TensorType((*query.shape[:-1], value.shape[-1]), dtype)
+
+
+def _meaning(attributes: AttentionAttributes, query: Array, key: Array, value: Array, mask: Array) -> Array:
+    q, k, v = wide(query), wide(key), wide(value)
+    with np.errstate(all="ignore"):
+        scores = np.matmul(q, np.swapaxes(k, -1, -2)) * q.dtype.type(attributes.scale)
+        if mask.dtype == np.bool_:
+            scores = np.where(mask, scores, q.dtype.type(attributes.masked))
+        else:
+            scores = scores + wide(mask)
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-np.inf))
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        return to_dtype(np.matmul(weights, v), dtype_of(query.dtype))
+
+
+def _compute(attributes: AttentionAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+    """Stages `attention_keys` (transposed), `attention_products`, `attention_scores`, `attention_max`,
+    `attention_exp`, `attention_sum`, `attention_share` (1 / sum; 0 of no keys), `attention_values` and `attention`."""
+    query, key, value, mask = inputs
+    dtype = query.dtype.computation
+    *batch, keys, depth = key.shape
+    rows = query.shape[:-1]
+    d, n0, n1, n2 = te.reduce_axis(depth, "d"), *(te.reduce_axis(keys, f"n{number}") for number in range(3))
+
+    def masked(score: Value, indices: tuple[IntExpr, ...]) -> Value:
+        own = indices[len(indices) - len(mask.shape) :]
+        read = mask[tuple(0 if extent == 1 else index for extent, index in zip(mask.shape, own, strict=True))]
+        if mask.dtype.is_bool:
+            return te.select(read, score, te.const(attributes.masked, dtype))
+        return score + te.cast(read, dtype)
+
+    columns = te.compute(
+        (*batch, depth, keys), lambda *i: te.cast(key[(*i[:-2], i[-1], i[-2])], dtype), name="attention_keys"
+    )
+    products = te.compute(
+        (*rows, keys),
+        lambda *i: te.sum(te.cast(query[(*i[:-1], d)], dtype) * columns[(*i[:-2], d, i[-1])], axis=d),
+        name="attention_products",
+    )
+    scores = te.compute(
+        (*rows, keys),
+        lambda *i: masked(products[i] * te.const(attributes.scale, dtype), i),
+        name="attention_scores",
+    )
+    largest = te.compute(rows, lambda *i: te.max(scores[(*i, n0)], axis=n0), name="attention_max")
+    powers = te.compute((*rows, keys), lambda *i: te.exp(scores[i] - largest[i[:-1]]), name="attention_exp")
+    total = te.compute(rows, lambda *i: te.sum(powers[(*i, n1)], axis=n1), name="attention_sum")
+    weighted = te.compute(
+        result.shape,
+        lambda *i: te.sum(powers[(*i[:-1], n2)] * te.cast(value[(*i[:-2], n2, i[-1])], dtype), axis=n2),
+        name="attention_values",
+    )
+    zero, one = te.const(0, dtype), te.const(1, dtype)
+    share = te.compute(
+        rows, lambda *i: te.select(te.equal(total[i], zero), zero, one / total[i]), name="attention_share"
+    )
+    return te.compute(result.shape, lambda *i: te.cast(weighted[i] * share[i[:-1]], query.dtype), name="attention")
+
+
+def _formula(attributes: AttentionAttributes, query: Expr, key: Expr, value: Expr, mask: Expr) -> Expr:
+    q, k, v, allowed = map(_tensor_type, (query, key, value, mask))
+
+    def batched(matrices: Expr, type_: TensorType) -> Expr:
+        return reshape(matrices, (-1, *type_.shape[-2:]))
+
+    products = batch_matmul(batched(query, q), batched(key, k))
+    scores = multiply(reshape(products, (*q.shape[:-1], k.shape[-2])), attributes.scale)
+    if allowed.dtype.is_bool:
+        scores = where(mask, scores, attributes.masked)
+    else:
+        scores = add(scores, mask)
+    weights = reshape(softmax(scores), (-1, q.shape[-2], k.shape[-2]))
+    return reshape(batch_matmul(weights, batched(value, v), transpose_b=False), (*q.shape[:-1], v.shape[-1]))
+
+
+def _tensor_type(expr: Expr) -> TensorType:
+    if not isinstance(expr.checked_type, TensorType):
+        raise CompilerBug("Legalize", "an input of nn.attention has no type")
+    return expr.checked_type
+
+
+ATTENTION = define(
+    "nn.attention",
+    "Weighted means of values, the weights softmax of how queries fit keys.",
+    inputs={
+        "query": "[.., m, d]",
+        "key": "[.., n, d]",
+        "value": "[.., n, v]",
+        "mask": "broadcast to [.., m, n]: numbers are added to the scores, False puts `masked` in their place",
+    },
+    attributes=AttentionAttributes,
+    type_rule=_rule,
+    meaning=_meaning,
+    compute=_compute,
+    fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
+    layout=OwnLayout("its axes are those of matrix products"),
+    float_class=FloatClass.ROUNDING,
+    precision=PrecisionRule.NARROW,
+    support_level=10,
+    formula=_formula,
+)
+
+ATTENTIONS = (ATTENTION,)
+
+
+def attention(
+    query: Argument,
+    key: Argument,
+    value: Argument,
+    mask: Argument = 0.0,
+    scale: float | None = None,
+    masked: float = -math.inf,
+) -> Call:
+    """softmax(query · keyᵀ · scale + mask) · value.   query[.., m, d], key[.., n, d], value[.., n, v] → [.., m, v]
+
+    `scale` is 1/√d unless given. `mask` is broadcast to the scores [.., m, n]: numbers are added, where booleans are
+    False the score is `masked`. Raises `RelayError`: `axes-differ`, `extents-differ`, `wrong-rank`, `wrong-dtype`,
+    `unknown-depth` (no scale is given, and d is not known).
+
+    >>> from relay.ops.build import var
+    >>> q, k = var("q", shape=(12, 128, 64)), var("k", shape=(12, "n", 64))
+    >>> print(attention(q, k, k).checked_type)
+    Tensor[(12, 128, 64), float32]
+    """
+    queries = as_expr(query)
+    type_ = queries.checked_type
+    known = type_ if isinstance(type_, TensorType) else None
+    allowed = const(mask, known.dtype if known else DType.FLOAT32) if isinstance(mask, (int, float)) else mask
+    depth = known.shape[-1] if known and known.shape else None
+    if scale is None and not isinstance(depth, int):
+        raise RelayError(
+            rule="unknown-depth", message="the scale of nn.attention follows from the depth of `query`",
+            expected="a known last axis", found=str(type_), remedy="give the scale",
+        )  # fmt: skip
+    factor = scale if scale is not None else 1 / math.sqrt(depth if isinstance(depth, int) else 1)
+    return call(ATTENTION, (queries, key, value, allowed), AttentionAttributes(factor, masked))

@@ -1,0 +1,157 @@
+"""Joining groups along the data flow: a node with its immediate post-dominator, the first node through which all its
+uses go, when everything between the two allows it. Such a group has one result, and nothing is computed twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.record import FusionKind
+from relay.transform.context import FusionLimits
+from relay.transform.fuse_ops.graph import Group, Node, in_order, operands, shape_of, within
+from relay.transform.fuse_ops.layouts import is_attention, joins_heads, reads_as
+from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, is_row_operator, share_rows
+
+_LONGEST_JOINING_OF_HEADS = 4
+
+
+def heavy_with_elementwise(node: Node, limits: FusionLimits) -> None:
+    """Elementwise work on the results of a heavy operator, before they are stored."""
+    if node.group.kind is FusionKind.OUT_ELEMWISE_FUSABLE:
+        _finish(node, limits, lambda each: each.kind <= FusionKind.BROADCAST)
+
+
+def reduction_with_arithmetic(node: Node, limits: FusionLimits) -> None:
+    """Arithmetic on the results of a reduction, before they are stored."""
+    if node.group.kind is FusionKind.COMM_REDUCE:
+        _finish(node, limits, is_arithmetic)
+
+
+def _finish(node: Node, limits: FusionLimits, passes: Callable[[Node], bool]) -> None:
+    sink = node.post_dominator
+    if sink is not None and passes(sink) and shape_of(node) == shape_of(sink):
+        _join(node, sink, passes, limits)
+
+
+def injective_with_reduction(node: Node, limits: FusionLimits) -> None:
+    """What moves and computes single elements, in front of anything up to a reduction."""
+    sink = node.post_dominator
+    if node.group.kind <= FusionKind.INJECTIVE and sink is not None and sink.kind <= FusionKind.COMM_REDUCE:
+        _join(node, sink, lambda between: between.kind <= FusionKind.INJECTIVE, limits)
+
+
+def rows_in_cache(node: Node, limits: FusionLimits) -> None:
+    """Reductions, what they read and what is made of them, where all are about the same rows."""
+    sink = node.post_dominator
+    if sink is None or not (node.group.kind <= FusionKind.COMM_REDUCE or is_row_operator(node)):
+        return
+    if _is_on_rows(sink):
+        _join(node, sink, _is_on_rows, limits, share_rows)
+
+
+def _is_on_rows(node: Node) -> bool:
+    return node.kind <= FusionKind.BROADCAST or is_reduction(node)
+
+
+def injective_with_padding(node: Node, limits: FusionLimits) -> None:
+    """What makes the data of a convolution, done while these are copied into their padding."""
+    sink = node.post_dominator
+    if node.group.kind > FusionKind.INJECTIVE or sink is None or not _copies_its_data(sink):
+        return
+    data, *others = operands(sink.call)
+    if node.users == [sink] and data is node.call and all(other is not node.call for other in others):
+        _join(node, sink, lambda _: False, limits, lambda members, _: _has_one_front(members, sink))
+
+
+def _copies_its_data(node: Node) -> bool:
+    match node.call.attrs:
+        case Conv1DAttributes(padding=padding, groups=1) | Conv2DAttributes(padding=padding, groups=1):
+            return any(padding)
+        case _:
+            return False
+
+
+def layout_before_attention(node: Node, limits: FusionLimits) -> None:
+    """Reshapes and transpositions of what attention reads."""
+    sink = node.post_dominator
+    if node.group.kind > FusionKind.INJECTIVE or sink is None or not is_attention(sink):
+        return
+    if all(user is sink for user in node.users):
+        _join(node, sink, lambda _: False, limits, lambda members, _: reads_as(members, sink))
+
+
+def layout_behind_attention(node: Node, limits: FusionLimits) -> None:
+    """Reshapes and transpositions of the result of attention, as far as they join its heads."""
+    if not is_attention(node):
+        return
+    chain: list[Node] = []
+    last = node
+    while len(last.users) == 1 and not last.escapes and len(chain) < _LONGEST_JOINING_OF_HEADS:
+        last = last.users[0]
+        chain.append(last)
+        if joins_heads(node, chain):
+            _merge([node.group, *(each.group for each in chain)], last, limits)
+            return
+
+
+def _merge(groups: list[Group], result: Node, limits: FusionLimits) -> None:
+    members = in_order(groups)
+    if result.group.result is result and within(limits, members):
+        merged = Group(members, [result], max(group.kind for group in groups), result.position)
+        for member in members:
+            member.group = merged
+
+
+def _has_one_front(members: list[Node], heavy: Node) -> bool:
+    """Whether what stands in front of a heavy operator goes nowhere else in the group."""
+    front = {id(member.call) for member in members if member.position < heavy.position}
+    behind = [member for member in members if member.position > heavy.position]
+    return not any(id(operand) in front for member in behind for operand in operands(member.call))
+
+
+def _join(
+    node: Node,
+    sink: Node,
+    passes: Callable[[Node], bool],
+    limits: FusionLimits,
+    allows: Callable[[list[Node], Node], bool] = lambda members, _: not _is_heavy_fed(members),
+) -> None:
+    """Make one group of those of a node, of its post-dominator, and of what is between, if all of that `passes` and
+    the whole is allowed."""
+    if sink.group is node.group or node.group.result is not node:
+        return
+    path = _between(node, sink, passes, limits.max_operators)
+    if path is None:
+        return
+    groups = (node.group, sink.group, *(each.group for each in path))
+    members = in_order(groups)
+    result = sink.group.result
+    if sum(member.kind is FusionKind.OUT_ELEMWISE_FUSABLE for member in members) > 1:
+        return
+    if not within(limits, members) or not allows(members, result):
+        return
+    merged = Group(members, [result], max(group.kind for group in groups), result.position)
+    for member in members:
+        member.group = merged
+
+
+def _is_heavy_fed(members: list[Node]) -> bool:
+    """Whether work in front of a heavy operator would be redone inside its loops."""
+    heavy = [member for member in members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE]
+    inside = {id(member.call) for member in members}
+    return any(id(operand) in inside for member in heavy for operand in operands(member.call))
+
+
+def _between(node: Node, sink: Node, passes: Callable[[Node], bool], limit: int) -> list[Node] | None:
+    """The nodes strictly between a node and its post-dominator; None when one does not pass, or when they are more
+    than a group may hold. So the walk is short, however far the post-dominator is."""
+    found: dict[int, Node] = {}
+    stack = [user for user in node.users if user is not sink]
+    while stack:
+        each = stack.pop()
+        if id(each) not in found:
+            if not passes(each) or len(found) >= limit:
+                return None
+            found[id(each)] = each
+            stack.extend(user for user in each.users if user is not sink)
+    return list(found.values())
