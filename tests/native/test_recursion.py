@@ -31,8 +31,8 @@ def @main(%n: int32) -> int32 {
 }
 """
 FOREVER = """
-def @down(%n: int32) -> int32 { add(@down(add(%n, 1)), 1) }
-def @main(%n: int32) -> int32 { @down(%n) }
+def @down(%n: float32) -> float32 { add(@down(add(%n, 1f)), 1f) }
+def @main(%n: float32) -> float32 { @down(%n) }
 """
 CELL = """
 def @loop(%i: int32, %h: Tensor[(1, 8), float32], %x: Tensor[(1, 4), float32],
@@ -83,7 +83,7 @@ def test_recursion_without_end_is_reported_and_the_program_lives_on():
     executable = relay.build(module(FOREVER))
     for _ in range(2):
         with pytest.raises(relay.RelayError) as caught:
-            executable(np.int32(0))
+            executable(np.float32(0))
         assert caught.value.rule == "recursion-too-deep"
 
 

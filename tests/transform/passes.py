@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.base.floating_point import FloatingPointClass
 from relay.dataflow_pattern import is_constant, is_op, wildcard
+from relay.ir.expr import Constant, Expr
 from relay.transform.accumulate_recursion import accumulate_recursion
 from relay.transform.alter_op_layout import alter_op_layout
 from relay.transform.annotate_target import annotate_target
@@ -49,10 +50,15 @@ from relay.transform.simplify_inference import simplify_inference
 from relay.transform.specialize_functions import specialize_functions
 from relay.transform.to_mixed_precision import to_mixed_precision
 
+
+def _is_one(expr: Expr) -> bool:
+    return isinstance(expr, Constant) and expr.data.size == 1 and expr.data.item() == 1
+
+
 DENSE = is_op("nn.dense")(wildcard(), wildcard())
 TABLE = [
     ("mine.dense_relu", is_op("nn.relu")(DENSE)),
-    ("mine.add_one", is_op("add")(wildcard(), is_constant()), lambda match: match.args[1].data.item() == 1),
+    ("mine.add_one", is_op("add")(wildcard(), is_constant()), lambda match: any(map(_is_one, match.args))),
 ]
 ANNOTATE = annotate_target(
     {

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.programs.generate import Program, programs
@@ -16,6 +16,7 @@ from tests.transform.every_pass import Example, examples
 from tests.transform.passes import PASSES
 
 REPRO = Path(".repro")
+WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # minutes, which the campaign takes
 OFTEN = {
     "alter_op_layout", "canonicalize_ops", "dead_code_elimination", "eliminate_common_subexpr", "fold_constant",
     "fuse_ops", "lambda_lift", "legalize", "partial_evaluate", "remove_unused_functions", "simplify_expr",
@@ -26,7 +27,7 @@ OFTEN = {
 
 @pytest.mark.parametrize("of", [programs(), networks()], ids=["programs", "networks"])
 def test_passes_keep_meanings(of: st.SearchStrategy[Program]) -> None:
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), phases=WITHOUT_SHRINKING)
     @given(examples(of))
     def holds(example: Example) -> None:
         every_pass.check(example, REPRO)
@@ -38,7 +39,10 @@ def test_passes_have_something_to_do() -> None:
     """A pass that never has anything to do here is proven nothing of."""
     did: Counter[str] = Counter()
 
-    @settings(max_examples=80, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=80, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck),
+        phases=WITHOUT_SHRINKING,
+    )  # fmt: skip
     @given(st.one_of(programs(), networks()))
     def holds(program: Program) -> None:
         did.update(every_pass.compare(Example(program, ())))
