@@ -4,6 +4,7 @@ python -m benchmarks                       all of them, into benchmarks/results/
 python -m benchmarks networks --only resnet18 encoder
 python -m benchmarks recurrent --only charrnn
 python -m benchmarks startup
+python -m benchmarks ablation              what each pass is worth: a table, a plot and a page
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from benchmarks import networks, recurrent, startup
+from benchmarks import ablation, networks, recurrent, startup
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = {"networks": networks.measure, "recurrent": recurrent.measure, "startup": startup.measure}
+SUITES = {
+    "networks": networks.measure,
+    "recurrent": recurrent.measure,
+    "startup": startup.measure,
+    "ablation": ablation.measure,
+}
 
 
 def machine() -> dict[str, object]:

@@ -25,7 +25,7 @@ def refused(executable, *arrays):
 
 
 def test_arrays_are_found_where_they_are_looked_for():
-    assert quick_call._layout() is not None
+    assert quick_call.array_layout() is not None
 
 
 def test_arrays_that_fit(executable):

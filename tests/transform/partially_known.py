@@ -5,15 +5,10 @@ The suite runs a slice; `python -m tests.transform.partially_known [count]` is t
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as hypothesis_seed
 from hypothesis import strategies as st
-from rich.console import Console
-from rich.progress import track
 
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
@@ -27,11 +22,10 @@ from relay.transform.dead_code_elimination import dead_code_elimination
 from relay.transform.partial_evaluate import partial_evaluate
 from relay.transform.partial_evaluate.limits import PartialEvaluationLimits, operations_of
 from relay.transform.remove_unused_functions import remove_unused_functions
+from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
 from tests.programs.generate import Program, programs
 from tests.programs.universe import OPEN_VECTOR
-
-BATCH = 200
 
 
 @dataclass(frozen=True)
@@ -86,34 +80,11 @@ def check(program: Program, chosen: int, folder: Path) -> Outcome:
         raise AssertionError(f"{type(error).__name__}: {error}\nconstants {chosen:b}; kept in {place}") from error
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.transform.partially_known", description=__doc__)
-    parser.add_argument("count", nargs="?", type=int, default=5_000)
-    parser.add_argument("--seed", type=int, default=0, help="programs of another seed are others")
-    parser.add_argument("--repro", type=Path, default=Path(".repro"), help="where a failing program is written")
-    options = parser.parse_args()
-    ran = 0
-    for batch in track(range(-(-options.count // BATCH)), description=f"batches of {BATCH} programs"):
-        ran += _run(options.seed * 1_000_000 + batch, options.repro)
-    Console().print(f"{ran} programs, no disagreement")
-
-
-def _run(seed: int, repro: Path) -> int:
-    ran = 0
-
-    @settings(
-        max_examples=BATCH, deadline=None, database=None, report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
-    )  # fmt: skip
-    @given(programs(), st.integers(0, 7))
-    def agree(program: Program, chosen: int) -> None:
-        nonlocal ran
-        check(program, chosen, repro)
-        ran += 1
-
-    hypothesis_seed(seed)(agree)()
-    return ran
+def _check(example: tuple[Program, int], repro: Path) -> None:
+    program, chosen = example
+    check(program, chosen, repro)
 
 
 if __name__ == "__main__":
-    main()
+    examples = st.tuples(programs(), st.integers(0, 7))
+    campaign.run("tests.transform.partially_known", __doc__, examples, _check, 5_000)

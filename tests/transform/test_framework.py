@@ -162,7 +162,7 @@ def test_every_pass_that_comes_along_may_be_named():
     makers = {
         "AnnotateTarget", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense",
         "ConvertLayout", "EtaExpand", "Legalize", "MergeComposite", "PlanDevices", "ToMixedPrecision",
-    }  # fmt: skip
+    }  # functions that make a pass  # fmt: skip
     assert passes | makers == set(PASS_NAMES)
     assert all(hasattr(relay.transform, name) for name in PASS_NAMES)
     assert list(PASS_NAMES) == sorted(PASS_NAMES)

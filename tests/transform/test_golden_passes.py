@@ -14,112 +14,14 @@ import numpy as np
 import pytest
 
 import relay
-from relay.dataflow_pattern import is_constant, is_op, wildcard
 from relay.ir.expr import Constant, Expr
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
-from relay.transform.alter_op_layout import alter_op_layout
-from relay.transform.annotate_target import annotate_target
-from relay.transform.auto_batch import auto_batch
-from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis
-from relay.transform.canonicalize_cast import canonicalize_cast
-from relay.transform.canonicalize_ops import canonicalize_ops
-from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch_matmul
-from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d
-from relay.transform.combine_parallel_dense import combine_parallel_dense
-from relay.transform.constant_arguments import constant_arguments
-from relay.transform.context import LayoutPreferences, PassContext
-from relay.transform.convert_layout import convert_layout
-from relay.transform.dead_code_elimination import dead_code_elimination
-from relay.transform.defunctionalize import defunctionalize
-from relay.transform.defuse_ops import defuse_ops
-from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
-from relay.transform.eta_expand import eta_expand
-from relay.transform.fast_math import fast_math
 from relay.transform.fold_constant import fold_constant
-from relay.transform.fold_explicit_padding import fold_explicit_padding
-from relay.transform.fold_scale_axis import fold_scale_axis
-from relay.transform.forward_fold_scale_axis import forward_fold_scale_axis
-from relay.transform.framework import Pass, Sequential
-from relay.transform.fuse_ops import fuse_ops
-from relay.transform.inline import inline
-from relay.transform.lambda_lift import lambda_lift
-from relay.transform.legalize import legalize
-from relay.transform.merge_compiler_regions import merge_compiler_regions
-from relay.transform.merge_composite import merge_composite
-from relay.transform.monomorphize import monomorphize
-from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
-from relay.transform.partial_evaluate import partial_evaluate
-from relay.transform.partition_graph import partition_graph
-from relay.transform.pipelines import a_normal_form, graph_normal_form
-from relay.transform.plan_devices import plan_devices
-from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.rewriting import Uses, rewrite_typed
-from relay.transform.simplify_expr import simplify_expr
-from relay.transform.simplify_inference import simplify_inference
-from relay.transform.to_mixed_precision import to_mixed_precision
+from tests.transform.passes import CONTEXT, PASSES
 
-DENSE = is_op("nn.dense")(wildcard(), wildcard())
-TABLE = [
-    ("mine.dense_relu", is_op("nn.relu")(DENSE)),
-    ("mine.add_one", is_op("add")(wildcard(), is_constant()), lambda match: match.args[1].data.item() == 1),
-]
-ANNOTATE = annotate_target(
-    {
-        "mine": {
-            **dict.fromkeys(("nn.dense", "nn.relu", "add", "concatenate", "split"), lambda call: True),
-            "mine.dense_relu": lambda call: True,
-            "tanh": lambda call: len(call.checked_type.shape) == 2,
-        },
-        "other": ["sqrt", "add"],
-    }
-)
-MERGE = Sequential((ANNOTATE, merge_compiler_regions))
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
-PASSES: dict[str, Pass | Sequential] = {
-    "alter_op_layout": alter_op_layout,
-    "annotate_target": ANNOTATE,
-    "auto_batch": auto_batch,
-    "backward_fold_scale_axis": backward_fold_scale_axis,
-    "canonicalize_cast": canonicalize_cast,
-    "canonicalize_ops": canonicalize_ops,
-    "combine_parallel_batch_matmul": combine_parallel_batch_matmul(min_num_branches=2),
-    "combine_parallel_conv2d": combine_parallel_conv2d(min_num_branches=2),
-    "combine_parallel_dense": combine_parallel_dense(min_num_branches=2, to_batch=False),
-    "combine_parallel_dense_to_batch": combine_parallel_dense(min_num_branches=2),
-    "constant_arguments": constant_arguments,
-    "convert_layout": convert_layout({"nn.conv2d": ("NCHW", "default")}),
-    "dead_code_elimination": dead_code_elimination,
-    "defunctionalization": defunctionalize,
-    "defuse_ops": defuse_ops,
-    "eliminate_common_subexpr": eliminate_common_subexpr,
-    "eta_expand": eta_expand(),
-    "fast_math": fast_math,
-    "fold_constant": fold_constant,
-    "fold_explicit_padding": fold_explicit_padding,
-    "fold_scale_axis": fold_scale_axis,
-    "forward_fold_scale_axis": forward_fold_scale_axis,
-    "fuse_ops": fuse_ops,
-    "inline": inline,
-    "lambda_lift": lambda_lift,
-    "legalize": legalize(
-        ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")
-    ),
-    "merge_compiler_regions": MERGE,
-    "merge_composite": merge_composite(TABLE),
-    "monomorphize": monomorphize,
-    "partial_evaluate": Sequential((partial_evaluate, dead_code_elimination, remove_unused_functions)),
-    "partition_graph": Sequential((merge_composite(TABLE), MERGE, partition_graph)),
-    "plan_devices": plan_devices(),
-    "remove_unused_functions": remove_unused_functions,
-    "simplify_expr": simplify_expr,
-    "simplify_inference": simplify_inference,
-    "to_a_normal_form": a_normal_form,
-    "to_basic_block_normal_form": basic_block_normal_form,
-    "to_cps": continuation_passing,
-    "to_graph_normal_form": graph_normal_form,
-    "to_mixed_precision": to_mixed_precision("bfloat16"),
-}
 NEEDS_CONSTANTS = {
     "backward_fold_scale_axis",
     "combine_parallel_batch_matmul",
@@ -132,7 +34,6 @@ NEEDS_CONSTANTS = {
 }
 TOLERANCE = {"to_mixed_precision": 2e-2}
 HEADER = '#[version = "0.0.5"]\n'
-CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", 16, 16))
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,10 @@ def has_type(expr: Expr) -> bool:
 
 
 def typed(expr: Expr) -> Expr:
-    """`expr`, with the types of those of its nodes that can be told without inference."""
+    """`expr`, with the types of those of its nodes that can be told without inference. Types that are there stay: they
+    may hold symbols of extents that other nodes name."""
+    if expr.checked_type is not None:
+        return expr
     for node in graph_post_order((expr,), _untyped_parts):
         if isinstance(node, Call):
             type_eagerly(node)

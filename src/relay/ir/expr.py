@@ -24,7 +24,7 @@ from relay.base.span import Span, caller_span
 from relay.ir.attributes import Attributes, AttributeValue
 from relay.ir.operator import Operator
 from relay.ir.sugar import ExprSugar
-from relay.ir.types import GlobalTypeVar, Type, TypeVar
+from relay.ir.types import GlobalTypeVar, TensorType, Type, TypeVar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,13 +69,13 @@ class GlobalVar(ExprBase):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Constant(ExprBase):
-    """A tensor known now. The array is made read-only and is not copied."""
+    """A tensor known now, so its type is known too. The array is made read-only and is not copied."""
 
     data: NDArray[np.generic]
 
     def __post_init__(self) -> None:
         array = np.asarray(self.data)
-        dtype_of(array.dtype)
+        record_type(self, TensorType(array.shape, dtype_of(array.dtype)))
         if array.flags.writeable:
             array = array.view()
             array.flags.writeable = False

@@ -100,6 +100,7 @@ class _Conversion:
         self.scopes = scopes(function.body)
         self.after: dict[int, Var] = {id(self.scopes.root): self._continuation(function)}  # what each scope calls
         self.done: dict[int, Expr] = {}  # each scope, converted
+        self.functions: dict[int, Function] = {}  # a function in two places stays one
 
     def converted(self, type_params: tuple[TypeVar, ...]) -> Function:
         for scope in reversed(self._outermost_first()):
@@ -177,7 +178,10 @@ class _Conversion:
             case GlobalVar() if atom in self.module:
                 return cps_name(atom)
             case Function() if not atom.attrs.get("Primitive"):
-                return self._with_continuation(atom, self.scopes.inner(atom)[0], atom.type_params)
+                if id(atom) not in self.functions:
+                    inner = self.scopes.inner(atom)[0]
+                    self.functions[id(atom)] = self._with_continuation(atom, inner, atom.type_params)
+                return self.functions[id(atom)]
             case Op(operator):
                 return _handing_on(atom, len(operator.inputs))
             case Constructor(inputs=inputs) if inputs:

@@ -3,6 +3,7 @@
 from relay.infer.infer_type import infer_type
 from relay.transform.alter_op_layout import alter_op_layout as AlterOpLayout
 from relay.transform.annotate_target import annotate_target as AnnotateTarget
+from relay.transform.auto_batch import auto_batch as AutoBatch
 from relay.transform.backward_fold_scale_axis import backward_fold_scale_axis as BackwardFoldScaleAxis
 from relay.transform.canonicalize_cast import canonicalize_cast as CanonicalizeCast
 from relay.transform.canonicalize_ops import canonicalize_ops as CanonicalizeOps
@@ -59,6 +60,7 @@ __all__ = [
     "A_NORMAL_FORM",
     "AlterOpLayout",
     "AnnotateTarget",
+    "AutoBatch",
     "BackwardFoldScaleAxis",
     "CanonicalizeCast",
     "CanonicalizeOps",

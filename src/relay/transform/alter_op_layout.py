@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
@@ -45,7 +46,7 @@ _FEW_ROWS = 4
 _BATCHED = 3  # axes of a batch of matrices
 
 
-@function_pass("AlterOpLayout", level=2)
+@function_pass("AlterOpLayout", level=2, floating_point=FloatingPointClass.ROUNDING)
 def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
     return relaid(function, Layouts(context.layouts))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ops.activation import BiasAddAttributes
@@ -30,7 +31,7 @@ from relay.transform.scale_axis import Array, along, is_float, passes_scale, sha
 _LONGEST_PATH = 16  # operators between a scale and the weight
 
 
-@function_pass("BackwardFoldScaleAxis", level=2)
+@function_pass("BackwardFoldScaleAxis", level=2, floating_point=FloatingPointClass.ROUNDING)
 def backward_fold_scale_axis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Fold constant scales behind convolutions and dense layers into their weights."""
     return fold_backward(function)

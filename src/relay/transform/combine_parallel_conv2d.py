@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function
 from relay.ir.module import IRModule
 from relay.ops.build import call
@@ -35,7 +36,7 @@ def combine_parallel_conv2d(min_num_branches: int = 3) -> Pass:
     """
     check_branch_count(min_num_branches)
 
-    @function_pass("CombineParallelConv2D", level=4)
+    @function_pass("CombineParallelConv2D", level=4, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         """Make convolutions of one image one convolution with more output channels."""
         return combine_branches(function, _branch, _widened, min_num_branches)

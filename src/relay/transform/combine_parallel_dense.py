@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
@@ -42,7 +43,7 @@ def combine_parallel_dense(min_num_branches: int = 3, to_batch: bool = True) -> 
     check_branch_count(min_num_branches)
     describe, widen = (_batched_branch, _batched) if to_batch else (_branch, _widened)
 
-    @function_pass("CombineParallelDense", level=4)
+    @function_pass("CombineParallelDense", level=4, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         """Make dense layers on one input one dense layer."""
         return combine_branches(function, describe, widen, min_num_branches)

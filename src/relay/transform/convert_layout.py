@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from relay.base.diagnostics import RelayError
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
@@ -35,7 +36,7 @@ def convert_layout(desired_layouts: Mapping[str, Sequence[str]]) -> Pass:
     """
     data, kernel = _checked(desired_layouts)
 
-    @function_pass("ConvertLayout", level=3)
+    @function_pass("ConvertLayout", level=3, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         """Run convolutions in the layouts that the user names."""
         for source in _sources(function, data):

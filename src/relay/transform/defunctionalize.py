@@ -99,7 +99,8 @@ class _Family:
             captures = tuple(Var(f"c{position}") for position in range(len(constructor.inputs)))
             pattern = PatternConstructor(constructor, tuple(map(PatternVar, captures)))
             clauses.append(Clause(pattern, Call(name, (*captures, *arguments))))
-        return Function((itself, *arguments), Match(itself, tuple(clauses)), self.type.ret_type)
+        never = Call(self.apply, (itself, *arguments))  # there is no such function, so nothing can be called with one
+        return Function((itself, *arguments), Match(itself, tuple(clauses)) if clauses else never, self.type.ret_type)
 
 
 class _Data:
@@ -117,7 +118,7 @@ class _Data:
         made = _closure(function)
         if made is not None:
             function = Function((*function.params, *made.params), made.body, span=function.span)
-        elif not self.constructors and not any(map(_holds_functions, _types(function))):
+        elif not self.constructors and _is_first_order(function):
             return function
         if name == MAIN:
             self._check_main(function)
@@ -127,7 +128,8 @@ class _Data:
         for node in post_order(function.body):
             new[id(node)] = renamed(self._node(node, [new[id(child)] for child in children(node)]))
         params = tuple(fresh[each] for each in function.params)
-        return Function(params, new[id(function.body)], self._result_type(made or function), span=function.span)
+        body = self._value(function.body, new[id(function.body)])
+        return Function(params, body, self._result_type(made or function), span=function.span)
 
     def _node(self, node: Expr, parts: list[Expr]) -> Expr:
         match node:
@@ -195,6 +197,8 @@ class _Data:
                 return RefType(self._type(value))
             case TypeCall(func, args):
                 return TypeCall(func, tuple(map(self._type, args)))
+            case GlobalTypeVar():
+                return TypeCall(type_, ())  # the same type, written one way
             case None:
                 raise CompilerBug("Defunctionalization", "a value without a type")
             case _:
@@ -237,13 +241,19 @@ def _closure(function: Function) -> Function | None:
     return body if isinstance(body, Function) and body.attrs.get("Closure") else None
 
 
-def _types(function: Function) -> Iterator[Type]:
-    """The types of the values in a function. Operators and constructors, and functions that are called, are none."""
-    callees = {id(node.op) for node in post_order(function.body) if isinstance(node, Call)}
-    values = [node for node in post_order(function.body) if id(node) not in callees]
-    for each in (*function.params, *values):
-        if each.checked_type is not None and not isinstance(each, Op | Constructor):
-            yield each.checked_type
+def _is_first_order(function: Function) -> bool:
+    """Whether no value in a function is a function. Operators, constructors, and what is called only, are none."""
+    order = post_order(function.body)
+    called = {id(node.op) for node in order if isinstance(node, Call)} - {id(function.body)}
+    called -= {id(part) for node in order for part in (node.args if isinstance(node, Call) else children(node))}
+    values = [node for node in (*function.params, *order) if id(node) not in called]
+    return not any(isinstance(each, GlobalVar) or _is_of_functions(each) for each in values)
+
+
+def _is_of_functions(value: Expr) -> bool:
+    if value.checked_type is None or isinstance(value, Op | Constructor):
+        return False
+    return _holds_functions(value.checked_type)
 
 
 def _fresh(name: str, taken: Collection[str]) -> str:

@@ -6,7 +6,7 @@
     before: power(%x, 2f)               after: multiply(%x, %x)                  also 1, 3, 0.5, -0.5, -1 and -2
 
 Of floating-point numbers only. exp, tanh, erf and softmax are polynomials on vectors already, exact to a few units in
-the last place, and stay. Floating point: FAST_MATH, so no level has it: `PassContext(required_pass=("FastMath",))`.
+the last place, and stay. Floating point: FAST_MATH.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
@@ -26,10 +27,8 @@ from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import rewrite_typed
 
-_WHEN_REQUIRED = 5  # above all levels
 
-
-@function_pass("FastMath", level=_WHEN_REQUIRED)
+@function_pass("FastMath", level=4, floating_point=FloatingPointClass.FAST_MATH)
 def fast_math(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace divisions and powers by multiplications."""
     return rewrite_typed(function, lambda expr, _: _faster(expr))

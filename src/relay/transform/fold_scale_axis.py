@@ -11,6 +11,7 @@ Floating point: ROUNDING.
 
 from __future__ import annotations
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.transform.backward_fold_scale_axis import fold_backward
@@ -19,7 +20,7 @@ from relay.transform.forward_fold_scale_axis import fold_forward
 from relay.transform.framework import function_pass
 
 
-@function_pass("FoldScaleAxis", level=2)
+@function_pass("FoldScaleAxis", level=2, floating_point=FloatingPointClass.ROUNDING)
 def fold_scale_axis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Fold constant scales behind and in front of convolutions and dense layers into their weights."""
     return fold_forward(fold_backward(function))

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
@@ -30,7 +31,7 @@ from relay.transform.scale_axis import Array, along, is_float, passes_scale, sha
 _MOST_OPERATORS = 64  # between a scale and the weights
 
 
-@function_pass("ForwardFoldScaleAxis", level=2)
+@function_pass("ForwardFoldScaleAxis", level=2, floating_point=FloatingPointClass.ROUNDING)
 def forward_fold_scale_axis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Fold constant scales in front of convolutions and dense layers into their weights."""
     return fold_forward(function)

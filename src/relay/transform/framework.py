@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, Union, overload
 
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.floating_point import FloatingPointClass
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
@@ -141,10 +142,12 @@ def module_pass(
     opt_level: int | None = None,
     needs: Iterable[Property] = (),
     keeps: Iterable[Property] = (),
+    floating_point: FloatingPointClass = FloatingPointClass.EXACT,
 ) -> Callable[[ModuleTransform], Pass]:
     """Make a pass of a function `(module, context) -> module`.
 
-    `name` is that of the function unless given; `opt_level` is Relay's name for `level`.
+    `name` is that of the function unless given; `opt_level` is Relay's name for `level`; `floating_point` says how far
+    the pass may change results.
 
     >>> @module_pass(name="OnlyMain", level=1)
     ... def only_main(module, context):
@@ -153,8 +156,10 @@ def module_pass(
     OnlyMain (from -O1)
     """
 
+    info = PassInfo(name, level if opt_level is None else opt_level, frozenset(needs), frozenset(keeps), floating_point)
+
     def decorate(transform: ModuleTransform) -> Pass:
-        return _pass(transform, transform, name, level if opt_level is None else opt_level, needs, keeps)
+        return _pass(transform, transform, info)
 
     return decorate
 
@@ -166,12 +171,16 @@ def function_pass(
     opt_level: int | None = None,
     needs: Iterable[Property] = (),
     keeps: Iterable[Property] = (),
+    floating_point: FloatingPointClass = FloatingPointClass.EXACT,
 ) -> Callable[[FunctionTransform], Pass]:
     """Make a pass of a function `(function, module, context) -> function`, run on every global function but those that
     belong to another compiler (attribute `Compiler`): these get what was partitioned, as it was.
 
-    `name` is that of the function unless given; `opt_level` is Relay's name for `level`.
+    `name` is that of the function unless given; `opt_level` is Relay's name for `level`; `floating_point` says how far
+    the pass may change results.
     """
+
+    info = PassInfo(name, level if opt_level is None else opt_level, frozenset(needs), frozenset(keeps), floating_point)
 
     def decorate(transform: FunctionTransform) -> Pass:
         def on_module(module: IRModule, context: PassContext) -> IRModule:
@@ -187,24 +196,17 @@ def function_pass(
                     raise FailedFunction(name.name_hint) from error
             return module.with_functions(functions)
 
-        return _pass(on_module, transform, name, level if opt_level is None else opt_level, needs, keeps)
+        return _pass(on_module, transform, info)
 
     return decorate
 
 
-def _pass(
-    on_module: ModuleTransform,
-    written: ModuleTransform | FunctionTransform,
-    name: str,
-    level: int,
-    needs: Iterable[Property],
-    keeps: Iterable[Property],
-) -> Pass:
+def _pass(on_module: ModuleTransform, written: ModuleTransform | FunctionTransform, info: PassInfo) -> Pass:
     """`on_module` as a pass, with what is known of the function that its author wrote."""
     own_name = getattr(written, "__name__", type(written).__name__)
     description = (getattr(written, "__doc__", "") or "").strip().partition("\n")[0]
-    info = PassInfo(name or own_name, level, frozenset(needs), frozenset(keeps), description)
-    return Pass(info, on_module, f"{written.__module__}:{getattr(written, '__qualname__', own_name)}")
+    described = replace(info, name=info.name or own_name, description=description)
+    return Pass(described, on_module, f"{written.__module__}:{getattr(written, '__qualname__', own_name)}")
 
 
 __all__ = ["CompilerBug", "Pass", "Sequential", "function_pass", "module_pass", "run"]

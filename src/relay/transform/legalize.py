@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from relay.base.diagnostics import RelayError
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ops.record import NoFormula, OperatorRecord
@@ -29,7 +30,7 @@ def legalize(unsupported: Collection[str]) -> Pass:
     """
     names = frozenset(unsupported)
 
-    @function_pass("Legalize", level=0)
+    @function_pass("Legalize", level=0, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         """Write operators that the target does not have by others."""
         for _ in range(len(names) + 1):  # a formula leads to at most one name after another

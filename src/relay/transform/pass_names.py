@@ -5,6 +5,7 @@ from __future__ import annotations
 PASS_NAMES: tuple[str, ...] = (
     "AlterOpLayout",
     "AnnotateTarget",
+    "AutoBatch",
     "BackwardFoldScaleAxis",
     "CanonicalizeCast",
     "CanonicalizeOps",

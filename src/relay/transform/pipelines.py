@@ -57,7 +57,7 @@ OPTIMIZATIONS = (
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
-FastMath runs only when it is required. CombineParallelDense saves two kernels a layer of an encoder, its slices fuse
+CombineParallelDense saves two kernels a layer of an encoder, its slices fuse
 into what splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of the slices
 cost more than the wider convolution saves.
 """

@@ -11,6 +11,7 @@ level says which classes are allowed. Nothing is dropped whose evaluation could 
 
 from __future__ import annotations
 
+from relay.base.floating_point import FloatingPointClass
 from relay.dataflow import RuleSet
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
@@ -23,7 +24,7 @@ from relay.transform.simplify_shapes import SHAPES
 SIMPLIFICATIONS = RuleSet((*SHAPES, *ALGEBRA))
 
 
-@function_pass("SimplifyExpr", level=1)
+@function_pass("SimplifyExpr", level=1, floating_point=FloatingPointClass.FAST_MATH)
 def simplify_expr(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Apply the rules of shapes and algebra until none fits."""
     return with_body(function, SIMPLIFICATIONS.apply(function.body, context.opt_level))

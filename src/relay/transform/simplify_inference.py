@@ -11,6 +11,7 @@ Field 1 and 2 of batch_norm (the running mean and variance) are its inputs, unch
 
 from __future__ import annotations
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
@@ -24,7 +25,7 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import rewrite_typed
 
 
-@function_pass("SimplifyInference", level=0)
+@function_pass("SimplifyInference", level=0, floating_point=FloatingPointClass.ROUNDING)
 def simplify_inference(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace batch_norm and dropout by what they are at inference."""
     return rewrite_typed(function, lambda expr, _: _simplified(expr))

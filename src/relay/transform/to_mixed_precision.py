@@ -22,6 +22,7 @@ import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
@@ -50,7 +51,7 @@ def to_mixed_precision(mixed_precision_type: str | DType = DType.FLOAT16) -> Pas
             expected=" or ".join(_NARROW), found=narrow,
         )  # fmt: skip
 
-    @function_pass("ToMixedPrecision", level=0)
+    @function_pass("ToMixedPrecision", level=0, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         """Compute products in 16-bit floats, and what loses by it in 32 bits."""
         if function.attrs.get("Primitive"):

@@ -31,6 +31,7 @@ and for running the clauses that end apart.
 
 from __future__ import annotations
 
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.transform.auto_batch.definitions import Definitions
@@ -42,7 +43,7 @@ from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 
 
-@module_pass("AutoBatch", level=3)
+@module_pass("AutoBatch", level=3, floating_point=FloatingPointClass.ROUNDING)
 def auto_batch(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Batch what can be batched."""
     definitions = Definitions.of(module)

@@ -1,0 +1,151 @@
+"""Every pass, and passes in random order, on generated programs of the whole language and on generated networks.
+
+What a pass makes is well-formed, typed, means what the program meant (bit for bit where the pass says EXACT), and a
+second run changes nothing. The suite runs a slice; `python -m tests.transform.every_pass [count]` is the campaign.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from relay.base.diagnostics import RelayError
+from relay.base.floating_point import FloatingPointClass
+from relay.infer.infer_type import infer_type
+from relay.interpret.evaluate import evaluate
+from relay.ir.module import IRModule
+from relay.ir.structural import structural_equal
+from relay.ir.well_formed import well_formed
+from relay.transform.convert_layout import convert_layout
+from relay.transform.framework import AnyPass
+from relay.transform.remove_unused_functions import remove_unused_functions
+from tests.programs import campaign
+from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_repro
+from tests.programs.generate import Program, programs
+from tests.programs.networks import networks
+from tests.transform.passes import CHANGES_TYPES, CONTEXT, NOT_IDEMPOTENT, PASSES, floating_point_of
+
+CHECKED = {**PASSES, "convert_layout": convert_layout({"nn.conv2d": ("NHWC", "default")})}  # generated images are NCHW
+LONGEST_ORDER = 6
+ROUNDING, NARROW = 1e-3, 0.1
+"""How far values may be apart, as part of the largest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    program: Program
+    order: tuple[str, ...]
+    """Passes to be run one after another."""
+
+    def __repr__(self) -> str:
+        return f"{self.program!r}\norder: {', '.join(self.order)}"
+
+
+@st.composite
+def examples(draw: Callable[[st.SearchStrategy[Any]], Any], of: st.SearchStrategy[Program]) -> Example:
+    order = draw(st.lists(st.sampled_from(sorted(CHECKED)), min_size=2, max_size=LONGEST_ORDER))
+    return Example(draw(of), tuple(order))
+
+
+def compare(example: Example) -> Counter[str]:
+    """Raises when a pass, or the order, changes what the program means. What is given back counts the passes that
+    changed the program, and under `refused NAME` those that refused it."""
+    program = example.program
+    whole = infer_type(program.module)
+    meant = _value(whole, program)
+    did: Counter[str] = Counter()
+    before = remove_unused_functions(whole)  # much of the prelude, which would cost every pass time
+    did["remove_unused_functions"] += before is not whole
+    for name, each in CHECKED.items():
+        after = _applied(name, each, before, did)
+        if after is before:
+            continue
+        did[name] += 1
+        _assert_sound(name, after, program, meant, floating_point_of(each), narrow=name in CHANGES_TYPES)
+        again = _applied(name, each, after, did)
+        if name not in NOT_IDEMPOTENT and not _equal(again, after):
+            raise Disagreement(f"a second {name} changes something")
+    after, loosest, narrow = before, FloatingPointClass.EXACT, False
+    for name in example.order:
+        after = _applied(name, CHECKED[name], after, did)
+        loosest = max(loosest, floating_point_of(CHECKED[name]))
+        narrow = narrow or name in CHANGES_TYPES
+    _assert_sound(" then ".join(example.order), after, program, meant, loosest, narrow)
+    return did
+
+
+def _applied(name: str, each: AnyPass, module: IRModule, did: Counter[str]) -> IRModule:
+    try:
+        with CONTEXT:
+            return each(module)
+    except RelayError:
+        did[f"refused {name}"] += 1
+        return module
+    except Exception as error:
+        raise Disagreement(f"{name} fails: {error}") from error
+
+
+def _equal(left: IRModule, right: IRModule) -> bool:
+    return left is right or bool(structural_equal(left, right))
+
+
+def _value(module: IRModule, program: Program) -> Any:
+    return plain(evaluate(module, program.arguments, step_limit=STEP_LIMIT))
+
+
+def _assert_sound(
+    name: str, after: IRModule, program: Program, meant: Any, floating_point: FloatingPointClass, narrow: bool
+) -> None:
+    problems = well_formed(after)
+    if problems:
+        raise Disagreement(f"{name} makes an ill-formed program: {problems[0]}")
+    tolerance = NARROW if narrow else 0.0 if floating_point is FloatingPointClass.EXACT else ROUNDING
+    _assert_near(_value(after, program), meant, tolerance, name)
+
+
+def _assert_near(found: Any, expected: Any, tolerance: float, name: str) -> None:
+    stack = [(found, expected, "result")]
+    while stack:
+        left, right, path = stack.pop()
+        if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+            stack += [(a, b, f"{path}.{i}") for i, (a, b) in enumerate(zip(left, right, strict=True))]
+        elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+            if not _near(left, right, tolerance):
+                raise Disagreement(f"{path}: after {name} {left!r}, before {right!r}")
+        elif left != right:
+            raise Disagreement(f"{path}: after {name} {left!r}, before {right!r}")
+
+
+def _near(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any], tolerance: float) -> bool:
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    if tolerance == 0 or left.dtype.kind not in "fV":
+        return bool(np.array_equal(left, right, equal_nan=left.dtype.kind in "fV"))
+    finite = right[np.isfinite(right)].astype(np.float64)
+    scale = 1 + (float(np.abs(finite).max()) if finite.size else 0.0)
+    return bool(np.allclose(left, right, rtol=0, atol=tolerance * scale, equal_nan=True))
+
+
+def check(example: Example, folder: Path) -> Counter[str]:
+    """`compare`; a failure leaves a folder with the program."""
+    try:
+        return compare(example)
+    except Exception as error:
+        place = write_repro(example.program, 0, folder, error)
+        raise Disagreement(f"{type(error).__name__}: {error}\norder {example.order}; kept in {place}") from error
+
+
+def _check(pair: tuple[Example, Example], folder: Path) -> None:
+    for example in pair:
+        check(example, folder)
+
+
+if __name__ == "__main__":
+    pairs = st.tuples(examples(programs()), examples(networks()))
+    campaign.run("tests.transform.every_pass", __doc__, pairs, _check, 5_000)
