@@ -146,3 +146,16 @@ def test_values_inside_branches_stay_there() -> None:
     first, second = relay.build(module, opt_level=3)(value, np.bool_(True))
     np.testing.assert_allclose(first, np.tanh(np.exp(value)), rtol=1e-5)
     np.testing.assert_allclose(second, -np.exp(value), rtol=1e-5)
+
+
+def test_one_number_is_made_of_whole_tensors() -> None:
+    x, y = relay.var("x", shape=(7, 33)), relay.var("y", shape=(5,))
+    left, right = np.random.default_rng(0).standard_normal((7, 33)), np.linspace(-1, 2, 5)
+    arrays = left.astype(np.float32), right.astype(np.float32)
+    for body, expected in (
+        (op.sum(x) * op.sum(y), left.sum() * right.sum()),
+        (op.sum(op.tanh(x)) * 0.5, np.tanh(left).sum() * 0.5),
+        (op.max(x) - op.min(x), left.max() - left.min()),
+    ):
+        executable = relay.build(Function([x, y], body), opt_level=3)
+        np.testing.assert_allclose(executable(*arrays), expected, rtol=1e-4)

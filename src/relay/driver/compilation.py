@@ -35,7 +35,7 @@ from relay.lower.program import (
 )
 from relay.runtime.artefact import Artefact
 from relay.runtime.executable import aligned_bytes
-from relay.runtime.heap import HEAP_BYTES
+from relay.runtime.heap import heap_bytes
 from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.pipelines import optimization_pipeline
@@ -161,7 +161,9 @@ class Compilation:
     @property
     def manifest(self) -> Manifest:
         program = self.program
-        entries = (*map(_entry_spec, program.functions), *map(_heap_entry_spec, program.entries))
+        most_arguments = max((len(each.parameters) for each in program.procedures), default=0)
+        with_heap = (_heap_entry_spec(entry, most_arguments) for entry in program.entries)
+        entries = (*map(_entry_spec, program.functions), *with_heap)
         return Manifest(entries, self.provenance, self.backend.target, program.labels, program.data)
 
     @property
@@ -204,14 +206,14 @@ def _entry_spec(function: ProgramFunction) -> EntrySpec:
     )
 
 
-def _heap_entry_spec(entry: ProcedureEntry) -> EntrySpec:
+def _heap_entry_spec(entry: ProcedureEntry, most_arguments: int) -> EntrySpec:
     return EntrySpec(
         name=entry.name,
         inputs=tuple(map(_input_spec, entry.inputs)),
         outputs=(),
         result=HeapResult(),
         symbols=entry.symbols,
-        workspace_bytes=HEAP_BYTES,
+        workspace_bytes=heap_bytes(most_arguments),
         failures=entry.failures,
     )
 

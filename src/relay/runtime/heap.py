@@ -20,6 +20,7 @@ from relay.runtime.quick_call import data_address
 from relay.runtime.values import DataValue
 
 HEAP_BYTES = 1024 + (1 << 18)  # what a heap keeps of itself, and its first chunk
+REGISTER_WORDS = 5  # of a procedure's arguments that it is given in registers; the others lie behind the first chunk
 STACK_END_OFFSET_BYTES = 8
 STATUS_OFFSET_BYTES = 48
 RESULT_OFFSET_BYTES = 56
@@ -28,6 +29,15 @@ LABEL_OFFSET_BYTES = 8
 FIELDS_OFFSET_BYTES = 24
 DATA_OFFSET_BYTES = 32
 EXTENTS_OFFSET_BYTES = 40
+
+
+def heap_bytes(most_arguments: int) -> int:
+    """What a heap takes whose procedures have so many words of arguments.
+
+    >>> heap_bytes(7) - heap_bytes(0)
+    16
+    """
+    return HEAP_BYTES + 8 * max(0, most_arguments - REGISTER_WORDS)
 
 
 HeapValue: TypeAlias = Union[NDArray[np.generic], "tuple[HeapValue, ...]", DataValue]

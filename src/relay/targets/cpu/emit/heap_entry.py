@@ -16,6 +16,7 @@ from relay.runtime.heap import (
 from relay.runtime.manifest import CellLabel, Label, ResultSpec
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.passing import pass_arguments
 from relay.targets.cpu.emit.procedure import procedure_symbol
 from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
@@ -122,10 +123,9 @@ def _guarded(
     before = text.impure("call i64 @relay_allocation_failures()")
     tuple_label = labels.index(CellLabel("tuple"))
     inputs = [_input(e, entry, position) for position in range(len(entry.inputs))]
-    words = ", ".join(
-        ["ptr %workspace", *(f"i64 {_nested(text, spec, inputs, tuple_label)}" for spec in entry.arguments)]
-    )
-    result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({words})")
+    words = [_nested(text, spec, inputs, tuple_label) for spec in entry.arguments]
+    passed = pass_arguments(text, "%workspace", words)
+    result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({passed})")
     slot = text.impure(f"getelementptr i8, ptr %workspace, i64 {RESULT_OFFSET_BYTES}")
     text.effect(f"store i64 {result}, ptr {slot}")
     after = text.impure("call i64 @relay_allocation_failures()")

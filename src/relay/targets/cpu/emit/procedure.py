@@ -2,8 +2,8 @@
 
     define internal tailcc i64 @relay_procedure_name(ptr %heap, i64 %a0, i64 %a1, …)
 
-The calling convention guarantees that a call in tail position is a jump, whatever the two parameter lists are. One of
-the procedure itself is a loop.
+The calling convention guarantees that a call in tail position is a jump, whatever the two parameter lists are
+(`passing`). One of the procedure itself is a loop.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from relay.lower.procedure import (
 from relay.runtime.heap import DATA_OFFSET_BYTES, EXTENTS_OFFSET_BYTES, FIELDS_OFFSET_BYTES
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.passing import pass_arguments, take_arguments
 from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 
@@ -83,28 +84,28 @@ class _ProcedureText:
 
     def render(self, checks_stack: bool) -> str:
         text = self.text
+        given = [f"%a{register.number}" for register in self.procedure.parameters]
+        parameters = take_arguments(text, given)
         if checks_stack:
             text.effect("call void @relay_heap_check_stack(ptr %heap)")
-        given = [f"%a{register.number}" for register in self.procedure.parameters]
         self._jump(0, given)
         merges: list[tuple[int, tuple[Register, ...], list[str]]] = []
         for block in self.procedure.blocks:
             lines: list[str] = []
             text.start_block(f"block{block.number}")
             text.insert_later(lines)
-            parameters = block.parameters if block.number else self.procedure.parameters
-            merges.append((block.number, parameters, lines))
+            merged = block.parameters if block.number else self.procedure.parameters
+            merges.append((block.number, merged, lines))
             text.open_region()
             for instruction in block.instructions:
                 self.instruction(instruction)
             self.terminator(block.terminator)
             text.close_region()
-        for number, parameters, lines in merges:
-            lines.extend(self._merged(number, parameters))
-        arguments = "".join(f", i64 {name}" for name in given)
+        for number, merged, lines in merges:
+            lines.extend(self._merged(number, merged))
         symbol = procedure_symbol(self.procedure.name)
         kind = _result_type(self.procedure.result_count)
-        return text.render(f"define internal tailcc {kind} @{symbol}(ptr %heap{arguments}) nounwind")
+        return text.render(f"define internal tailcc {kind} @{symbol}({parameters}) nounwind")
 
     def _merged(self, number: int, parameters: tuple[Register, ...]) -> list[str]:
         lines: list[str] = []
@@ -201,7 +202,7 @@ class _ProcedureText:
                 self._jump(0, list(map(_name, arguments)))
             case TailCall(procedure, arguments):
                 count = self.procedure.result_count
-                result = text.impure(f"musttail call {_direct(procedure, arguments, count)}")
+                result = text.impure(f"musttail call {self._direct(procedure, arguments, count)}")
                 text.effect(f"ret {_result_type(count)} {result}")
             case TailCallClosure(closure, arguments):
                 text.effect(f"ret i64 {text.impure(f'musttail call {self._indirect(closure, arguments)}')}")
@@ -212,7 +213,7 @@ class _ProcedureText:
 
     def _call(self, call: CallProcedure) -> None:
         kind = _result_type(len(call.results))
-        made = f"call {_direct(call.procedure, call.arguments, len(call.results))}"
+        made = f"call {self._direct(call.procedure, call.arguments, len(call.results))}"
         if len(call.results) == 1:
             self.text.effect(f"{_name(call.results[0])} = {made}")
             return
@@ -368,19 +369,17 @@ class _ProcedureText:
         slot = self._field(closure, 0)
         odd = self.text.impure(f"load i64, ptr {slot}, align 8")
         code = self.text.impure(f"inttoptr i64 {self.text.impure(f'lshr i64 {odd}, 1')} to ptr")
-        return f"tailcc i64 {code}({_arguments((closure, *arguments))})"
+        return f"tailcc i64 {code}({self._passed((closure, *arguments))})"
 
+    def _direct(self, procedure: str, arguments: tuple[Register, ...], result_count: int) -> str:
+        return f"tailcc {_result_type(result_count)} @{procedure_symbol(procedure)}({self._passed(arguments)})"
 
-def _direct(procedure: str, arguments: tuple[Register, ...], result_count: int) -> str:
-    return f"tailcc {_result_type(result_count)} @{procedure_symbol(procedure)}({_arguments(arguments)})"
+    def _passed(self, arguments: tuple[Register, ...]) -> str:
+        return pass_arguments(self.text, "%heap", list(map(_name, arguments)))
 
 
 def _result_type(count: int) -> str:
     return "i64" if count == 1 else f"{{ {', '.join(['i64'] * count)} }}"
-
-
-def _arguments(registers: tuple[Register, ...]) -> str:
-    return ", ".join(["ptr %heap", *(f"i64 {_name(register)}" for register in registers)])
 
 
 def _name(register: Register) -> str:

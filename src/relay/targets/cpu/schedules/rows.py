@@ -47,7 +47,7 @@ def schedule_rows(plan: Plan) -> None:
             s.compute_at(stage.name, output, rows.row)
         if is_reduction(stage):
             _reduce(plan, stage.name, output, rows)
-        else:
+        elif stage.loops:
             if rows.row is not None and isinstance(rows.elements, int) and rows.elements <= _LARGEST_ROW_ON_STACK:
                 s.set_scope(stage.name, Scope.LOCAL)
             along = stage.loops[-1].name
@@ -84,6 +84,8 @@ def _loops_over_rows(plan: Plan, output: str) -> _Rows:
     """Order the loops of the output: over rows, then along them, then lanes."""
     s = plan.steps
     axes = [loop.name for loop in s.state.stage(output).loops]
+    if not axes:  # one number is made of whole tensors
+        return _Rows(None, Scope.GLOBAL, 1, lanes_are_rows=False)
     work = product(tuple(plan.extent(output, axis) for axis in axes))
     kept, along, exact = _kept_and_reduced(plan, output)
     lanes_are_rows = axes[-1] in kept
