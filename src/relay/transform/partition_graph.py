@@ -49,6 +49,7 @@ def partition_graph(module: IRModule, context: PassContext) -> IRModule:  # noqa
 class _Lifting:
     module: IRModule
     made: dict[GlobalVar, Function] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)  # the next one to try, by stem
 
     def without_regions(self, name: GlobalVar, function: Function) -> Function:
         new: dict[int, Expr] = {}
@@ -81,9 +82,10 @@ class _Lifting:
         return Call(name, rest, span=call.span)
 
     def _fresh_name(self, stem: str) -> GlobalVar:
-        number = 0
+        number = self.numbers.get(stem, 0)
         while (name := GlobalVar(f"{stem}_{number}")) in self.module or name in self.made:
             number += 1
+        self.numbers[stem] = number + 1
         return name
 
 
