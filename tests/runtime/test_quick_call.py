@@ -20,8 +20,11 @@ def executable():
 
 
 def refused(executable, *arrays):
-    status, _ = executable["main"]._quick(arrays)
-    return status == quick_call.REFUSED
+    try:
+        executable["main"]._quick(arrays)
+    except quick_call.Stopped as stopped:
+        return stopped.status == quick_call.REFUSED
+    return False
 
 
 def test_arrays_are_found_where_they_are_looked_for():

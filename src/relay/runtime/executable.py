@@ -25,7 +25,7 @@ from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Manifest, ResultSpec, TensorSpec
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, load_artefact_code, load_shared_library
 from relay.runtime.quick_build import QuickBuild
-from relay.runtime.quick_call import REFUSED, QuickCall, data_address, quick_call
+from relay.runtime.quick_call import REFUSED, QuickCall, Stopped, data_address, quick_call
 from relay.runtime.values import DataValue
 
 Result: TypeAlias = Union[NDArray[np.generic], DataValue, "tuple[Result, ...]"]
@@ -161,11 +161,15 @@ class EntryPoint:
     def __call__(self, *positional: Any, **named: Any) -> Result:
         quick = self._quick
         if quick is not None and not named and len(positional) == quick.arity:
-            status, outputs = quick(positional)
-            if status == 0:
-                return outputs[0] if self._is_single else nest(self._spec.result, outputs)
-            if status != REFUSED:
-                raise self._failure(status, {})
+            try:
+                output = quick(positional)
+            except Stopped as stopped:
+                if stopped.status != REFUSED:
+                    raise self._failure(stopped.status, {}) from None
+            else:
+                if self._is_single:
+                    return output  # type: ignore[return-value]
+                return nest(self._spec.result, output if isinstance(output, tuple) else (output,))
         arrays = bind_arguments(self._spec, positional, named)
         values = solve_symbols(self._spec, self._sources, arrays)
         types = self._output_types(values) if self._fixed_outputs is None else self._fixed_outputs

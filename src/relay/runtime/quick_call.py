@@ -23,6 +23,7 @@ CALL_SYMBOL = "relay_call"
 _CONTIGUOUS_AND_ALIGNED = 0x1 | 0x100  # NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
 _POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
 _BUFFERS = 7  # where the buffers begin in a frame
+_empty = np.empty
 _PROTOTYPE = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.py_object, ctypes.c_void_p)
 
 
@@ -85,10 +86,18 @@ def data_address(array: NDArray[np.generic]) -> int:
     return ctypes.c_int64.from_address(id(array) + layout.data).value
 
 
+class Stopped(Exception):
+    """A call did not end well: its status, `REFUSED` when an array does not fit."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
 class QuickCall:
     """Calls of one entry, from any number of threads: each running call has a frame of its own."""
 
-    __slots__ = ("_call", "_dtypes", "_frames", "_make_frame", "_shapes", "arity")
+    __slots__ = ("_call", "_dtype", "_dtypes", "_frames", "_make_frame", "_shape", "_shapes", "arity")
 
     def __init__(
         self,
@@ -102,18 +111,26 @@ class QuickCall:
         self._make_frame = make_frame
         self._shapes = [shape for shape, _ in outputs]
         self._dtypes = [dtype for _, dtype in outputs]
+        self._shape, self._dtype = outputs[0] if len(outputs) == 1 else (None, None)
         self._frames: list[_Frame] = []  # append and pop are atomic
 
-    def __call__(self, arrays: tuple[Any, ...]) -> tuple[int, tuple[NDArray[np.generic], ...]]:
-        """The status, `REFUSED` when an array does not fit, and the outputs."""
-        outputs = tuple(map(np.empty, self._shapes, self._dtypes))
+    def __call__(self, arrays: tuple[Any, ...]) -> NDArray[np.generic] | tuple[NDArray[np.generic], ...]:
+        """The output, or a tuple of them if there is not exactly one. Raises `Stopped`."""
+        if self._shape is not None:  # most calls, and so the quickest
+            output = _empty(self._shape, self._dtype)
+            given = (*arrays, output)
+        else:
+            output = tuple(map(_empty, self._shapes, self._dtypes))
+            given = arrays + output
         try:
             frame = self._frames.pop()
         except IndexError:
             frame = self._make_frame()
-        status = self._call(arrays + outputs, frame.address)
+        status = self._call(given, frame.address)
         self._frames.append(frame)
-        return status, outputs
+        if status:
+            raise Stopped(status)
+        return output
 
 
 @dataclass(frozen=True, slots=True, eq=False)
