@@ -25,6 +25,7 @@ from relay.testing.programs import char_rnn, recurrent_cells, tree_lstm
 CHARACTERS, LENGTH, INPUTS = 100, 32, 128
 TREES, LEAVES, TREE_HIDDEN = 8, (150 + 4) // 8, 128
 THREADS = (1, 2)
+PAUSE_S = 0.02  # PyTorch's and onnxruntime's threads spin for milliseconds after a call
 Calls = Mapping[str, Callable[[], Any]]
 
 
@@ -38,7 +39,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, object]]:
         for threads in THREADS:
             relay.set_num_threads(threads)
             torch.set_num_threads(threads)
-            timings = interleaved(make(threads), options.seconds)
+            timings = interleaved(make(threads), options.seconds, pause_s=PAUSE_S if threads > 1 else 0.0)
             ours = timings.pop("relay")
             for peer, theirs in timings.items():
                 compared = ratio(theirs, ours)
