@@ -37,7 +37,8 @@ def interleaved(
     """Time each candidate in turn, round after round, for about `seconds` in all (or for `rounds` rounds).
 
     A turn is a pause, a call that is not timed and one that is. In a pause the threads of the candidate before, which
-    wait for more work by spinning, give up the processor: without it a candidate on several threads shares it with them.
+    wait for more work by spinning, give up the processor: without it a candidate on several threads shares it with
+    them.
 
     >>> sorted(interleaved({"a": lambda: None, "b": lambda: None}, rounds=3))
     ['a', 'b']
@@ -49,17 +50,15 @@ def interleaved(
         started = time.perf_counter()
         function()
         one_round += time.perf_counter() - started
-    count = (
-        rounds
-        if rounds is not None
-        else max(5, min(1000, int(seconds / max(2 * one_round + pause_s * len(candidates), 1e-7))))
-    )
+    round_s = max(2 * one_round + pause_s * len(candidates), 1e-7)
+    count = rounds if rounds is not None else max(5, min(1000, int(seconds / round_s)))
     samples: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(count):
         names = list(candidates) if number % 2 == 0 else list(candidates)[::-1]
         for name in names:
             function = candidates[name]
-            time.sleep(pause_s)
+            if pause_s:
+                time.sleep(pause_s)
             function()  # not timed: caches and threads are warm afterwards
             started = time.perf_counter()
             function()
