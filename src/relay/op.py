@@ -101,11 +101,12 @@ from relay.ops.reduce import (
 )
 from relay.ops.reduce_index import argmax, argmin
 from relay.ops.scan import cumprod, cumsum
-from relay.ops.shape import expand_dims, reshape, reshape_like, reverse, squeeze, transpose
+from relay.ops.shape import expand_dims, reshape, reshape_like, squeeze
 from relay.ops.slice import slice_like, strided_slice
 from relay.ops.sort import argsort, sort, topk
 from relay.ops.table import OPERATORS
 from relay.ops.tile import broadcast_to, broadcast_to_like, repeat, tile
+from relay.ops.transpose import reverse, transpose
 from relay.ops.unique import unique
 
 __all__ = [

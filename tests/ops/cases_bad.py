@@ -24,18 +24,12 @@ from relay.ops.pool_adaptive import AdaptivePool2DAttributes
 from relay.ops.reduce import ReduceAttributes, VarianceAttributes
 from relay.ops.reduce_index import ArgReduceAttributes
 from relay.ops.resize import Resize2DAttributes, UpSamplingAttributes
-from relay.ops.shape import (
-    ExpandDimsAttributes,
-    ReshapeAttributes,
-    ReshapeLikeAttributes,
-    ReverseAttributes,
-    SqueezeAttributes,
-    TransposeAttributes,
-)  # fmt: skip
+from relay.ops.shape import ExpandDimsAttributes, ReshapeAttributes, ReshapeLikeAttributes, SqueezeAttributes
 from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
 from relay.ops.softmax import SoftmaxAttributes
 from relay.ops.space_depth import SubPixelAttributes
 from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
+from relay.ops.transpose import ReverseAttributes, TransposeAttributes
 from relay.ops.unique import UniqueAttributes
 from tests.ops.case import BadCase
 

@@ -13,16 +13,10 @@ from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes
 from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
 from relay.ops.layout_transform import LayoutTransformAttributes
 from relay.ops.pad import MirrorPadAttributes, PadAttributes
-from relay.ops.shape import (
-    ExpandDimsAttributes,
-    ReshapeAttributes,
-    ReshapeLikeAttributes,
-    ReverseAttributes,
-    SqueezeAttributes,
-    TransposeAttributes,
-)  # fmt: skip
+from relay.ops.shape import ExpandDimsAttributes, ReshapeAttributes, ReshapeLikeAttributes, SqueezeAttributes
 from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
 from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
+from relay.ops.transpose import ReverseAttributes, TransposeAttributes
 from tests.ops.case import Case, bools, floats, integers, scalar
 
 INFINITE = 2**31 - 1

@@ -17,6 +17,7 @@ from relay.infer.checks import node_checks
 from relay.infer.constraints import attributes_of
 from relay.infer.explain import arity_error, callee_name, describe
 from relay.interpret.extents import concrete, conforms, enforce
+from relay.interpret.patterns import fits
 from relay.interpret.values import Closure, Environment, RefValue, Value, show_value
 from relay.ir.attributes import Attributes
 from relay.ir.expr import (
@@ -30,11 +31,6 @@ from relay.ir.expr import (
     Let,
     Match,
     Op,
-    Pattern,
-    PatternConstructor,
-    PatternTuple,
-    PatternVar,
-    PatternWildcard,
     RefCreate,
     RefRead,
     RefWrite,
@@ -329,7 +325,7 @@ class Machine:
         data = self.value(node.data, frame)
         for clause, scope in zip(node.clauses, frame.scopes.inner(node), strict=True):
             bound: dict[object, Value | int] = {}
-            if _fits(clause.lhs, data, bound):
+            if fits(clause.lhs, data, bound):
                 environment = Environment(frame.environment)
                 environment.values.update(bound)
                 self._push(frame, Frame(scope, frame.scopes, environment))
@@ -362,33 +358,6 @@ def _must_conform(value: Value, type_: Type, environment: Environment, what: str
     if fact:
         message = f"{what} is not of the declared type: {fact}"
         raise RelayError(rule="extent-mismatch", message=message, expected=str(type_))
-
-
-def _fits(pattern: Pattern, value: Value, bound: dict[object, Value | int]) -> bool:
-    """Whether a value fits a pattern; fills in what its variables are."""
-    stack: list[tuple[Pattern, Value]] = [(pattern, value)]
-    while stack:
-        inner, part = stack.pop()
-        match inner:
-            case PatternWildcard():
-                pass
-            case PatternVar(var):
-                bound[var] = part
-            case PatternConstructor(constructor, patterns):
-                if not isinstance(part, DataValue) or not _made_by(part, constructor):
-                    return False
-                if len(patterns) != len(part.fields):
-                    return False
-                stack.extend(zip(patterns, part.fields, strict=True))
-            case PatternTuple(patterns):
-                if not isinstance(part, tuple) or len(part) != len(patterns):
-                    return False
-                stack.extend(zip(patterns, part, strict=True))
-    return True
-
-
-def _made_by(value: DataValue, constructor: Constructor) -> bool:
-    return value.constructor == constructor.name_hint and value.type_name == constructor.belong_to.name
 
 
 STEPS: Mapping[type, Callable[[Machine, Frame, Any], None]] = {

@@ -31,12 +31,13 @@ from relay.ops.reduce import REDUCTIONS
 from relay.ops.reduce_index import INDEX_REDUCTIONS
 from relay.ops.resize import RESIZES
 from relay.ops.scan import SCANS
-from relay.ops.shape import RESHAPES, TRANSPOSES
+from relay.ops.shape import RESHAPES
 from relay.ops.slice import SLICES
 from relay.ops.softmax import SOFTMAXES
 from relay.ops.sort import SORTS
 from relay.ops.space_depth import SPACE_DEPTH
 from relay.ops.tile import REPETITIONS
+from relay.ops.transpose import TRANSPOSES
 from relay.ops.unique import DISTINCT
 
 OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({

@@ -36,7 +36,8 @@ from relay.ops.layout_transform import layout_transform
 from relay.ops.layouts import parse_layout
 from relay.ops.matmul import contrib_dense_pack, matmul
 from relay.ops.record import OperatorRecord
-from relay.ops.shape import reshape, transpose
+from relay.ops.shape import reshape
+from relay.ops.transpose import transpose
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body

@@ -27,7 +27,8 @@ from relay.ir.types import Dimension, TensorType
 from relay.ops.attention import attention
 from relay.ops.elementwise_unary import logical_not
 from relay.ops.matmul import BatchMatmulAttributes
-from relay.ops.shape import reshape, transpose
+from relay.ops.shape import reshape
+from relay.ops.transpose import transpose
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import Uses, rewrite_typed

@@ -19,9 +19,10 @@ from relay.ir.types import TensorType
 from relay.ops.convert import cast
 from relay.ops.create import ones, zeros
 from relay.ops.layout_transform import layout_transform
-from relay.ops.shape import TransposeAttributes, reshape, transpose
+from relay.ops.shape import reshape
 from relay.ops.slice import Slice, StridedSliceAttributes, slices_of
 from relay.ops.tile import broadcast_to
+from relay.ops.transpose import TransposeAttributes, transpose
 
 _x, _y = wildcard(), wildcard()
 

@@ -11,7 +11,8 @@ from relay.ir.expr import Expr
 from relay.ops import reduce
 from relay.ops.elementwise_binary import multiply
 from relay.ops.matmul import batch_matmul
-from relay.ops.shape import reshape, transpose
+from relay.ops.shape import reshape
+from relay.ops.transpose import transpose
 
 
 @dataclass(frozen=True, slots=True)

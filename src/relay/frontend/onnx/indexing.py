@@ -12,7 +12,7 @@ from relay.ir.expr import Expr, const
 from relay.ops import index
 from relay.ops.comparison import less, where
 from relay.ops.elementwise_binary import add
-from relay.ops.shape import transpose
+from relay.ops.transpose import transpose
 
 
 def _gather(node: OnnxNode) -> Result:

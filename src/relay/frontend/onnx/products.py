@@ -13,8 +13,9 @@ from relay.ir.types import TensorType
 from relay.ops.activation import bias_add
 from relay.ops.elementwise_binary import add, multiply
 from relay.ops.matmul import batch_matmul, dense
-from relay.ops.shape import expand_dims, reshape, squeeze, transpose
+from relay.ops.shape import expand_dims, reshape, squeeze
 from relay.ops.tile import broadcast_to
+from relay.ops.transpose import transpose
 
 
 def shape_of_expr(node: OnnxNode, expr: Expr) -> tuple[IntExpr, ...]:

@@ -14,9 +14,9 @@ from relay.ops.combine import concatenate, split
 from relay.ops.create import shape_of
 from relay.ops.dimensions import product, quotient
 from relay.ops.pad import pad
-from relay.ops.shape import transpose
 from relay.ops.space_depth import depth_to_space, space_to_depth
 from relay.ops.tile import broadcast_to, tile
+from relay.ops.transpose import transpose
 
 
 def _reshape(node: OnnxNode) -> Result:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.ops.attention import AttentionAttributes
-from relay.ops.shape import TransposeAttributes
+from relay.ops.transpose import TransposeAttributes
 from relay.transform.fuse_ops.graph import Node, operands, shape_of
 
 _KEYS = 1

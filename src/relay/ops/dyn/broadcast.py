@@ -1,0 +1,88 @@
+"""The data repeated to a shape that the run knows: dyn.broadcast_to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relay import te
+from relay.arith.expr import IntExpr, minimum
+from relay.ir.attributes import Attributes, NoAttributes
+from relay.ir.expr import Call
+from relay.ir.types import ANY, TensorType, Type
+from relay.ops.build import Argument, call
+from relay.ops.dyn.extents import (
+    LONG,
+    NEGATIVE,
+    OWN_SHAPE,
+    entries,
+    known_shape,
+    refuse,
+    shape_rank,
+    told,
+)
+from relay.ops.record import FromValues, FusionKind, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array
+from relay.tir.expr import Value
+
+_BROADCAST_FAILURES = (*NEGATIVE, "the data do not broadcast to the shape: only extents of 1 are repeated")
+
+
+def _broadcast_rule(run: RelationRun, _: Attributes) -> Type:
+    """data[..] × shape[rank] → [shape]"""
+    data, rank = run.tensor(0), shape_rank(run, 1)
+    if len(data.shape) > rank:
+        run.conflict("wrong-rank", "`data` has more axes than the shape it is broadcast to", f"at most {rank} axes",
+                     str(data), (0,))  # fmt: skip
+    return TensorType((ANY,) * rank, data.dtype)
+
+
+def _broadcast_meaning(_: Attributes, data: Array, shape: Array) -> Array:
+    wanted = known_shape(shape)
+    fits = all(extent in (1, want) for extent, want in zip(reversed(data.shape), reversed(wanted), strict=False))
+    return np.broadcast_to(data, wanted).copy() if fits else refuse(_BROADCAST_FAILURES, 1, f"{data.shape}, {wanted}")
+
+
+def _broadcast_extents(_: Attributes, inputs: tuple[te.Tensor, ...], __: Type) -> te.Tensor:
+    data, wanted = inputs[0], entries(inputs[1])
+    pairs = zip(reversed(data.shape), reversed(wanted), strict=False)
+    misfits = [
+        te.logical_and(te.not_equal(extent, 1), te.not_equal(te.index_value(extent, LONG), want))
+        for extent, want in pairs
+    ]
+    negative = te.any_of(te.less(extent, 0) for extent in wanted)
+    return told([negative, te.any_of(misfits)], wanted, "broadcast_to_extents")
+
+
+def _broadcast_compute(_: Attributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+    data = inputs[0]
+    added = len(result.shape) - len(data.shape)
+
+    def place(extent: IntExpr, index: IntExpr) -> IntExpr:
+        if isinstance(extent, int):
+            return 0 if extent == 1 else index
+        return minimum(index, extent - 1)  # the index itself, but for an extent of 1
+
+    def element(*i: IntExpr) -> Value:
+        return data[tuple(place(extent, index) for extent, index in zip(data.shape, i[added:], strict=True))]
+
+    return te.compute(result.shape, element, name="broadcast_to")
+
+
+BROADCAST_TO = define(
+    "dyn.broadcast_to",
+    "The tensor repeated to a shape that the run knows.",
+    inputs={"data": "[..]", "shape": "[rank], integers"},
+    type_rule=_broadcast_rule,
+    meaning=_broadcast_meaning,
+    compute=_broadcast_compute,
+    fusion=FusionKind.OPAQUE,
+    layout=OWN_SHAPE,
+    extents=FromValues(_broadcast_extents, _BROADCAST_FAILURES),
+    support_level=4,
+)
+
+
+def broadcast_to(data: Argument, shape: Argument) -> Call:
+    """`data` repeated to `shape`, aligned at the last axis. Raises `unknown-rank`, `wrong-rank`, `wrong-dtype`."""
+    return call(BROADCAST_TO, (data, shape), NoAttributes())

@@ -1,0 +1,99 @@
+"""Tensors of one number, of a shape that the run knows: dyn.full, dyn.zeros, dyn.ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relay import te
+from relay.base.dtypes import DType, dtype_of
+from relay.ir.attributes import Attributes
+from relay.ir.expr import Call
+from relay.ir.types import ANY, TensorType, Type
+from relay.ops.build import Argument, call
+from relay.ops.dyn.extents import (
+    NEGATIVE,
+    OWN_SHAPE,
+    known_shape,
+    shape_extents,
+    shape_rank,
+)
+from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
+from relay.ops.relating import RelationRun
+from relay.ops.rounding import Array, to_dtype
+
+
+@dataclass(frozen=True, slots=True)
+class DynInitAttributes(Attributes):
+    """`dtype`: None (of `dyn.full`) is that of the value."""
+
+    dtype: DType | None = None
+
+
+def _full_rule(run: RelationRun, attributes: DynInitAttributes) -> Type:
+    value = run.tensor(0, 0)
+    return TensorType((ANY,) * shape_rank(run, 1), attributes.dtype or value.dtype)
+
+
+def _full_meaning(attributes: DynInitAttributes, value: Array, shape: Array) -> Array:
+    dtype = attributes.dtype or dtype_of(value.dtype)
+    return np.full(known_shape(shape), to_dtype(value, dtype), dtype.numpy)
+
+
+def _full_compute(_: Any, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+    value = inputs[0][()]
+    if result.dtype.is_bool and not value.dtype.is_bool:
+        value = te.not_equal(value, te.const(0, value.dtype))
+    return te.compute(result.shape, lambda *_: te.cast(value, result.dtype), name="full")
+
+
+FULL = define(
+    "dyn.full",
+    "A tensor of one number, of a shape that the run knows.",
+    inputs={"fill_value": "a number", "shape": "[rank], integers"},
+    attributes=DynInitAttributes,
+    type_rule=_full_rule,
+    meaning=_full_meaning,
+    compute=_full_compute,
+    fusion=FusionKind.OPAQUE,
+    layout=OWN_SHAPE,
+    extents=FromValues(lambda _, inputs, __: shape_extents(inputs[1], "full_extents"), NEGATIVE),
+    support_level=3,
+)
+
+
+def _constant(name: str, number: int) -> OperatorRecord:
+    def rule(run: RelationRun, attributes: DynInitAttributes) -> Type:
+        return TensorType((ANY,) * shape_rank(run, 0), attributes.dtype or DType.FLOAT32)
+
+    return define(
+        f"dyn.{name}", f"A tensor of {name}, of a shape that the run knows.",
+        inputs={"shape": "[rank], integers"}, attributes=DynInitAttributes, type_rule=rule,
+        meaning=lambda attributes, shape: np.full(
+            known_shape(shape), number, (attributes.dtype or DType.FLOAT32).numpy
+        ),
+        compute=lambda _, __, result: te.compute(result.shape, lambda *_: te.const(number, result.dtype), name=name),
+        fusion=FusionKind.OPAQUE, layout=OWN_SHAPE, gradient=PIECEWISE_CONSTANT, support_level=3,
+        extents=FromValues(lambda _, inputs, __: shape_extents(inputs[0], f"{name}_extents"), NEGATIVE),
+    )  # fmt: skip
+
+
+ZEROS = _constant("zeros", 0)
+ONES = _constant("ones", 1)
+
+
+def full(fill_value: Argument, shape: Argument, dtype: str | DType | None = None) -> Call:
+    """A tensor [shape] of `fill_value`, in its type or in `dtype`. Raises `unknown-rank`, `wrong-dtype`."""
+    return call(FULL, (fill_value, shape), DynInitAttributes(dtype_of(dtype) if dtype else None))
+
+
+def zeros(shape: Argument, dtype: str | DType = "float32") -> Call:
+    """A tensor [shape] of zeros. Raises `unknown-rank`, `wrong-dtype`."""
+    return call(ZEROS, (shape,), DynInitAttributes(dtype_of(dtype)))
+
+
+def ones(shape: Argument, dtype: str | DType = "float32") -> Call:
+    """A tensor [shape] of ones. Raises `unknown-rank`, `wrong-dtype`."""
+    return call(ONES, (shape,), DynInitAttributes(dtype_of(dtype)))
