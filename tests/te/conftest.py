@@ -73,6 +73,18 @@ def row_sum(rows: int = 4, columns: int = 20) -> Program:
     return Program((a,), (te.compute((rows,), lambda i: te.sum(a[i, k], axis=k), name="total"),))
 
 
+def statistics(rows: int = 4, columns: int = 20) -> Program:
+    """The mean and the largest element of each row, and the distance of one from the other."""
+    a = te.placeholder((rows, columns), "float32", "a")
+    k, l = te.reduce_axis(columns, "k"), te.reduce_axis(columns, "l")  # noqa: E741
+    total = te.compute((rows,), lambda i: te.sum(a[i, k], axis=k), name="total")
+    mean = te.compute((rows,), lambda i: total[i] / columns, name="mean")
+    top = te.compute((rows,), lambda r: te.max(a[r, l], axis=l), name="top")
+    m = te.reduce_axis(columns, "m")
+    spread = te.compute((rows,), lambda i: te.sum(te.abs(a[i, m] - mean[i]), axis=m), name="spread")
+    return Program((a,), (mean, te.compute((rows,), lambda i: top[i] - mean[i], name="above"), spread))
+
+
 def dense(m: int = 30, n: int = 64, k: int = 12, width: int = 32) -> Program:
     """A matrix times packed weights, with bias and relu."""
     a = te.placeholder((m, k), "float32", "a")
@@ -253,6 +265,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "elementwise": elementwise,
     "elementwise_50": lambda: elementwise(50),
     "row_sum": row_sum,
+    "statistics": statistics,
     "matmul": matmul,
     "dense": dense,
     "dense_small": lambda: dense(7, 8, 6, 4),

@@ -134,7 +134,7 @@ def _computed_reduction(
     first_component = dict.fromkeys(reductions, 0)
     for before, reduction in pairwise(reductions):
         first_component[reduction] = first_component[before] + len(before.sources)
-    merged = _side_by_side(reductions, name)
+    merged = side_by_side(reductions, name)
     wide = any(part.dtype != part.reduction.dtypes[part.component] for part in parts)
     operation = Compute(f"{name}.wide" if wide else name, axes, merged, attributes)
     outputs = tuple(_output(operation, first_component[part.reduction] + part.component) for part in parts)
@@ -150,7 +150,7 @@ def _computed_reduction(
     return tuple(_output(rounding, component) for component in range(len(values)))
 
 
-def _side_by_side(reductions: list[Reduction], name: str) -> Reduction:
+def side_by_side(reductions: list[Reduction], name: str) -> Reduction:
     """Several reductions over the same axes as one."""
     first = reductions[0]
     if len(reductions) == 1:

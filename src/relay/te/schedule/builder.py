@@ -14,6 +14,7 @@ from relay.te.schedule.fuse import Fuse
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
 from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.reduce_together import ReduceTogether
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
 from relay.te.schedule.set_scope import SetScope
@@ -104,6 +105,9 @@ class ScheduleBuilder:
 
     def rfactor(self, stage: str, loop: str) -> str:
         return self._adding(RFactor(stage, loop))
+
+    def reduce_together(self, stage: str, other: str) -> None:
+        self.add(ReduceTogether(stage, other))
 
     def bind(self, stage: str, loop: str, thread: str) -> None:
         self.add(Bind(stage, loop, thread))
