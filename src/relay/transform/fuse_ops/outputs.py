@@ -2,6 +2,7 @@
 
     a value used in a group and outside it:    %0 = exp(%x); (%0, tanh(%0))
     operators on the same input:               (exp(%x), tanh(%x))
+    reductions of the same input:              (sum(%x, axis=[1]), max(%x, axis=[1]))
 
 One group is evaluated where the other was: behind all that both read and before all that reads either, which positions
 tell without looking further (Pearce and Kelly 2006 keep such an order in general; here a join that would need another
@@ -14,7 +15,7 @@ from relay.ir.expr import Constant, Expr, Let, Tuple, Var
 from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
 from relay.transform.fuse_ops.graph import FusionGraph, Group, Node, external_operands, in_order, shape_of, within
-from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, share_rows
+from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, share_rows, sweep_of
 
 
 def join_outputs(graph: FusionGraph, limits: FusionLimits) -> None:
@@ -31,6 +32,8 @@ def join_outputs(graph: FusionGraph, limits: FusionLimits) -> None:
                     readers.setdefault(id(operand), []).append(node)
     for group in readers.values():
         joining.join_siblings(group)
+    for node in reversed(graph.nodes):
+        joining.join_with_only_readers(node)
 
 
 class _Joining:
@@ -44,17 +47,20 @@ class _Joining:
     def join_with_reader(self, node: Node, user: Node) -> None:
         """A group with one that reads its output elementwise."""
         group, reader = node.group, user.group
-        if group is reader or node not in group.outputs or reader.kind > FusionKind.INJECTIVE:
+        if group is reader or node not in group.outputs or not self._fit(group, reader):
             return
-        if self._fit(group, reader) and all(_reads_in_place(reader, output) for output in group.outputs):
+        if share_rows(in_order((group, reader)), reader.result) or (
+            reader.kind <= FusionKind.INJECTIVE and all(_reads_in_place(reader, output) for output in group.outputs)
+        ):
             self._join(group, reader)
 
     def join_siblings(self, readers: list[Node]) -> None:
         """Groups that read one value, as many together as may be."""
         first: dict[object, Group] = {}
         for node in readers:
-            group, shape = node.group, shape_of(node)
-            if group.kind > FusionKind.INJECTIVE:
+            group = node.group
+            shape = shape_of(node) if group.kind <= FusionKind.INJECTIVE else sweep_of(group.members)
+            if shape is None:
                 continue
             other = first.get(shape)
             if other is not None and other is not group and self._fit(other, group):
@@ -62,13 +68,29 @@ class _Joining:
             if other is None or node.group is not group or not self._has_room(other):
                 first[shape] = node.group
 
+    def join_with_only_readers(self, node: Node) -> None:
+        """What computes single elements with the sweep that alone reads them."""
+        group = node.group
+        if group.kind > FusionKind.BROADCAST or group.result is not node or node.escapes or _is_view(group):
+            return
+        readers = {id(user.group): user.group for user in node.users}
+        if len(group.outputs) != 1 or len(readers) != 1:
+            return
+        (reader,) = readers.values()
+        members = in_order((group, reader))
+        if reader.result.scope is node.scope and within(self.limits, members) and sweep_of(members) is not None:
+            self._join(group, reader)
+
     def _has_room(self, group: Group) -> bool:
         return len(group.outputs) < self.limits.max_outputs and len(group.members) < self.limits.max_operators
 
     def _fit(self, group: Group, other: Group) -> bool:
         """Whether two groups have one iteration space, and something to compute."""
         shape = shape_of(group.result)
-        if not shape or FusionKind.OPAQUE in (group.kind, other.kind):
+        members = in_order((group, other))
+        if shape is None or FusionKind.OPAQUE in (group.kind, other.kind):
+            return False
+        if not shape and not any(map(is_reduction, members)):
             return False
         if group.result.scope is not other.result.scope:
             return False
@@ -76,12 +98,12 @@ class _Joining:
             return False
         if _is_view(group) or _is_view(other):
             return False
-        members = in_order((group, other))
         if sum(member.kind is FusionKind.OUT_ELEMWISE_FUSABLE for member in members) > 1:
             return False
         return within(self.limits, members) and (
             not any(map(is_reduction, members))
             or share_rows(members, other.result)
+            or sweep_of(members) is not None
             or (sum(map(is_reduction, members)) == 1 and all(map(is_arithmetic, other.members)))
         )
 

@@ -24,11 +24,13 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     plan = Plan(group, target, ScheduleBuilder(group.outputs))
     if not all(isinstance(stage.operation, Compute) for stage in plan.steps.state.stages) or _is_empty(group):
         return ()
+    if is_attention(plan):
+        schedule_attention(plan)
+        return plan.steps.steps
+    plan.reduce_together()
     reductions = [stage.name for stage in plan.reductions()]
     if not reductions:
         schedule_elementwise(plan)
-    elif is_attention(plan):
-        schedule_attention(plan)
     elif len(reductions) > 1 or plan.has_apart_outputs:
         schedule_rows(plan)
     elif reductions[0] in PRODUCTS and _reads_columns(plan, reductions[0]):

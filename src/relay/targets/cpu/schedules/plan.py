@@ -90,6 +90,23 @@ class Plan:
             if formula and not self.is_output(stage) and stage.name not in keep:
                 self.steps.compute_inline(stage.name)
 
+    def reduce_together(self) -> None:
+        """One nest of loops for reductions over the same elements, where neither needs results of the other."""
+        kept: list[str] = []
+        for stage in self.reductions():
+            partner = next((name for name in kept if self._go_together(name, stage.name)), None)
+            if partner is None:
+                kept.append(stage.name)
+            else:
+                self.steps.reduce_together(partner, stage.name)
+
+    def _go_together(self, name: str, other: str) -> bool:
+        state = self.steps.state
+        first, second = state.stage(name), state.stage(other)
+        if state.depends_on(first, second) or state.depends_on(second, first):
+            return False
+        return _space(first) is not None and _space(first) == _space(second)
+
     def tile(self, stage: str, loop: str, factor: int) -> tuple[str | None, str]:
         """Split a loop by `factor`; when the loop is no longer than that it stays whole and there is no outer loop."""
         extent = self.extent(stage, loop)
@@ -148,6 +165,16 @@ class Plan:
             return False
         parts = iterations // threads
         return parts >= _MANY_PARTS or (parts >= _EVEN_PARTS and iterations % threads == 0)
+
+
+def _space(stage: Stage) -> tuple[tuple[IntExpr, ...], ...] | None:
+    """The extents of what a reduction gives and of what it runs over; None where it takes only some of that."""
+    operation = stage.operation
+    if not isinstance(operation, Compute) or not isinstance(operation.body, Reduction) or operation.ranks:
+        return None
+    if operation.body.where is not None:
+        return None
+    return tuple(axis.extent for axis in operation.axes), tuple(axis.extent for axis in operation.reduce_axes)
 
 
 def is_costly(stage: Stage) -> bool:

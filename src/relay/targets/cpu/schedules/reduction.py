@@ -9,7 +9,7 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr, linear_parts
 from relay.targets.cpu.schedules.padding import PADDING, pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
-from relay.te.operation import Compute, body_values, loads_of
+from relay.te.operation import Compute, Operation, body_values, loads_of
 from relay.tir.buffer import Scope
 from relay.tir.expr import Ramp
 
@@ -73,7 +73,7 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
     assert isinstance(operation, Compute)
     if not operation.axes:
         in_lanes(plan, reduction)
-    elif _keeps_innermost(plan, operation):
+    elif keeps_innermost(plan, operation):
         schedule_channels(plan, reduction)
     else:
         _along_rows(plan, reduction, operation)
@@ -132,9 +132,10 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
     s.vectorize(store, lane_inner)
 
 
-def _keeps_innermost(plan: Plan, operation: Compute) -> bool:
+def keeps_innermost(plan: Plan, operation: Operation) -> bool:
     """Whether the innermost axis of the result is to be the lanes: something is read along it, and nothing longer is
     reduced along the contiguous axis of what is read."""
+    assert isinstance(operation, Compute)
     reduced: IntExpr = 1
     is_read = False
     for load in loads_of(body_values(operation.body)):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from relay.arith.expr import FloorDiv, IntExpr, free_symbols
 from relay.targets.cpu.schedules.plan import Plan, is_costly, is_reduction, product
-from relay.targets.cpu.schedules.reduction import in_lanes
+from relay.targets.cpu.schedules.reduction import in_lanes, keeps_innermost
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.state import Stage
 from relay.tir.buffer import Scope
@@ -41,6 +41,8 @@ def schedule_rows(plan: Plan) -> None:
         return
     s = plan.steps
     output = plan.output_name
+    if is_reduction(plan.output):
+        s.cache_write(output, Scope.REGISTER)
     rows = _loops_over_rows(plan, output)
     for stage in [stage for stage in s.state.stages if not plan.is_output(stage)]:
         if rows.row is not None:
@@ -56,10 +58,10 @@ def schedule_rows(plan: Plan) -> None:
 
 
 def _reads_rows(plan: Plan) -> bool:
-    """Whether there is one output, a formula, and each stage reads of reductions only the results for its own row."""
+    """Whether there is one output, and each stage reads of reductions only the results for its own row."""
     state = plan.steps.state
     results = {buffer for stage in plan.reductions() for buffer in stage.outputs}
-    if plan.has_apart_outputs or is_reduction(plan.output):
+    if plan.has_apart_outputs:
         return False
     for stage in state.stages:
         operation = stage.operation
@@ -88,6 +90,11 @@ def _loops_over_rows(plan: Plan, output: str) -> _Rows:
         return _Rows(None, Scope.GLOBAL, 1, lanes_are_rows=False)
     work = product(tuple(plan.extent(output, axis) for axis in axes))
     kept, along, exact = _kept_and_reduced(plan, output)
+    of_rows = all(plan.extent(output, axis) == 1 for axis in along)
+    if of_rows and not any(keeps_innermost(plan, each.operation) for each in plan.reductions()):
+        # results of rows alone: one row at a time
+        reduced = product(tuple(axis.extent for axis in _first_reduction(plan).reduce_axes))
+        return _Rows(plan.parallelize(output, axes, work * reduced), Scope.REGISTER, reduced, lanes_are_rows=False)
     lanes_are_rows = axes[-1] in kept
     if lanes_are_rows:
         lanes_outer, lanes = plan.tile(output, axes[-1], plan.vector_lanes)
@@ -101,6 +108,12 @@ def _loops_over_rows(plan: Plan, output: str) -> _Rows:
     row = plan.parallelize(output, kept, work)
     s.vectorize(output, lanes)
     return _Rows(row, Scope.REGISTER if row is not None and exact else Scope.GLOBAL, elements, lanes_are_rows)
+
+
+def _first_reduction(plan: Plan) -> Compute:
+    operation = plan.reductions()[0].operation
+    assert isinstance(operation, Compute)
+    return operation
 
 
 def _kept_and_reduced(plan: Plan, output: str) -> tuple[list[str], list[str], bool]:
