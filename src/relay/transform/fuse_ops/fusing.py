@@ -26,6 +26,7 @@ from relay.transform.fuse_ops.outputs import join_outputs
 from relay.transform.fuse_ops.rebuild import rebuilt
 from relay.transform.fuse_ops.tuples import opened_tuples
 from relay.transform.fuse_ops.vertical import (
+    arithmetic_with_product,
     heavy_with_elementwise,
     injective_with_padding,
     injective_with_reduction,
@@ -42,6 +43,7 @@ _PHASES = (
     injective_with_reduction,
     rows_in_cache,
     injective_with_padding,
+    arithmetic_with_product,
     layout_before_attention,
 )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
+from relay.transform.fuse_ops.fronts import copies_its_data, makes_rows, takes_rows
 from relay.transform.fuse_ops.graph import Group, Node, in_order, operands, shape_of, within
 from relay.transform.fuse_ops.layouts import is_attention, joins_heads, reads_as
 from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, is_row_operator, share_rows
@@ -56,19 +56,22 @@ def _is_on_rows(node: Node) -> bool:
 def injective_with_padding(node: Node, limits: FusionLimits) -> None:
     """What makes the data of a convolution, done while these are copied into their padding."""
     sink = node.post_dominator
-    if node.group.kind > FusionKind.INJECTIVE or sink is None or not _copies_its_data(sink):
-        return
+    if node.group.kind <= FusionKind.INJECTIVE and sink is not None and copies_its_data(sink):
+        _join_with_data(node, sink, limits)
+
+
+def arithmetic_with_product(node: Node, limits: FusionLimits) -> None:
+    """What makes the rows of a matrix product with few columns, done for a tile of rows at a time."""
+    sink = node.post_dominator
+    if sink is not None and takes_rows(sink) and all(map(makes_rows, node.group.members)):
+        _join_with_data(node, sink, limits)
+
+
+def _join_with_data(node: Node, sink: Node, limits: FusionLimits) -> None:
+    """The maker of the data of a heavy operator with it, where that alone reads them, and only as its data."""
     data, *others = operands(sink.call)
     if node.users == [sink] and data is node.call and all(other is not node.call for other in others):
         _join(node, sink, lambda _: False, limits, lambda members, _: _has_one_front(members, sink))
-
-
-def _copies_its_data(node: Node) -> bool:
-    match node.call.attrs:
-        case Conv1DAttributes(padding=padding, groups=1) | Conv2DAttributes(padding=padding, groups=1):
-            return any(padding)
-        case _:
-            return False
 
 
 def layout_before_attention(node: Node, limits: FusionLimits) -> None:

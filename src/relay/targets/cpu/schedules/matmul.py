@@ -1,7 +1,8 @@
 """Matrix products: a register tile of rows × columns accumulates over k, and the epilogue stores it.
 
 Loops: batch · column panels · row tiles · k · (rows × columns, unrolled into registers). A column panel of the packed
-weight stays in the cache while the row tiles pass over it.
+weight stays in the cache while the row tiles pass over it. A formula in front of the product is computed for the rows
+of a tile, anew in each panel.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from relay.targets.cpu.schedules.plan import (
 )
 from relay.targets.cpu.schedules.tiles import PRODUCT, packed_weight, tile_rows, tile_width
 from relay.te.operation import Compute
+from relay.tir.buffer import Scope
 
 PRODUCTS = ("dense", "matmul", "batch_matmul")
 _UNROLL_K = 4
+_LARGEST_ROWS_ON_STACK = 1 << 14  # elements
 
 
 def schedule_matmul(plan: Plan, reduction: str) -> None:
     """`reduction[.., m, n] += a[.., m, k] * b[.., k, n]`, with everything behind it fused."""
-    plan.inline_formulas()
+    front = plan.formulas_read_by(reduction)
+    plan.inline_formulas(keep=frozenset(front))
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
     axes = [loop.name for loop in s.state.stage(store).loops]
@@ -45,12 +49,27 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     innermost = plan.parallelize(store, outer, work, rate)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
+    for stage in front:
+        _compute_rows(plan, stage, store, innermost, row_tile)
     inner_sum = accumulate(plan, acc, lanes)
     if column_outer and row_outer and not batch:
         prefetch_panel(plan, acc, inner_sum, column_outer)
     if row_inner:
         s.unroll(store, row_inner)
     plan.vectorize_columns(store, column_inner, lanes)
+
+
+def _compute_rows(plan: Plan, stage: str, store: str, loop: str | None, rows: int) -> None:
+    """What a tile reads of its rows and a formula makes: in vectors, into the first-level cache."""
+    s = plan.steps
+    innermost = s.state.stage(stage).loops[-1].name
+    length = plan.extent(stage, innermost)
+    _, lanes = plan.tile(stage, innermost, plan.vector_lanes)
+    s.vectorize(stage, lanes)
+    if loop is not None:
+        s.compute_at(stage, store, loop)
+        if isinstance(length, int) and rows * length <= _LARGEST_ROWS_ON_STACK:
+            s.set_scope(stage, Scope.LOCAL)
 
 
 def accumulate(plan: Plan, acc: str, lanes: int) -> str:

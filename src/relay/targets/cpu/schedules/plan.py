@@ -90,6 +90,12 @@ class Plan:
             if formula and not self.is_output(stage) and stage.name not in keep:
                 self.steps.compute_inline(stage.name)
 
+    def formulas_read_by(self, stage: str) -> tuple[str, ...]:
+        """The stages, plain formulas, whose results a stage reads."""
+        state = self.steps.state
+        producers = [state.producer(buffer) for buffer in state.sources(state.stage(stage))]
+        return tuple(each.name for each in producers if each is not None and not is_reduction(each))
+
     def reduce_together(self) -> None:
         """One nest of loops for reductions over the same elements, where neither needs results of the other."""
         kept: list[str] = []

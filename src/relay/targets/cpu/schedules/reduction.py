@@ -136,6 +136,8 @@ def keeps_innermost(plan: Plan, operation: Operation) -> bool:
     """Whether the innermost axis of the result is to be the lanes: something is read along it, and nothing longer is
     reduced along the contiguous axis of what is read."""
     assert isinstance(operation, Compute)
+    if not operation.axes:
+        return False
     reduced: IntExpr = 1
     is_read = False
     for load in loads_of(body_values(operation.body)):
