@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relay import te
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, ceil_divide, minimum
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import Attributes
@@ -24,6 +24,7 @@ from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.shape import reshape
 from relay.ops.softmax import softmax
+from relay.te.operation import Reduced
 from relay.tir.expr import Value
 
 
@@ -36,6 +37,8 @@ class AttentionAttributes(Attributes):
 
 
 _MATRIX = 2
+PANEL = 32
+"""Keys that are turned together: lanes of all of them are side by side, so that a product reads memory as it lies."""
 
 
 def _rule(run: RelationRun, attributes: AttentionAttributes) -> Type:  # noqa: ARG001
@@ -77,7 +80,7 @@ def _meaning(attributes: AttentionAttributes, query: Array, key: Array, value: A
 
 
 def _compute(attributes: AttentionAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
-    """Stages `attention_keys` (transposed), `attention_products`, `attention_scores`, `attention_max`,
+    """Stages `attention_keys` (turned, in panels), `attention_products`, `attention_scores`, `attention_max`,
     `attention_exp`, `attention_sum`, `attention_share` (1 / sum; 0 of no keys), `attention_values` and `attention`."""
     query, key, value, mask = inputs
     dtype = query.dtype.computation
@@ -92,14 +95,19 @@ def _compute(attributes: AttentionAttributes, inputs: tuple[te.Tensor, ...], res
             return te.select(read, score, te.const(attributes.masked, dtype))
         return score + te.cast(read, dtype)
 
-    columns = te.compute(
-        (*batch, depth, keys), lambda *i: te.cast(key[(*i[:-2], i[-1], i[-2])], dtype), name="attention_keys"
-    )
-    products = te.compute(
-        (*rows, keys),
-        lambda *i: te.sum(te.cast(query[(*i[:-1], d)], dtype) * columns[(*i[:-2], d, i[-1])], axis=d),
-        name="attention_products",
-    )
+    def turned(*i: IntExpr) -> Value:
+        *at, panel, along, lane = i
+        row = panel * PANEL + lane
+        whole = isinstance(keys, int) and keys % PANEL == 0
+        return te.cast(key[(*at, row if whole else minimum(row, keys - 1), along)], dtype)
+
+    columns = te.compute((*batch, ceil_divide(keys, PANEL), depth, PANEL), turned, name="attention_keys")
+
+    def multiplied(*i: IntExpr) -> Reduced:
+        key_read = columns[(*i[:-2], i[-1] // PANEL, d, i[-1] % PANEL)]
+        return te.sum(te.cast(query[(*i[:-1], d)], dtype) * key_read, axis=d)
+
+    products = te.compute((*rows, keys), multiplied, name="attention_products")
     scores = te.compute(
         (*rows, keys),
         lambda *i: masked(products[i] * te.const(attributes.scale, dtype), i),

@@ -3,7 +3,8 @@ matrix of all scores is never in memory.
 
 Loops: batch · blocks of rows; in each, a product into scores, softmax of these, a product into means. The maximum and
 the sum of a row are found once its scores are all there (Milakov and Gimelshein 2018, 1805.02867, keep both running;
-with a whole row in cache that saves nothing). Keys are transposed beforehand, so that lanes lie along them.
+with a whole row in cache that saves nothing). Keys are turned beforehand,
+in panels, so that lanes lie along them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def schedule_attention(plan: Plan) -> None:
     """`attention[.., m, v]`, with what is elementwise behind it fused."""
     plan.inline_formulas(keep=_KEPT)
     s = plan.steps
-    _transpose_keys(plan)
+    _turn_keys(plan)
     output = plan.output_name
     axes, joined = _loops(plan, output)
     rows, columns = axes[-2:]
@@ -90,16 +91,15 @@ def _operation(plan: Plan, stage: str) -> Compute:
     return operation
 
 
-def _transpose_keys(plan: Plan) -> None:
+def _turn_keys(plan: Plan) -> None:
     """A vector of keys at a time: what is read of them, however far apart they are, then stays in cache."""
     s = plan.steps
-    *batch, depth, keys = [loop.name for loop in s.state.stage(_KEYS).loops]
-    extents = tuple(plan.extent(_KEYS, loop) for loop in (*batch, depth, keys))
-    outer, lanes = plan.tile(_KEYS, keys, plan.vector_lanes)
-    some = [loop for loop in (outer,) if loop]
-    s.reorder(_KEYS, *batch, *some, depth, lanes)
+    *outer, depth, keys = [loop.name for loop in s.state.stage(_KEYS).loops]
+    work = product(tuple(plan.extent(_KEYS, loop) for loop in (*outer, depth, keys)))
+    vectors, lanes = plan.tile(_KEYS, keys, plan.vector_lanes)
+    s.reorder(_KEYS, *outer, *[loop for loop in (vectors,) if loop], depth, lanes)
     s.vectorize(_KEYS, lanes)
-    plan.parallelize(_KEYS, [*batch, *some], product(extents))
+    plan.parallelize(_KEYS, outer, work)
 
 
 def _scores(plan: Plan, output: str, block: str | None, width: int, scope: Scope) -> None:
