@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import attribute_symbols
@@ -104,7 +105,7 @@ class _Placing:
 
     regions: dict[GlobalVar, Function]
     made: dict[tuple[GlobalVar, tuple[Type | None, ...]], Function] = field(default_factory=dict)
-    symbols: set[str] = field(default_factory=set)
+    symbols: FreshNames = field(default_factory=lambda: FreshNames(separator="_"))
 
     def placed(self, expr: Expr) -> Expr:
         match expr:
@@ -150,12 +151,7 @@ class _Placing:
         wanted = str(region.attrs.get("global_symbol", name.name_hint))
         if not _C_NAME.fullmatch(wanted):
             raise _refusal(name, f"has the global_symbol `{wanted}`, which is no name in C", region.span)
-        symbol, number = wanted, 1
-        while symbol in self.symbols:
-            number += 1
-            symbol = f"{wanted}_{number}"
-        self.symbols.add(symbol)
-        return symbol
+        return self.symbols.take(wanted)
 
 
 def _check(name: GlobalVar, function: Function) -> None:
