@@ -8,6 +8,7 @@ from typing import TypeAlias, Union
 from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var, record_type
 from relay.ir.module import IRModule
+from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.rewriting import rewrite_nodes, same_type
@@ -55,6 +56,14 @@ def _with_inner_split(function: Function, split: Split) -> Function:
         return same_type(Let(loop, parts[1], whole), rebuilt.body)
 
     return rewrite_nodes(function, step)
+
+
+def lets_and_end(body: Expr) -> tuple[list[Let], Expr]:
+    """The lets that a body begins with, and what it ends with: the last value where that is the last that is bound."""
+    lets, end = let_chain(body)
+    if lets and end is lets[-1].var:
+        return lets[:-1], lets[-1].value
+    return lets, end
 
 
 def self_calls(function: Function, name: LoopName) -> list[Call]:
