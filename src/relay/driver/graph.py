@@ -22,8 +22,9 @@ from relay.driver.straight import check_straight
 from relay.driver.targets import backend_for
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr, Function
+from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.module import IRModule
-from relay.ir.types import TensorType, Type
+from relay.ir.types import TensorType
 from relay.lower.group import leaf_types
 from relay.lower.kernel_calls import size_bytes
 from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
@@ -139,8 +140,8 @@ class _Nodes:
         """Add a kernel call."""
         split = len(call.arguments) - call.output_count
         sources = zip(call.arguments[:split], function.params, strict=True)
-        inputs = tuple(self.seen(place, _tensor_type(parameter)) for place, parameter in sources)
-        results = leaf_types(_known_type(function.body))
+        inputs = tuple(self.seen(place, known_tensor_type(parameter)) for place, parameter in sources)
+        results = leaf_types(known_type(function.body))
         name = str(function.attrs.get("name", call.kernel))
         self._add(name, call.kernel, inputs, list(zip(call.arguments[split:], results, strict=True)))
 
@@ -184,16 +185,3 @@ def _number(expr: IntExpr) -> int:
     if not isinstance(expr, int):
         raise CompilerBug("make graph", f"the extent {expr}, which is no number")
     return expr
-
-
-def _known_type(expr: Expr) -> Type:
-    if expr.checked_type is None:
-        raise CompilerBug("make graph", f"a {type(expr).__name__} has no type")
-    return expr.checked_type
-
-
-def _tensor_type(expr: Expr) -> TensorType:
-    type_ = _known_type(expr)
-    if not isinstance(type_, TensorType):
-        raise CompilerBug("make graph", f"a kernel takes {type_}")
-    return type_
