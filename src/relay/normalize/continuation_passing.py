@@ -13,14 +13,12 @@ that nothing is duplicated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, If, Let, Match, Op, Var, pattern_vars
 from relay.ir.module import IRModule
 from relay.ir.sharing import Scope, let_chain, scopes
 from relay.ir.traversal import children, rebuild
-from relay.ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar, type_children
+from relay.ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar, type_parts
 from relay.ir.variables import bound_vars, renaming
 from relay.normalize.a_normal_form import is_atom, to_a_normal_form
 
@@ -72,21 +70,13 @@ def cps_type(type_: Type, answer: TypeVar) -> Type:
 
 def _check_data_types(module: IRModule) -> None:
     for constructor in module.constructors():
-        if any(isinstance(part, FuncType) for type_ in constructor.inputs for part in _parts(type_)):
+        if any(isinstance(part, FuncType) for type_ in constructor.inputs for part in type_parts(type_)):
             raise RelayError(
                 rule="no-cps",
                 message=f"the data type {constructor.belong_to.name} holds functions, which would have another type",
                 expected="data types whose constructors take no functions",
                 found=f"{constructor.name_hint}({', '.join(map(str, constructor.inputs))})",
             )
-
-
-def _parts(type_: Type) -> Iterator[Type]:
-    stack = [type_]
-    while stack:
-        part = stack.pop()
-        yield part
-        stack.extend(type_children(part))
 
 
 class _Conversion:

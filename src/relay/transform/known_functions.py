@@ -10,7 +10,7 @@ from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import type_leaves
-from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_children
+from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
 from relay.transform.rewriting import copied, rewrite_nodes
@@ -80,14 +80,11 @@ def has_numbers_only(type_: Type | None) -> bool:
     """Whether a type has no extents but numbers, and no generic functions inside: calls of such types check nothing."""
     if type_ is None:
         return False
-    stack = [type_]
-    while stack:
-        each = stack.pop()
+    for each in type_parts(type_):
         if isinstance(each, TensorType) and not all(isinstance(extent, int) for extent in each.shape):
             return False
         if isinstance(each, FuncType) and each.type_params and each is not type_:
             return False
-        stack.extend(type_children(each))
     return True
 
 
