@@ -20,12 +20,11 @@ from rich.table import Table
 
 import relay
 from benchmarks import trees
-from relay.testing.measure import interleaved, ratio
+from relay.testing.measure import REST_S, interleaved, ratio
 from relay.testing.programs import char_rnn, recurrent_cells
 
 CHARACTERS, LENGTH, INPUTS = 100, 32, 128
 THREADS = (1, 2)
-PAUSE_S = 0.02  # PyTorch's and onnxruntime's threads spin for milliseconds after a call
 Calls = Mapping[str, Callable[[], Any]]
 
 
@@ -39,7 +38,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, object]]:
         for threads in THREADS:
             relay.set_num_threads(threads)
             torch.set_num_threads(threads)
-            timings = interleaved(make(threads), options.seconds, pause_s=PAUSE_S if threads > 1 else 0.0)
+            timings = interleaved(make(threads), options.seconds, pause_s=REST_S if threads > 1 else 0.0)
             ours = timings.pop("relay")
             for peer, theirs in timings.items():
                 compared = ratio(theirs, ours)
