@@ -47,6 +47,7 @@ from relay.transform.recognize_attention import recognize_attention
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.simplify_known_cases import simplify_known_cases
 from relay.transform.specialize_functions import specialize_functions
 from relay.transform.to_mixed_precision import to_mixed_precision
 
@@ -113,6 +114,7 @@ PASSES: dict[str, AnyPass] = {
     "remove_unused_functions": remove_unused_functions,
     "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,
+    "simplify_known_cases": simplify_known_cases,
     "specialize_functions": Sequential((specialize_functions, remove_unused_functions)),
     "to_a_normal_form": a_normal_form,
     "to_basic_block_normal_form": basic_block_normal_form,

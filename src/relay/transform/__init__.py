@@ -58,6 +58,7 @@ from relay.transform.recognize_attention import recognize_attention as Recognize
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
+from relay.transform.simplify_known_cases import simplify_known_cases as SimplifyKnownCases
 from relay.transform.specialize_functions import specialize_functions as SpecializeFunctions
 from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrecision
 
@@ -116,6 +117,7 @@ __all__ = [
     "Sequential",
     "SimplifyExpr",
     "SimplifyInference",
+    "SimplifyKnownCases",
     "SpecializeFunctions",
     "Timing",
     "ToANormalForm",

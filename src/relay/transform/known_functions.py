@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Union
 
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_children
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
-from relay.transform.rewriting import copied, rewrite_nodes
+from relay.transform.rewriting import copied, rewrite_nodes, without_unused
 
 Target: TypeAlias = Union[GlobalVar, Constructor, Op]
 
@@ -149,29 +149,7 @@ class Lifting:
 
     def without_unused(self, function: Function) -> Function:
         """The function without bindings of functions that are named nowhere."""
-        bound = {n.var: n.value for n in post_order(function.body) if isinstance(n, Let) and self._is_made(n.value)}
-        used: set[Var] = set()
-        met: set[int] = set()
-        stack: list[Expr] = [function.body]
-        while stack:
-            node = stack.pop()
-            if id(node) in met:
-                continue
-            met.add(id(node))
-            if isinstance(node, Var) and node in bound:
-                used.add(node)
-                stack.append(bound[node])
-            elif isinstance(node, Let) and node.var in bound:
-                stack.append(node.body)
-            else:
-                stack.extend(children(node))
-
-        def step(_: Expr, rebuilt: Expr) -> Expr:
-            if isinstance(rebuilt, Let) and rebuilt.var in bound and rebuilt.var not in used:
-                return rebuilt.body
-            return rebuilt
-
-        return function if used == set(bound) else rewrite_nodes(function, step)
+        return without_unused(function, self._is_made)
 
     def _is_made(self, value: Expr) -> bool:
         """Whether a value is a function that is made without doing anything else."""

@@ -41,6 +41,7 @@ PASS_NAMES: tuple[str, ...] = (
     "RemoveUnusedFunctions",
     "SimplifyExpr",
     "SimplifyInference",
+    "SimplifyKnownCases",
     "SpecializeFunctions",
     "ToANormalForm",
     "ToBasicBlockNormalForm",

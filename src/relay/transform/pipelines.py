@@ -27,6 +27,7 @@ from relay.transform.loop_invariant_code_motion import loop_invariant_code_motio
 from relay.transform.recognize_attention import recognize_attention
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.simplify_known_cases import simplify_known_cases
 from relay.transform.specialize_functions import specialize_functions
 
 
@@ -48,6 +49,7 @@ OPTIMIZATIONS = (
     auto_batch,
     specialize_functions,
     inline,
+    simplify_known_cases,
     accumulate_recursion,
     loop_invariant_code_motion,
     graph_normal_form,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from relay.ir.expr import AnyExpr, Call, Expr, Function, record_type, record_type_args
+from relay.ir.expr import AnyExpr, Call, Expr, Function, Let, Var, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
 from relay.transform.extents import function_at
 
@@ -66,6 +66,36 @@ def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Fun
         rebuilt = _rebuilt(node, [new[id(child)] for child in children(node)])
         new[id(node)] = same_type(step(node, rebuilt), node)
     return with_body(function, new[id(function.body)])
+
+
+def without_unused(function: Function, may_go: Callable[[Expr], bool]) -> Function:
+    """The function without bindings that nothing needs, of values that `may_go`; the same function if there are none.
+
+    A value is looked at where it is bound: a shared one that is used elsewhere too is evaluated there.
+    """
+    bound = {n.var: n.value for n in post_order(function.body) if isinstance(n, Let) and may_go(n.value)}
+    used: set[Var] = set()
+    met: set[int] = set()
+    stack: list[Expr] = [function.body]
+    while stack:
+        node = stack.pop()
+        if id(node) in met:
+            continue
+        met.add(id(node))
+        if isinstance(node, Var) and node in bound:
+            used.add(node)
+            stack.append(bound[node])
+        elif isinstance(node, Let) and node.var in bound:
+            stack.append(node.body)
+        else:
+            stack.extend(children(node))
+
+    def step(_: Expr, rebuilt: Expr) -> Expr:
+        if isinstance(rebuilt, Let) and rebuilt.var in bound and rebuilt.var not in used:
+            return rebuilt.body
+        return rebuilt
+
+    return function if used == set(bound) else rewrite_nodes(function, step)
 
 
 def copied(function: Function) -> Function:
