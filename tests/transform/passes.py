@@ -34,6 +34,7 @@ from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
 from relay.transform.legalize import legalize
+from relay.transform.lift_called_functions import lift_called_functions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.merge_compiler_regions import merge_compiler_regions
 from relay.transform.merge_composite import merge_composite
@@ -103,6 +104,7 @@ PASSES: dict[str, AnyPass] = {
     "legalize": legalize(
         ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")
     ),
+    "lift_called_functions": lift_called_functions,
     "loop_invariant_code_motion": loop_invariant_code_motion,
     "merge_compiler_regions": MERGE,
     "merge_composite": merge_composite(TABLE),

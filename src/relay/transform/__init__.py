@@ -39,6 +39,7 @@ from relay.transform.instruments import (
 )
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.legalize import legalize as Legalize
+from relay.transform.lift_called_functions import lift_called_functions as LiftCalledFunctions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion as LoopInvariantCodeMotion
 from relay.transform.merge_compiler_regions import merge_compiler_regions as MergeCompilerRegions
 from relay.transform.merge_composite import merge_composite as MergeComposite
@@ -98,6 +99,7 @@ __all__ = [
     "LambdaLift",
     "LayoutPreferences",
     "Legalize",
+    "LiftCalledFunctions",
     "LoopInvariantCodeMotion",
     "MergeCompilerRegions",
     "MergeComposite",

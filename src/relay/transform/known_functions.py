@@ -127,7 +127,7 @@ class Lifting:
                 return Call(name, (*captures, *rebuilt.args), span=node.span)
             return rebuilt
 
-        self.functions[name] = _global((*captures, *function.params), rewrite_nodes(function, step), ())
+        self.functions[name] = lifted_function((*captures, *function.params), rewrite_nodes(function, step), ())
         return name, captures
 
     def uncurried(self, name: GlobalVar) -> GlobalVar | None:
@@ -144,7 +144,7 @@ class Lifting:
         if not has_numbers_only(maker.checked_type):
             return None
         new = self.fresh_name(f"{name.name_hint}_fn")
-        self.functions[new] = _global((*maker.params, *inner.params), inner, maker.type_params)
+        self.functions[new] = lifted_function((*maker.params, *inner.params), inner, maker.type_params)
         return new
 
     def without_unused(self, function: Function) -> Function:
@@ -158,7 +158,7 @@ class Lifting:
         return isinstance(value, Function)
 
 
-def _global(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
+def lifted_function(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
     """A typed global function, its types written out, of the body of a typed function."""
     given = {each: typed_var(each.name_hint, each.checked_type) for each in params if each.checked_type is not None}
     body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body

@@ -30,6 +30,7 @@ PASS_NAMES: tuple[str, ...] = (
     "Inline",
     "LambdaLift",
     "Legalize",
+    "LiftCalledFunctions",
     "LoopInvariantCodeMotion",
     "MergeCompilerRegions",
     "MergeComposite",

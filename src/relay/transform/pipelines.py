@@ -23,6 +23,7 @@ from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
+from relay.transform.lift_called_functions import lift_called_functions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.recognize_attention import recognize_attention
 from relay.transform.simplify_expr import simplify_expr
@@ -52,6 +53,7 @@ OPTIMIZATIONS = (
     simplify_known_cases,
     accumulate_recursion,
     loop_invariant_code_motion,
+    lift_called_functions,
     graph_normal_form,
     dynamic_to_static,
     simplify_inference,
