@@ -159,6 +159,25 @@ def _reshaped(net: _Network, x: Expr) -> Expr:
     return relay.reshape(flat, shape) if net.number(0, 1) else relay.reshape(flat, (shape[0], -1))
 
 
+def _padded_by_shape(net: _Network, x: Expr) -> Expr:
+    """What is known of a shape only as a tensor."""
+    shape = relay.const(np.asarray(shape_of(x), np.int64))
+    match net.number(0, 2):
+        case 0:
+            return relay.reshape(relay.dyn.reshape(x, shape), shape_of(x))
+        case 1:
+            wide = relay.dyn.broadcast_to(x, relay.concatenate([relay.const([2], "int64"), shape], axis=0))
+            return relay.reshape(relay.max(wide, axis=0), shape_of(x))
+        case _:
+            return relay.add(relay.reshape(relay.dyn.ones(relay.shape_of(x)), shape_of(x)), x)
+
+
+def _placed(net: _Network, x: Expr) -> Expr:
+    """On a device of its own, where it is brought and taken from."""
+    there = relay.annotation.on_device(_unary(net, x), "cuda")
+    return net.one_of([relay.annotation.on_device, lambda value, _: value])(relay.tanh(there), "cuda")
+
+
 # --------------------------------------------------------------------------------------------------------------- images
 
 
@@ -170,6 +189,25 @@ def _convolution(net: _Network, x: Expr) -> Expr:
     if net.number(0, 3) == 3 and extent == 3:
         x = relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (0, 2)))
     return relay.nn.conv2d(x, kernel, strides=net.number(1, 2), padding=net.number(0, extent // 2), groups=groups)
+
+
+def _padded(net: _Network, x: Expr) -> Expr:
+    """What is in front of it pads."""
+    channels, height, width = shape_of(x)[1:]
+    padded = relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (0, 2)))
+    if min(height, width) < 2 or net.number(0, 2) == 0:
+        return relay.nn.avg_pool2d(padded, (2, 2), count_include_pad=True)
+    return relay.nn.conv2d(padded, net.weights(net.one_of(CHANNELS), channels, 2, 2))
+
+
+def _scaled(net: _Network, x: Expr) -> Expr:
+    """A convolution between scales by channel."""
+    channels = shape_of(x)[1]
+    scale = relay.const(net.quarters((channels, 1, 1), 1, 4))
+    before = relay.multiply(x, scale)
+    outputs = net.one_of(CHANNELS)
+    made = relay.nn.conv2d(relay.nn.relu(before) if net.number(0, 1) else before, net.weights(outputs, channels, 1, 1))
+    return relay.multiply(made, relay.const(net.quarters((outputs, 1, 1), 1, 4))) if net.number(0, 1) else made
 
 
 def _branches(net: _Network, x: Expr) -> Expr:
@@ -250,14 +288,37 @@ def _batch_products(net: _Network, x: Expr) -> Expr:
     return relay.concatenate(made, axis=2)
 
 
+def _attention(net: _Network, x: Expr) -> Expr:
+    """Of one value, its own keys and values."""
+    batch, length, inner = shape_of(x)
+    keys, values = (net.other(x) if net.number(0, 1) else net.weights(batch, length, inner) for _ in range(2))
+    scores = relay.multiply(relay.nn.batch_matmul(x, keys), relay.const(np.float32(net.one_of([0.5, 0.25]))))
+    if net.number(0, 1):
+        scores = relay.add(scores, net.weights(length, length))
+    return relay.nn.batch_matmul(relay.nn.softmax(scores), values, transpose_b=False)
+
+
 ANY_RANK: tuple[Step, ...] = (
     _unary, _scalar, _root, _power, _binary, _product, _chosen, _cast, _widened, _sum, _softmax, _joined, _parted,
-    _sliced, _turned, _reshaped,
+    _sliced, _turned, _reshaped, _padded_by_shape, _padded_by_shape, _placed,
 )  # fmt: skip
 BY_RANK: dict[int, tuple[Step, ...]] = {
     4: (_convolution,) * 5
-    + (_branches, _channels, _channels, _channels, _batch_norm, _pooled, _globally_pooled, _flat),
-    3: (_batch_product, _batch_product, _batch_products, _layer_norm),
+    + (
+        _branches,
+        _padded,
+        _padded,
+        _scaled,
+        _scaled,
+        _channels,
+        _channels,
+        _channels,
+        _batch_norm,
+        _pooled,
+        _globally_pooled,
+        _flat,
+    ),
+    3: (_batch_product, _batch_products, _batch_products, _attention, _attention, _layer_norm),
     2: (_layer, _layer, _layer, _layers, _matrix, _layer_norm),
 }
 
