@@ -121,7 +121,7 @@ class Generator:
         if scope.callable_now:
             forms.append(self.global_call)
         if any(each.ret_type == type_ for _, each in self.helpers):
-            forms += (self.helper, self.helper)
+            forms += (self.helper,) * 5
         return forms[self.number(0, len(forms) - 1)](scope, type_, size - 1)
 
     def leaf(self, scope: Scope, type_: Type, size: int = 0) -> Expr:

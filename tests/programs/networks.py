@@ -19,7 +19,7 @@ from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from tests.programs.generate import Program
 
-MOST_STEPS = 10
+MOST_STEPS = 12
 CHANNELS = (2, 4, 16)
 Step: TypeAlias = Callable[["_Network", Expr], Expr]
 
@@ -53,7 +53,7 @@ class _Network:
         return relay.const(self.quarters(shape))
 
     def input(self) -> None:
-        shape = self.one_of([(3, 4), (1, 2, 5, 6), (2, 3, 4), (2, 4, 7, 5), (4, 16), (1, 16, 4, 4), (1, 4, 3, 3)])
+        shape = self.one_of([(3, 4), (1, 2, 5, 6), (2, 3, 4), (2, 4, 7, 5), (4, 16), (1, 16, 4, 4), (2, 4, 4), (1, 4, 3, 3)])
         var = relay.var(f"x{len(self.params)}", shape=shape)
         self.params.append(var)
         self.values.append(var)
@@ -300,7 +300,7 @@ def _attention(net: _Network, x: Expr) -> Expr:
 
 ANY_RANK: tuple[Step, ...] = (
     _unary, _scalar, _root, _power, _binary, _product, _chosen, _cast, _widened, _sum, _softmax, _joined, _parted,
-    _sliced, _turned, _reshaped, _padded_by_shape, _padded_by_shape, _placed,
+    _sliced, _turned, _reshaped, _padded_by_shape, _padded_by_shape, _placed, _placed,
 )  # fmt: skip
 BY_RANK: dict[int, tuple[Step, ...]] = {
     4: (_convolution,) * 5
@@ -329,7 +329,7 @@ def networks(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Program:
     net = _Network(draw)
     for _ in range(net.number(1, 2)):
         net.input()
-    for _ in range(net.number(0, MOST_STEPS)):
+    for _ in range(net.number(1, MOST_STEPS)):
         net.step()
     result: Expr = net.values[-1]
     if net.number(0, 2) == 2:
