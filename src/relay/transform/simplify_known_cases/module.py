@@ -6,8 +6,9 @@
 What a binding, a branch or a clause tells of a value is followed: the clause that a known constructor takes stands for
 the match (of nested patterns only what is not known is asked), a field for the projection of a known tuple, a branch
 for the `if` on a known condition. A match or an `if` on what another choice gives moves into its branches when each of
-them knows its clause. The body of a function that is called in one place, and not used elsewhere, stands for the call.
-After Peyton Jones and Santos, "A transformation-based optimiser for Haskell" (1998), sections 3, 5 and 6.1.
+them knows its clause. The body of a function that is called in one place, and not used elsewhere, stands for the call,
+and what was written last for the read of a ref that is only read and written, and written only in the scope that makes
+it. After Peyton Jones and Santos, "A transformation-based optimiser for Haskell" (1998), sections 3, 5 and 6.1.
 
 Code never grows: a clause that several branches take is put into them only when it is at most one operation. All is
 evaluated once and in its order, but for pure operations, of which nobody can tell. Types stay: what would be exact

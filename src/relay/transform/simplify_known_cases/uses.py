@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from relay.arith.expr import Symbol
-from relay.ir.expr import Call, Expr, Function, Let, Var
+from relay.ir.expr import Call, Constant, Expr, Function, If, Let, Match, RefCreate, RefRead, RefWrite, Var
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import type_symbols
-from relay.ir.types import FuncType
+from relay.ir.types import FuncType, RefType
 from relay.ir.variables import free_vars
 from relay.transform.partial_evaluate.functions import has_extents_of
 
@@ -18,12 +18,14 @@ from relay.transform.partial_evaluate.functions import has_extents_of
 @dataclass(slots=True, eq=False)
 class Uses:
     """`entered`: the functions that are bound, and called in one place. `direct`: the calls of functions that stand
-    there, by identity. `opaque`: functions into which nobody looks, by identity."""
+    there, by identity. `opaque`: functions into which nobody looks, by identity. `refs`: the refs whose contents are
+    known wherever they are read."""
 
     counts: Counter[Var]
     entered: Mapping[Var, Function]
     direct: frozenset[int]
     opaque: frozenset[int]
+    refs: frozenset[Var]
 
     def of(self, atom: Expr) -> int:
         return self.counts[atom] if isinstance(atom, Var) else 0
@@ -61,7 +63,48 @@ def uses_of(function: Function) -> Uses:
         if isinstance(call.op, Function) and id(call.op) not in opaque and id(call) not in inside
         and _stands_for(call.op, call, symbols)
     )  # fmt: skip
-    return Uses(counts, entered, direct, opaque)
+    return Uses(counts, entered, direct, opaque, frozenset(_known_refs(function, nodes, counts)))
+
+
+def _known_refs(function: Function, nodes: Sequence[Expr], counts: Mapping[Var, int]) -> Iterator[Var]:
+    """The refs that are only read and written, in the function that makes them, and written only in the scope that
+    makes them: so the last write before a read is the one that stands before it."""
+    if not any(isinstance(node, RefCreate) for node in nodes):
+        return
+    made: dict[Var, tuple[int, int]] = {}
+    used: Counter[Var] = Counter()
+    elsewhere: set[Var] = set()
+    scopes: list[tuple[Expr, int]] = [(function.body, id(function))]
+    for scope, (expr, home) in enumerate(scopes):
+        while isinstance(expr, Let):
+            value = expr.value
+            match value:
+                case RefCreate(Var() | Constant() as content) if value.checked_type == _ref_to(content):
+                    made[expr.var] = (scope, home)
+                case RefRead(Var() as ref):
+                    used[ref] += 1
+                    if made.get(ref, (0, 0))[1] != home:
+                        elsewhere.add(ref)
+                case RefWrite(Var() as ref, Var() | Constant() as content) if ref.checked_type == _ref_to(content):
+                    used[ref] += 1
+                    if made.get(ref) != (scope, home):
+                        elsewhere.add(ref)
+                case _:
+                    pass
+            inner = [part for part in children(value) if isinstance(part, Function)]
+            scopes += [(part.body, id(part)) for part in inner]
+            if isinstance(value, If | Match):
+                scopes += [(part, home) for part in children(value)[1:]]
+            elif isinstance(value, Function):
+                scopes.append((value.body, id(value)))
+            expr = expr.body
+        if isinstance(expr, Function):
+            scopes.append((expr.body, id(expr)))
+    yield from (ref for ref in made if used[ref] == counts[ref] and ref not in elsewhere)
+
+
+def _ref_to(content: Expr) -> RefType | None:
+    return None if content.checked_type is None else RefType(content.checked_type)
 
 
 def _stands_for(function: Function, call: Call, symbols: frozenset[Symbol]) -> bool:

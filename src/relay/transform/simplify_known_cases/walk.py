@@ -23,6 +23,9 @@ from relay.ir.expr import (
     PatternConstructor,
     PatternTuple,
     PatternVar,
+    RefCreate,
+    RefRead,
+    RefWrite,
     Tuple,
     TupleGetItem,
     Var,
@@ -51,8 +54,8 @@ class _Selected:
 
 
 class Walk:
-    """`atoms`: what stands for variables that are no longer bound. `known`: what others are made of. `reductions`
-    counts what was simplified."""
+    """`atoms`: what stands for variables that are no longer bound. `known`: what others are made of. `contents`: what
+    is in refs now. `reductions` counts what was simplified."""
 
     def __init__(self, function: Function, module: IRModule) -> None:
         self.function = function
@@ -60,6 +63,7 @@ class Walk:
         self.uses: Uses = uses_of(function)
         self.atoms: dict[Var, Expr] = {}
         self.known: dict[Var, Expr] = {}
+        self.contents: dict[Var, Expr] = {}
         self.opaque: dict[int, Function] = {}
         self.reductions = 0
 
@@ -125,6 +129,16 @@ class Walk:
                     self.substitute(var, field)
                 else:
                     yield self.plain(var, value, block)
+            case RefCreate(content) if var in self.uses.refs:
+                self.reductions += 1
+                self.contents[var] = self.atom(content)
+            case RefRead(Var() as ref) if ref in self.uses.refs:
+                self.uses.add(self.contents[ref], 1)  # it may be read again
+                self.alias(var, self.contents[ref], block)
+            case RefWrite(Var() as ref, content) if ref in self.uses.refs:
+                self.contents[ref] = self.atom(content)
+                done = self.known[var] = typed(Tuple(()), value.checked_type)
+                block.add(var, done, is_pure=True)
             case If():
                 yield self.choose(var, value, block)
             case Match():
