@@ -20,7 +20,21 @@ from __future__ import annotations
 
 from relay.base.trampoline import run
 from relay.infer.checks import node_checks
-from relay.ir.expr import Call, Constructor, Expr, Function, If, Match, Op, RefCreate, Tuple, TupleGetItem, Var
+from relay.ir.expr import (
+    Call,
+    Constructor,
+    Expr,
+    Function,
+    If,
+    Match,
+    Op,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.normalize.a_normal_form import to_a_normal_form
@@ -62,7 +76,7 @@ def _simplified(function: Function, module: IRModule) -> Function:
 
 def _takes_apart(node: Expr) -> bool:
     match node:
-        case If() | Match():
+        case If() | Match() | RefRead() | RefWrite():
             return True
         case TupleGetItem(tuple_value=whole):
             return isinstance(whole, Var | Tuple)
