@@ -16,6 +16,11 @@ $(VENV)/.ready-test: pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
 	touch $@ $(VENV)/.ready-run
 
+$(VENV)/.ready-bench: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[onnx,export,params,peers]"
+	touch $@ $(VENV)/.ready-run
+
 demo: $(VENV)/.ready-run  ## build, compile and run an ONNX ResNet-18, and compare it with onnxruntime
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo.py
 
@@ -34,7 +39,7 @@ fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 g
 	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime tests/programs
 	$(BIN)/python -m tests.programs
 
-bench: $(VENV)/.ready-run  ## the speed of models and kernels, as ratios to onnxruntime
+bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, PyTorch and JAX
 	$(BIN)/python -m benchmarks
 
 clean:

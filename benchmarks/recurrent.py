@@ -1,7 +1,7 @@
 """Models as programs against those who run them: generation, recurrent layers, trees, and the cost of a call.
 
 Batch 1, float32, the same weights, taken in turn in one run. PyTorch runs the loop in Python; onnxruntime runs it as a
-Loop, and LSTM and GRU as its fused operators.
+Loop, and LSTM and GRU as its fused operators. Trees have a file of their own.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 import relay
-from relay.testing.measure import interleaved, ratio
-from relay.testing.programs import char_rnn, recurrent_cells, tree_lstm
+from benchmarks import trees
+from relay.testing.measure import REST_S, interleaved, ratio
+from relay.testing.programs import char_rnn, recurrent_cells
 
 CHARACTERS, LENGTH, INPUTS = 100, 32, 128
-TREES, LEAVES, TREE_HIDDEN = 8, (150 + 4) // 8, 128
 THREADS = (1, 2)
-PAUSE_S = 0.02  # PyTorch's and onnxruntime's threads spin for milliseconds after a call
 Calls = Mapping[str, Callable[[], Any]]
 
 
@@ -39,7 +38,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, object]]:
         for threads in THREADS:
             relay.set_num_threads(threads)
             torch.set_num_threads(threads)
-            timings = interleaved(make(threads), options.seconds, pause_s=PAUSE_S if threads > 1 else 0.0)
+            timings = interleaved(make(threads), options.seconds, pause_s=REST_S if threads > 1 else 0.0)
             ours = timings.pop("relay")
             for peer, theirs in timings.items():
                 compared = ratio(theirs, ours)
@@ -69,7 +68,7 @@ def _models() -> Iterator[tuple[str, Callable[[int], Calls]]]:
     for kind in ("lstm", "gru"):
         for hidden in (128, 256, 512):
             yield f"{kind}_h{hidden}", lambda threads, kind=kind, hidden=hidden: _layer(kind, hidden, threads)
-    yield "treelstm_h128", lambda _: _trees()
+    yield f"treelstm_h{trees.HIDDEN}", lambda _: _checked(trees.candidates())
 
 
 def call_microseconds() -> float:
@@ -196,107 +195,7 @@ def _layer_model(kind: str, weights: Mapping[str, np.ndarray[Any, Any]], hidden:
     return _model(helper.make_graph([node], kind, inputs, results, constants))
 
 
-# ------------------------------------------------------------------------------------------------------------ trees
-
-
-def _trees() -> Calls:
-    """One tree after another; and all in one call, with AutoBatch and without it."""
-    weights, tree_type = tree_lstm.parameters(TREE_HIDDEN, TREE_HIDDEN), tree_lstm.tree_type(TREE_HIDDEN)
-    single = tree_lstm.tree_lstm(tree_type, TREE_HIDDEN, TREE_HIDDEN).module
-    forest = tree_lstm.forest_lstm(tree_type, TREE_HIDDEN, TREE_HIDDEN).module
-    batched = relay.build(forest, params=weights, opt_level=3)
-    with relay.PassContext(disabled_pass=("AutoBatch",)):
-        one = relay.build(single, params=weights, opt_level=3)
-        unbatched = relay.build(forest, params=weights, opt_level=3)
-    random = np.random.default_rng(0)
-    trees = [tree_lstm.random_tree(tree_type, LEAVES, TREE_HIDDEN, random) for _ in range(TREES)]
-    p = {name: torch.from_numpy(each) for name, each in weights.items()}
-
-    def as_torch(tree: Any) -> Any:
-        """The tree with PyTorch's tensors, made beforehand: eager pays for no conversion."""
-        if not hasattr(tree, "left"):
-            return tree_type.Leaf(torch.from_numpy(tree.word))
-        return tree_type.Node(as_torch(tree.left), as_torch(tree.right))
-
-    theirs = [as_torch(tree) for tree in trees]
-    linear_form = _levels(theirs)
-
-    def eager() -> list[Any]:
-        with torch.no_grad():
-            return [each for tree in theirs for each in _encode(tree, p)]
-
-    def by_hand() -> list[Any]:
-        with torch.no_grad():
-            return _encode_levels(linear_form, p)
-
-    return _checked(
-        {
-            "relay": lambda: [e for state in batched(trees) for e in state],
-            "relay without AutoBatch": lambda: [e for state in unbatched(trees) for e in state],
-            "relay, a call a tree": lambda: [e for tree in trees for e in one(tree)],
-            "torch eager": eager,
-            "torch, linear form by hand": by_hand,
-        }
-    )
-
-
-def _leaf(words: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
-    i, o, u = torch.nn.functional.linear(words, p["w_leaf"], p["b_leaf"]).chunk(3, 1)
-    c = i.sigmoid() * u.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def _node(left: tuple[Any, Any], right: tuple[Any, Any], p: Mapping[str, Any]) -> tuple[Any, Any]:
-    gates = torch.nn.functional.linear(torch.cat([left[0], right[0]], 1), p["w_node"], p["b_node"])
-    i, o, u, f_left, f_right = gates.chunk(5, 1)
-    c = i.sigmoid() * u.tanh() + f_left.sigmoid() * left[1] + f_right.sigmoid() * right[1]
-    return o.sigmoid() * c.tanh(), c
-
-
-def _encode(tree: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
-    if not hasattr(tree, "left"):
-        return _leaf(tree.word, p)
-    return _node(_encode(tree.left, p), _encode(tree.right, p), p)
-
-
-def _levels(trees: list[Any]) -> tuple[Any, list[tuple[Any, Any]], Any]:
-    """What a person would prepare outside the timed part: all words, the places of both children of the nodes of each
-    height, and those of the roots, where every result has a row of one tensor."""
-    words: list[Any] = []
-    by_height: list[list[tuple[Any, Any]]] = []  # of each node the places of its children: height, position there
-
-    def visit(tree: Any) -> tuple[int, int]:
-        if not hasattr(tree, "left"):
-            words.append(tree.word)
-            return 0, len(words) - 1
-        children = visit(tree.left), visit(tree.right)
-        height = 1 + max(each[0] for each in children)
-        while len(by_height) < height:
-            by_height.append([])
-        by_height[height - 1].append(children)
-        return height, len(by_height[height - 1]) - 1
-
-    roots = [visit(tree) for tree in trees]
-    starts = np.cumsum([0, len(words), *map(len, by_height)])
-
-    def row(place: Any) -> int:
-        return int(starts[place[0]] + place[1])
-
-    indices = [tuple(torch.tensor([row(pair[side]) for pair in level]) for side in range(2)) for level in by_height]
-    return torch.cat(words), indices, torch.tensor([row(root) for root in roots])
-
-
-def _encode_levels(linear_form: tuple[Any, list[tuple[Any, Any]], Any], p: Mapping[str, Any]) -> list[Any]:
-    words, levels, roots = linear_form
-    h = torch.empty(len(words) + sum(len(left) for left, _ in levels), TREE_HIDDEN)
-    c = torch.empty_like(h)
-    start = len(words)
-    h[:start], c[:start] = _leaf(words, p)
-    for left, right in levels:
-        stop = start + len(left)
-        h[start:stop], c[start:stop] = _node((h[left], c[left]), (h[right], c[right]), p)
-        start = stop
-    return [each[None] for root in roots for each in (h[root], c[root])]
+# --------------------------------------------------------------------------------------------------- onnxruntime
 
 
 def _model(graph: Any) -> bytes:

@@ -184,3 +184,31 @@ def test_what_native_code_cannot_run_yet_is_named(name):
         relay.build(module(REFUSED[name]))
     assert caught.value.rule == "not-native-yet"
     check_message("native", name, caught.value)
+
+
+def test_operators_take_tuples_as_they_are():
+    """Parameters, results of operators and of calls, fields of data: no Tuple is written where the operator is."""
+    check(
+        """
+        type Pair { Pair((Tensor[(2), float32], Tensor[(2), float32])) }
+        def @again(%p: (Tensor[(2), float32], Tensor[(2), float32]), %n: int32)
+            -> (Tensor[(2), float32], Tensor[(2), float32]) {
+          if (%n < 1) { %p } else { @again((%p.1, %p.0), %n - 1) }
+        }
+        def @main(%x: Tensor[(4), float32], %n: int32) {
+          let %halves = split(%x, indices_or_sections=2, axis=0);
+          let %turned = @again((%halves.0, %halves.1), %n);
+          let %kept = match (Pair(%turned)) { Pair(%p) => concatenate(%p, axis=0) };
+          (concatenate(%turned, axis=0), stack(%turned, axis=0), %kept)
+        }
+        """,
+        np.arange(4, dtype=np.float32),
+        np.int32(3),
+    )
+
+
+@pytest.mark.parametrize("opt_level", range(4))
+def test_an_operator_takes_a_tuple_that_is_a_parameter(opt_level):
+    program = module("def @main(%p: (Tensor[(2), float32], Tensor[(3), float32])) { concatenate(%p, axis=0) }")
+    joined = relay.build(program, opt_level=opt_level)(np.ones(2, np.float32), np.zeros(3, np.float32))
+    assert joined.tolist() == [1, 1, 0, 0, 0]

@@ -1,4 +1,5 @@
-"""Instances of classes that `@relay.datatype` made, as inputs: native code reads them where Python keeps them."""
+"""Lists and instances of classes that `@relay.datatype` made, as inputs: native code reads them where Python keeps
+them."""
 
 from __future__ import annotations
 
@@ -36,6 +37,11 @@ def total(tree: Tree) -> Row:
             return total(left) + total(right)
 
 
+@relay.function
+def totals(forests: list[list[Tree]]) -> list[list[Row]]:
+    return [[total(each) for each in forest] for forest in forests]
+
+
 class Subclass(np.ndarray[Any, Any]):
     """An array that is not NumPy's own."""
 
@@ -52,14 +58,48 @@ def summed():
     return executable
 
 
-def test_classes_that_were_met_are_read_natively(summed, monkeypatch):
+@pytest.fixture
+def all_summed():
+    """Sums the leaves of each tree of lists of lists; it has met all three classes."""
+    executable = relay.build(totals.module)
+    executable([[Tree.Node(leaf(1), Tree.Empty())]])
+    return executable
+
+
+def forbid_the_long_way(monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError("made the long way")
 
     monkeypatch.setattr("relay.runtime.building._Image.made", refuse)
+
+
+def test_classes_that_were_met_are_read_natively(summed, monkeypatch):
+    forbid_the_long_way(monkeypatch)
     shared = Tree.Node(leaf(0), leaf(1))
     tree = Tree.Node(Tree.Node(shared, Tree.Empty()), Tree.Node(shared, Tree.Node(leaf(2), leaf(3))))
     assert summed(tree).tolist() == [[7] * 3]
+
+
+def test_lists_are_read_natively(all_summed, monkeypatch):
+    forbid_the_long_way(monkeypatch)
+    shared = [leaf(2), Tree.Node(leaf(1), leaf(3)), Tree.Empty()]
+    for given in ([], [[]], [shared, [], shared, [leaf(5)]], [[leaf(number)] * number for number in range(300)]):
+        found = [[row[0, 0] for row in rows] for rows in all_summed(given)]
+        assert found == [[_leaves(tree) for tree in forest] for forest in given]
+
+
+def _leaves(tree: Any) -> float:
+    if isinstance(tree, Tree.Node):
+        return _leaves(tree.left) + _leaves(tree.right)
+    return tree.word[0, 0] if isinstance(tree, Tree.Leaf) else 0.0
+
+
+def test_lists_that_do_not_fit_are_taken_the_long_way_or_refused(all_summed):
+    assert [[row[0, 0] for row in rows] for rows in all_summed(([leaf(1)], (leaf(2),)))] == [[1], [2]]
+    for bad in ([[leaf(1)], leaf(1)], [[[leaf(1)]]], [leaf(1)], [[np.ones((1, 3), np.float32)]], [None]):
+        with pytest.raises(relay.RelayError) as caught:
+            all_summed(bad)
+        assert caught.value.rule == "input-value"
 
 
 def test_what_does_not_fit_is_taken_the_long_way_or_refused(summed):

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import RelayError
 from relay.runtime.arguments import as_array
 from relay.runtime.manifest import CellLabel, Label, TensorLabel, TensorSpec, ValueSpec
-from relay.runtime.quick_build import NativePlan, QuickBuild, data_plan, learn, tensor_plan
+from relay.runtime.quick_build import NativePlan, QuickBuild, data_plan, learn, learn_list, tensor_plan
 from relay.runtime.quick_call import data_address, is_plain
 from relay.runtime.value_types import DataOf, DataSpec, ParameterOf, TensorOf, TupleOf, ValueType, instantiated
-from relay.runtime.values import DataValue, as_data
+from relay.runtime.values import LIST, DataValue, as_data
 
 NEVER_FREED = 1 << 60
 _HEADER_WORDS = 3
@@ -99,12 +99,14 @@ class ValueBuilder:
                 plan.fields = tuple(map(self._plan, fields))
             case DataOf(name, arguments):
                 constructors = self.data[name].constructors
-                native = data_plan(len(constructors))
+                native = data_plan(len(constructors) + (name == LIST))
                 plan = self.plans[type_] = _DataPlan(type_, native)  # known while its fields are: types are recursive
                 for constructor, fields in constructors.items():
                     label = self.labels[CellLabel("data", f"{name}.{constructor}")]
                     inner = tuple(self._plan(instantiated(each, arguments)) for each in fields)
                     plan.constructors[constructor] = label, inner
+                if name == LIST:
+                    _remember_list(plan)
             case ParameterOf():
                 raise AssertionError(type_)
             case _:
@@ -222,6 +224,15 @@ def _remember(plan: _DataPlan, value: Any) -> None:
     if names:
         read = attrgetter(*names)
         plan.known[kind] = (variant, read if len(names) > 1 else lambda each: (read(each),))
+
+
+def _remember_list(plan: _DataPlan) -> None:
+    """Python's lists are read natively, where the data type of that name is the prelude's."""
+    match plan.constructors:
+        case {"Cons": (link, (item, rest)), "Nil": (empty, ())} if rest is plan and item.native is not None:
+            learn_list(plan.native, link | 2 << 32, 2 * empty + 1, item.native)
+        case _:
+            pass
 
 
 def _kind(value: Any) -> str:

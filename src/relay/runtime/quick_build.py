@@ -1,5 +1,5 @@
-"""Values whose classes keep their fields in slots, and whose arrays fit as they are: one native function makes their
-objects. What it does not take is made the long way, which can say why it does not fit, if it does not.
+"""Values whose classes keep their fields in slots, lists, and arrays that fit as they are: one native function makes
+their objects. What it does not take is made the long way, which can say why it does not fit, if it does not.
 
 Where a class has its fields is found out by looking at an instance. See `targets/cpu/support/build.ll`.
 """
@@ -20,6 +20,9 @@ BUILD_SYMBOL = "relay_build"
 _PROTOTYPE = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p)
 _REFUSED, _FULL = 0, -1
 _IS_TENSOR = -1
+_IS_LIST = -1
+_SAMPLE_LENGTH = 3
+_LARGEST_COUNT = 1 << 16
 _TABLE_ENTRY_WORDS = 4
 _SMALLEST_CELL_WORDS = 4
 
@@ -41,9 +44,9 @@ def tensor_plan(head: int, dtype: np.dtype[np.generic], shape: Sequence[int]) ->
     return NativePlan(np.array((_IS_TENSOR, head, id(dtype), len(shape), *shape), np.int64), [dtype])
 
 
-def data_plan(constructor_count: int) -> NativePlan:
-    """Of data, none of whose classes has been met."""
-    return NativePlan(np.zeros(1 + 2 * constructor_count, np.int64))
+def data_plan(class_count: int) -> NativePlan:
+    """Of data that instances of at most so many classes stand for, none of which has been met."""
+    return NativePlan(np.zeros(1 + 2 * class_count, np.int64))
 
 
 def learn(plan: NativePlan, kind: type, head: int, names: Sequence[str], plans: Sequence[NativePlan]) -> None:
@@ -54,7 +57,35 @@ def learn(plan: NativePlan, kind: type, head: int, names: Sequence[str], plans: 
     if offsets is None:
         return
     fields = [word for offset, each in zip(offsets, plans, strict=True) for word in (offset, each.address)]
-    cell = np.array((head, len(names), *fields), np.int64)
+    _add(plan, kind, (head, len(names), *fields), plans)
+
+
+def learn_list(plan: NativePlan, head: int, empty: int, item: NativePlan) -> None:
+    """Python's lists are chains of links whose second word is `head`; the word `empty` is at their end."""
+    sample: list[object] = [object() for _ in range(_SAMPLE_LENGTH)]
+    words = {
+        offset: ctypes.c_int64.from_address(id(sample) + offset).value
+        for offset in range(object.__basicsize__, list.__basicsize__, ctypes.sizeof(ctypes.c_void_p))
+    }
+    lengths = [offset for offset, word in words.items() if word == _SAMPLE_LENGTH]
+    items = [offset for offset, word in words.items() if _may_be_address(word) and _first_word(word) == id(sample[0])]
+    if lengths and items:
+        _add(plan, list, (head, _IS_LIST, empty, lengths[0], items[0], head, 1, 0, item.address), (item,))
+
+
+def _may_be_address(word: int) -> bool:
+    """Whether it is none of the small numbers that lists have in them too."""
+    return word > _LARGEST_COUNT and word % ctypes.sizeof(ctypes.c_void_p) == 0
+
+
+def _first_word(address: int) -> int:
+    return ctypes.c_int64.from_address(address).value
+
+
+def _add(plan: NativePlan, kind: type, words: Sequence[int], plans: Sequence[NativePlan]) -> None:
+    """A further class of a plan, and what its cells are like."""
+    known = int(plan.words[0])
+    cell = np.array(words, np.int64)
     plan.cells.extend((kind, cell, plans))
     plan.words[1 + 2 * known : 3 + 2 * known] = id(kind), data_address(cell)
     plan.words[0] = known + 1

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+LIST = "List"
+"""The data type of the prelude that Python's lists stand for."""
+
 _SHOWN_DEPTH = 4
 
 
@@ -24,7 +27,7 @@ class DataValue:
     fields: tuple[Any, ...] = ()
 
     def __iter__(self) -> Iterator[Any]:
-        if self.type_name != "List":
+        if self.type_name != LIST:
             raise TypeError(f"a value of the data type {self.type_name} is no list")
         cell = self
         while cell.constructor == "Cons":
@@ -41,9 +44,9 @@ def data_list(items: Iterable[Any]) -> DataValue:
     >>> data_list([1, 2])
     Cons(1, Cons(2, Nil))
     """
-    result = DataValue("List", "Nil")
+    result = DataValue(LIST, "Nil")
     for item in reversed(list(items)):
-        result = DataValue("List", "Cons", (item, result))
+        result = DataValue(LIST, "Cons", (item, result))
     return result
 
 
@@ -56,7 +59,7 @@ def as_data(value: Any, type_name: str) -> DataValue | None:
     if variant:
         fields = tuple(getattr(value, name) for name in type(value).__dataclass_fields__)
         return DataValue(type(value).__relay_type__.name, variant, fields)
-    if type_name == "List" and isinstance(value, list | tuple):
+    if type_name == LIST and isinstance(value, list | tuple):
         return data_list(value)
     if type_name == "Option":
         return DataValue("Option", "None") if value is None else DataValue("Option", "Some", (value,))

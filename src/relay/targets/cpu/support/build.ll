@@ -1,5 +1,6 @@
-; Values of Python's as objects that programs read: instances of classes whose fields are in slots, and arrays, are read
-; where Python and NumPy keep them. Nothing of Python is changed; what does not fit is left to the caller, which can say why.
+; Values of Python's as objects that programs read: instances of classes whose fields are in slots, lists, and arrays, are
+; read where Python and NumPy keep them. Nothing of Python is changed; what does not fit is left to the caller, which can
+; say why.
 ;
 ; frame words: 0 start of the objects · 1 their end · 2 table of what was met · 3 its entries less one (a power of two) ·
 ;        4 the type of arrays · 5 to 9 where an array has its data, rank, extents, element type and flags · 10 flags that
@@ -7,6 +8,8 @@
 ; plan  of a tensor: -1 · label and count of words · element type · rank · extents
 ;       of data: how many classes · for each the class, and its cell
 ; cell  label and count of words · count · for each field where an instance has it, and its plan
+;       of lists: label and count of words of a link · -1 · the word of the empty list · where a list has its length and
+;       its items · a cell of the field that holds the item
 ; table entry: what was met · its place · its cell · unused
 ;
 ; The cells that still have Python's objects in their fields are a list through their third words; their first hold what
@@ -158,6 +161,21 @@ found:
   %head = load i64, ptr %cell
   %count.at = getelementptr i64, ptr %cell, i64 1
   %count = load i64, ptr %count.at
+  %is.list = icmp slt i64 %count, 0
+  br i1 %is.list, label %list.measure, label %counted
+list.measure:
+  %length.offset.at = getelementptr i64, ptr %cell, i64 3
+  %length.offset = load i64, ptr %length.offset.at
+  %length.at = getelementptr i8, ptr %object, i64 %length.offset
+  %length = load i64, ptr %length.at
+  %no.items = icmp eq i64 %length, 0
+  br i1 %no.items, label %list.empty, label %hash
+list.empty:
+  %nil.at = getelementptr i64, ptr %cell, i64 2
+  %nil = load i64, ptr %nil.at
+  store i64 %nil, ptr %slot
+  br label %next
+counted:
   %is.empty = icmp eq i64 %count, 0
   br i1 %is.empty, label %immediate, label %hash
 immediate:
@@ -166,6 +184,7 @@ immediate:
   store i64 %odd, ptr %slot
   br label %next
 hash:
+  %links = phi i64 [ %length, %list.measure ], [ 0, %counted ]
   %identity = ptrtoint ptr %object to i64
   %scaled = lshr i64 %identity, 4
   %mixed = mul i64 %scaled, -7046029254386353131
@@ -196,6 +215,55 @@ again:
   store ptr %place, ptr %slot
   br label %next
 new:
+  br i1 %is.list, label %chain, label %one
+chain:
+  %chain.words = mul i64 %links, 5
+  %chain.end = getelementptr i64, ptr %cursor, i64 %chain.words
+  %chain.over = icmp ugt ptr %chain.end, %end
+  br i1 %chain.over, label %full, label %chain.fill
+chain.fill:
+  store ptr %object, ptr %entry.at
+  store ptr %cursor, ptr %place.at
+  store ptr %cell, ptr %made.at
+  store ptr %cursor, ptr %slot
+  store ptr %chain.end, ptr %cursor.at
+  %items.offset.at = getelementptr i64, ptr %cell, i64 4
+  %items.offset = load i64, ptr %items.offset.at
+  %items.at = getelementptr i8, ptr %object, i64 %items.offset
+  %items = load ptr, ptr %items.at
+  %item.cell = getelementptr i64, ptr %cell, i64 5
+  br label %chain.next
+chain.next:
+  %item.index = phi i64 [ 0, %chain.fill ], [ %item.index.next, %chain.linked ]
+  %chain.at = phi ptr [ %cursor, %chain.fill ], [ %chain.at.next, %chain.linked ]
+  %item.at = getelementptr ptr, ptr %items, i64 %item.index
+  %item = load ptr, ptr %item.at
+  %no.item = icmp eq ptr %item, null
+  br i1 %no.item, label %refuse, label %chain.link
+chain.link:
+  %chain.1 = getelementptr i64, ptr %chain.at, i64 1
+  %chain.2 = getelementptr i64, ptr %chain.at, i64 2
+  %chain.3 = getelementptr i64, ptr %chain.at, i64 3
+  %chain.4 = getelementptr i64, ptr %chain.at, i64 4
+  %chain.at.next = getelementptr i64, ptr %chain.at, i64 5
+  store ptr %item.cell, ptr %chain.at
+  store i64 %head, ptr %chain.1
+  %chain.list = load ptr, ptr %list.at
+  store ptr %chain.list, ptr %chain.2
+  store ptr %chain.at, ptr %list.at
+  store ptr %item, ptr %chain.3
+  %item.index.next = add i64 %item.index, 1
+  %is.last = icmp eq i64 %item.index.next, %links
+  br i1 %is.last, label %chain.done, label %chain.linked
+chain.linked:
+  store ptr %chain.at.next, ptr %chain.4
+  br label %chain.next
+chain.done:
+  %chain.nil.at = getelementptr i64, ptr %cell, i64 2
+  %chain.nil = load i64, ptr %chain.nil.at
+  store i64 %chain.nil, ptr %chain.4
+  br label %next
+one:
   %cell.words = add i64 %count, 3
   %cell.end = getelementptr i64, ptr %cursor, i64 %cell.words
   %cell.over = icmp ugt ptr %cell.end, %end

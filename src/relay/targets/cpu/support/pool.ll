@@ -5,8 +5,23 @@
 ; there are none, and leaves. The caller, when there are no more chunks, shuts the gate and waits only for those inside:
 ; a worker that slept through a short region costs nothing.
 ;
+; Every thread has a share of the iterations, the same in every region of the same loop: what a loop reads there again
+; is still in that processor's own cache. Who is through with its share takes chunks of the others' shares (affinity
+; scheduling: Markatos and LeBlanc, "Using Processor Affinity in Loop Scheduling on Shared-Memory Multiprocessors",
+; 1992, section 2).
+;
+; Workers keep off the processor of the caller. The system likes to wake a thread where it was woken from: there it
+; would wait for milliseconds while the caller does all the work itself.
+;
 ; Who finds the lock taken (another thread's region, or one from inside a region) runs its loop alone. All state is in
 ; a page that the kernel wipes in a forked child, which therefore starts with no workers and no lock held.
+
+%share = type {
+  i64,        ;  0 next iteration that nobody has taken
+  i64,        ;  1 the first that is not of this share
+  i64,        ;  2 the thread, a pthread_t; not of the caller
+  [5 x i64]
+}
 
 %pool = type {
   i32,        ;  0 lock: 1 while a region runs
@@ -18,18 +33,19 @@
   [14 x i32],
   i32,        ;  7 gate: bit 31 open, the rest the number of workers inside
   [15 x i32],
-  i64,        ;  9 next iteration that nobody has taken
-  [7 x i64],
-  ptr,        ; 11 function (context, begin, end)
-  ptr,        ; 12 context
-  i64,        ; 13 count of iterations
-  i64,        ; 14 iterations in a chunk
-  i32         ; 15 workers that may enter: those of smaller number
+  ptr,        ;  9 function (context, begin, end)
+  ptr,        ; 10 context
+  i64,        ; 11 iterations in a chunk
+  i32,        ; 12 workers that may enter: those of smaller number
+  i32,        ; 13 threads that have a share
+  i32,        ; 14 processor that was kept free for the caller when workers were last placed
+  [7 x i32],
+  [1024 x %share] ; 16 of the caller, then of each worker
 }
 
 @relay.page = internal global ptr null
 @relay.threads = internal global i32 $threads     ; at most so many, 0: as many as processors
-@relay.pinning = internal global i32 $pinning     ; 1: each worker stays on a processor of its own
+@relay.pinning = internal global i32 $pinning     ; 1: each worker stays on one processor
 
 declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
 declare i32 @munmap(ptr, i64)
@@ -39,7 +55,8 @@ declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_detach(i64)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sched_getaffinity(i32, i64, ptr)
-declare i32 @sched_setaffinity(i32, i64, ptr)
+declare i32 @sched_getcpu()
+declare i32 @pthread_setaffinity_np(i64, i64, ptr)
 declare i32 @sched_yield()
 declare i64 @llvm.ctpop.i64(i64)
 declare i64 @llvm.smax.i64(i64, i64)
@@ -47,7 +64,7 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare i32 @llvm.smin.i32(i32, i32)
 $pause_declaration
 
-; The page of the pool's state, made by the first who asks; null when the system has no such pages.
+; The pages of the pool's state, made by the first who asks; null when the system has no such pages.
 define internal ptr @relay.pool() nounwind {
 entry:
   %known = load atomic ptr, ptr @relay.page acquire, align 8
@@ -57,13 +74,13 @@ return:
   ret ptr %known
 make:
   ; PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS
-  %page = call ptr @mmap(ptr null, i64 4096, i32 3, i32 34, i32 -1, i64 0)
+  %page = call ptr @mmap(ptr null, i64 ptrtoint (ptr getelementptr (%pool, ptr null, i64 1) to i64), i32 3, i32 34, i32 -1, i64 0)
   %bits = ptrtoint ptr %page to i64
   %refused = icmp eq i64 %bits, -1
   br i1 %refused, label %none, label %advise
 advise:
   ; MADV_WIPEONFORK
-  %code = call i32 @madvise(ptr %page, i64 4096, i32 18)
+  %code = call i32 @madvise(ptr %page, i64 ptrtoint (ptr getelementptr (%pool, ptr null, i64 1) to i64), i32 18)
   %unknown = icmp ne i32 %code, 0
   br i1 %unknown, label %drop, label %publish
 publish:
@@ -74,10 +91,10 @@ mine:
   ret ptr %page
 theirs:
   %winner = extractvalue { ptr, i1 } %swap, 0
-  %ignored = call i32 @munmap(ptr %page, i64 4096)
+  %ignored = call i32 @munmap(ptr %page, i64 ptrtoint (ptr getelementptr (%pool, ptr null, i64 1) to i64))
   ret ptr %winner
 drop:
-  %ignored2 = call i32 @munmap(ptr %page, i64 4096)
+  %ignored2 = call i32 @munmap(ptr %page, i64 ptrtoint (ptr getelementptr (%pool, ptr null, i64 1) to i64))
   ret ptr null
 none:
   ret ptr null
@@ -151,7 +168,7 @@ done:
   ret void
 }
 
-; Whether workers that are started from now on each stay on a processor of their own.
+; Whether workers that are started from now on each stay on one processor, a different one each.
 define void @relay_set_pinning(i32 %on) nounwind {
   store atomic i32 %on, ptr @relay.pinning monotonic, align 4
   ret void
@@ -197,17 +214,12 @@ publish:
   %raised = add i64 %count, %parts.less
   %even = sdiv i64 %raised, %parts
   %chunk = call i64 @llvm.smax.i64(i64 %even, i64 %grain)
-  %next = getelementptr %pool, ptr %pool, i64 0, i32 9
-  store atomic i64 0, ptr %next monotonic, align 8
-  %function.field = getelementptr %pool, ptr %pool, i64 0, i32 11
+  call void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %chunk)
+  %function.field = getelementptr %pool, ptr %pool, i64 0, i32 9
   store ptr %function, ptr %function.field
-  %context.field = getelementptr %pool, ptr %pool, i64 0, i32 12
+  %context.field = getelementptr %pool, ptr %pool, i64 0, i32 10
   store ptr %context, ptr %context.field
-  %count.field = getelementptr %pool, ptr %pool, i64 0, i32 13
-  store i64 %count, ptr %count.field
-  %chunk.field = getelementptr %pool, ptr %pool, i64 0, i32 14
-  store i64 %chunk, ptr %chunk.field
-  %limit.field = getelementptr %pool, ptr %pool, i64 0, i32 15
+  %limit.field = getelementptr %pool, ptr %pool, i64 0, i32 12
   store atomic i32 %wanted, ptr %limit.field monotonic, align 4
   %gate = getelementptr %pool, ptr %pool, i64 0, i32 7
   store atomic i32 -2147483648, ptr %gate release, align 4
@@ -218,11 +230,12 @@ publish:
   %wake = icmp ne i32 %asleep, 0
   br i1 %wake, label %call, label %work
 call:
+  call void @relay.place(ptr %pool, i32 %workers, i32 0)
   ; FUTEX_WAKE_PRIVATE
   %woken = call i64 (i64, ...) @syscall(i64 $futex, ptr %epoch, i32 129, i32 2147483647, ptr null, ptr null, i32 0)
   br label %work
 work:
-  call void @relay.run_chunks(ptr %pool)
+  call void @relay.run_chunks(ptr %pool, i32 0)
   %shut = atomicrmw and ptr %gate, i32 2147483647 acq_rel
   br label %wait
 wait:
@@ -247,29 +260,78 @@ done:
   ret void
 }
 
-; Take chunks of the published loop until there are none.
-define internal void @relay.run_chunks(ptr %pool) nounwind {
+; Give each of the `team` threads its share of `count` iterations: whole chunks, as many as the others have, or one less.
+define internal void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %chunk) nounwind {
 entry:
-  %function.field = getelementptr %pool, ptr %pool, i64 0, i32 11
+  %team.field = getelementptr %pool, ptr %pool, i64 0, i32 13
+  store i32 %team, ptr %team.field
+  %chunk.field = getelementptr %pool, ptr %pool, i64 0, i32 11
+  store i64 %chunk, ptr %chunk.field
+  %threads = zext i32 %team to i64
+  %chunk.less = sub i64 %chunk, 1
+  %raised = add i64 %count, %chunk.less
+  %chunks = sdiv i64 %raised, %chunk
+  br label %give
+give:
+  %thread = phi i64 [ 0, %entry ], [ %thread.next, %give ]
+  %begin = phi i64 [ 0, %entry ], [ %end, %give ]
+  %thread.next = add i64 %thread, 1
+  %scaled = mul i64 %thread.next, %chunks
+  %through = sdiv i64 %scaled, %threads
+  %bound = mul i64 %through, %chunk
+  %end = call i64 @llvm.smin.i64(i64 %bound, i64 %count)
+  %next.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %thread, i32 0
+  store atomic i64 %begin, ptr %next.field monotonic, align 8
+  %end.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %thread, i32 1
+  store i64 %end, ptr %end.field
+  %more = icmp slt i64 %thread.next, %threads
+  br i1 %more, label %give, label %done
+done:
+  ret void
+}
+
+; Take chunks of the published loop until there are none: of the share of this thread, then of those of the others.
+define internal void @relay.run_chunks(ptr %pool, i32 %own) nounwind {
+entry:
+  %function.field = getelementptr %pool, ptr %pool, i64 0, i32 9
   %function = load ptr, ptr %function.field
-  %context.field = getelementptr %pool, ptr %pool, i64 0, i32 12
+  %context.field = getelementptr %pool, ptr %pool, i64 0, i32 10
   %context = load ptr, ptr %context.field
-  %count.field = getelementptr %pool, ptr %pool, i64 0, i32 13
-  %count = load i64, ptr %count.field
-  %chunk.field = getelementptr %pool, ptr %pool, i64 0, i32 14
+  %chunk.field = getelementptr %pool, ptr %pool, i64 0, i32 11
   %chunk = load i64, ptr %chunk.field
-  %next = getelementptr %pool, ptr %pool, i64 0, i32 9
-  br label %take
+  %team.field = getelementptr %pool, ptr %pool, i64 0, i32 13
+  %team = load i32, ptr %team.field
+  br label %share
+share:
+  %whose = phi i32 [ %own, %entry ], [ %whose.next, %through ]
+  %visited = phi i32 [ 0, %entry ], [ %visited.next, %through ]
+  %index = zext i32 %whose to i64
+  %next = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %index, i32 0
+  %end.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %index, i32 1
+  %end = load i64, ptr %end.field
+  br label %look
+look:
+  ; a share that is empty is not written to
+  %seen = load atomic i64, ptr %next monotonic, align 8
+  %some = icmp slt i64 %seen, %end
+  br i1 %some, label %take, label %through
 take:
   %begin = atomicrmw add ptr %next, i64 %chunk monotonic
-  %left = icmp slt i64 %begin, %count
-  br i1 %left, label %run, label %done
+  %left = icmp slt i64 %begin, %end
+  br i1 %left, label %run, label %through
 run:
-  %rest = sub i64 %count, %begin
+  %rest = sub i64 %end, %begin
   %length = call i64 @llvm.smin.i64(i64 %rest, i64 %chunk)
-  %end = add i64 %begin, %length
-  call void %function(ptr %context, i64 %begin, i64 %end)
-  br label %take
+  %stop = add i64 %begin, %length
+  call void %function(ptr %context, i64 %begin, i64 %stop)
+  br label %look
+through:
+  %visited.next = add i32 %visited, 1
+  %after = add i32 %whose, 1
+  %wraps = icmp eq i32 %after, %team
+  %whose.next = select i1 %wraps, i32 0, i32 %after
+  %others = icmp ult i32 %visited.next, %team
+  br i1 %others, label %share, label %done
 done:
   ret void
 }
@@ -301,6 +363,9 @@ start:
   br i1 %failed, label %finish, label %started
 started:
   %id = load i64, ptr %thread
+  %slot = add i64 %wide, 1
+  %thread.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %slot, i32 2
+  store i64 %id, ptr %thread.field
   %detached = call i32 @pthread_detach(i64 %id)
   %number.next = add i32 %number, 1
   %more = icmp slt i32 %number.next, %wanted
@@ -309,6 +374,7 @@ finish:
   %total = phi i32 [ %number, %start ], [ %number.next, %started ]
   %restored = call i32 @pthread_sigmask(i32 2, ptr %before, ptr null)
   store i32 %total, ptr %field
+  call void @relay.place(ptr %pool, i32 %total, i32 1)
   ret i32 %total
 }
 
@@ -316,21 +382,15 @@ define internal ptr @relay.worker(ptr %argument) nounwind {
 entry:
   %wide = ptrtoint ptr %argument to i64
   %number = trunc i64 %wide to i32
-  %pinning = load atomic i32, ptr @relay.pinning monotonic, align 4
-  %pin = icmp ne i32 %pinning, 0
-  br i1 %pin, label %settle, label %begin
-settle:
-  call void @relay.pin(i32 %number)
-  br label %begin
-begin:
+  %own = add i32 %number, 1
   %pool = load atomic ptr, ptr @relay.page acquire, align 8
   %epoch = getelementptr %pool, ptr %pool, i64 0, i32 4
   %sleepers = getelementptr %pool, ptr %pool, i64 0, i32 5
   %gate = getelementptr %pool, ptr %pool, i64 0, i32 7
-  %limit.field = getelementptr %pool, ptr %pool, i64 0, i32 15
+  %limit.field = getelementptr %pool, ptr %pool, i64 0, i32 12
   br label %idle
 idle:
-  %seen = phi i32 [ 0, %begin ], [ %now, %late ], [ %now, %leave ]
+  %seen = phi i32 [ 0, %entry ], [ %now, %late ], [ %now, %leave ]
   br label %spin
 spin:
   %turns = phi i32 [ 0, %idle ], [ %turns.next, %relax ], [ 0, %woken ]
@@ -372,7 +432,7 @@ retry:
   %state.new = extractvalue { i32, i1 } %swap, 0
   br label %enter
 work:
-  call void @relay.run_chunks(ptr %pool)
+  call void @relay.run_chunks(ptr %pool, i32 %own)
   br label %leave
 leave:
   %out = atomicrmw sub ptr %gate, i32 1 release
@@ -381,39 +441,78 @@ late:
   br label %idle
 }
 
-; Stay on the processor that comes `number` + 1 places after the first that the process may use.
-define internal void @relay.pin(i32 %number) nounwind {
+; Let the workers run on the processors that the process may use but for the caller's: on all of them, or each worker on
+; one when they are pinned. Without `anew` only if the caller has moved since the last time. Called with the lock held.
+define internal void @relay.place(ptr %pool, i32 %workers, i32 %anew) nounwind {
 entry:
-  %set = alloca [16 x i64]
+  %free.field = getelementptr %pool, ptr %pool, i64 0, i32 14
+  %before = load i32, ptr %free.field
+  %cpu = call i32 @sched_getcpu()
+  %moved = icmp ne i32 %cpu, %before
+  %asked = icmp ne i32 %anew, 0
+  %due = or i1 %moved, %asked
+  %number = zext i32 %cpu to i64
+  %known = icmp ult i64 %number, 1024
+  %possible = and i1 %due, %known
+  br i1 %possible, label %read, label %done
+read:
+  %others = alloca [16 x i64]
   %one = alloca [16 x i64]
-  call void @llvm.memset.p0.i64(ptr %set, i8 0, i64 128, i1 false)
-  call void @llvm.memset.p0.i64(ptr %one, i8 0, i64 128, i1 false)
-  %got = call i32 @sched_getaffinity(i32 0, i64 128, ptr %set)
-  br label %scan
+  call void @llvm.memset.p0.i64(ptr %others, i8 0, i64 128, i1 false)
+  %got = call i32 @sched_getaffinity(i32 0, i64 128, ptr %others)
+  %failed = icmp ne i32 %got, 0
+  br i1 %failed, label %done, label %reserve
+reserve:
+  store i32 %cpu, ptr %free.field
+  %own.index = lshr i64 %number, 6
+  %own.bit = and i64 %number, 63
+  %own.mask = shl i64 1, %own.bit
+  %own.inverse = xor i64 %own.mask, -1
+  %own.word = getelementptr i64, ptr %others, i64 %own.index
+  %with = load i64, ptr %own.word
+  %without = and i64 %with, %own.inverse
+  store i64 %without, ptr %own.word
+  %pinning = load atomic i32, ptr @relay.pinning monotonic, align 4
+  %pinned = icmp ne i32 %pinning, 0
+  br label %worker
+worker:
+  %slot = phi i64 [ 1, %reserve ], [ %slot.next, %placed ]
+  %last = phi i64 [ -1, %reserve ], [ %last.next, %placed ]
+  %thread.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %slot, i32 2
+  %thread = load i64, ptr %thread.field
+  br i1 %pinned, label %scan, label %everywhere
+everywhere:
+  %ignored = call i32 @pthread_setaffinity_np(i64 %thread, i64 128, ptr %others)
+  br label %placed
 scan:
-  %cpu = phi i64 [ 0, %entry ], [ %cpu.next, %next ]
-  %found = phi i32 [ 0, %entry ], [ %found.next, %next ]
-  %index = lshr i64 %cpu, 6
-  %bit = and i64 %cpu, 63
+  ; the next processor after that of the worker before
+  %at.before = phi i64 [ %last, %worker ], [ %at, %no ]
+  %at = add i64 %at.before, 1
+  %inside = icmp ult i64 %at, 1024
+  br i1 %inside, label %test, label %done
+test:
+  %index = lshr i64 %at, 6
+  %bit = and i64 %at, 63
   %mask = shl i64 1, %bit
-  %at = getelementptr i64, ptr %set, i64 %index
-  %word = load i64, ptr %at
+  %word.field = getelementptr i64, ptr %others, i64 %index
+  %word = load i64, ptr %word.field
   %hit = and i64 %word, %mask
-  %is = icmp ne i64 %hit, 0
-  %add = zext i1 %is to i32
-  %found.next = add i32 %found, %add
-  %target = add i32 %number, 2
-  %here = icmp eq i32 %found.next, %target
-  br i1 %here, label %stay, label %next
-next:
-  %cpu.next = add i64 %cpu, 1
-  %more = icmp ult i64 %cpu.next, 1024
-  br i1 %more, label %scan, label %done
+  %here = icmp ne i64 %hit, 0
+  br i1 %here, label %stay, label %no
+no:
+  br label %scan
 stay:
-  %slot = getelementptr i64, ptr %one, i64 %index
-  store i64 %mask, ptr %slot
-  %pinned = call i32 @sched_setaffinity(i32 0, i64 128, ptr %one)
-  br label %done
+  call void @llvm.memset.p0.i64(ptr %one, i8 0, i64 128, i1 false)
+  %one.word = getelementptr i64, ptr %one, i64 %index
+  store i64 %mask, ptr %one.word
+  %ignored2 = call i32 @pthread_setaffinity_np(i64 %thread, i64 128, ptr %one)
+  br label %placed
+placed:
+  %last.next = phi i64 [ %last, %everywhere ], [ %at, %stay ]
+  %slot.next = add i64 %slot, 1
+  %number.wide = zext i32 %workers to i64
+  %more = icmp ule i64 %slot.next, %number.wide
+  br i1 %more, label %worker, label %done
 done:
   ret void
 }
