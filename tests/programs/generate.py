@@ -340,7 +340,12 @@ def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) 
     scope = Scope((), tuple(signatures), const(generator.number(0, MAX_FUEL))).with_variables(*params)
     result = draw(plain)
     size = generator.number(0, max_size)
-    main = Function(params, generator.expr(scope, result, size), result)
+    if helpers and generator.number(0, 1):
+        result = generator.helpers[-1][1].ret_type
+        body = generator.helper(scope, result, size)
+    else:
+        body = generator.expr(scope, result, size)
+    main = Function(params, body, result)
     extent = generator.number(0, 5) if is_open else 0
     arguments = tuple(tensors.argument(generator, each, extent) for each in inputs)
     module = IRModule({**LIBRARY.functions, **helpers, **functions, GlobalVar("main"): main}, LIBRARY.type_definitions)

@@ -300,28 +300,16 @@ def _attention(net: _Network, x: Expr) -> Expr:
     return relay.nn.batch_matmul(relay.nn.softmax(scores), values, transpose_b=False)
 
 
+RARE: tuple[Step, ...] = (_padded_by_shape, _padded_by_shape, _placed, _power, _cast, _widened)
+"""What few passes look for, and no other step makes."""
 ANY_RANK: tuple[Step, ...] = (
-    _unary, _scalar, _root, _power, _binary, _product, _chosen, _cast, _widened, _sum, _softmax, _joined, _parted,
-    _sliced, _turned, _reshaped, _padded_by_shape, _padded_by_shape, _placed, _placed,
+    _unary, _scalar, _root, _binary, _product, _chosen, _sum, _softmax, _joined, _parted, _sliced, _turned, _reshaped,
+    *RARE, *RARE,
 )  # fmt: skip
 BY_RANK: dict[int, tuple[Step, ...]] = {
-    4: (_convolution,) * 5
-    + (
-        _branches,
-        _padded,
-        _padded,
-        _scaled,
-        _scaled,
-        _channels,
-        _channels,
-        _channels,
-        _batch_norm,
-        _pooled,
-        _globally_pooled,
-        _flat,
-    ),
+    4: (_convolution, _padded, _branches, _scaled, _channels) * 3 + (_batch_norm, _pooled, _globally_pooled, _flat),
     3: (_batch_product, _batch_products, _batch_products, _attention, _attention, _layer_norm),
-    2: (_layer, _layer, _layer, _layers, _matrix, _layer_norm),
+    2: (_layer, _layer, _layers, _layers, _matrix, _layer_norm),
 }
 
 

@@ -73,7 +73,9 @@ OPTIMIZATIONS = (
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
-SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. SimplifyExpr runs again behind
+SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. SimplifyKnownCases finds what is known when
+functions are in place, and AccumulateRecursion the branches that it leaves; LiftCalledFunctions comes behind both loop
+passes, which look at functions inside functions too. SimplifyExpr runs again behind
 RecognizeAttention, which leaves reshapes of reshapes. CombineParallelDense saves two kernels a layer of an encoder, its
 slices fuse into what splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of
 the slices cost more than the wider convolution saves.
