@@ -40,7 +40,7 @@ def run(
         seed = options.seed * 1_000_000 + batch
         ran += _batch(examples, lambda example: check(example, options.repro), seed, min(BATCH, options.count - ran))
     console = Console()
-    console.print(f"{ran} programs, no disagreement, {ran / (process_time() - start):.1f} a second of processor time")
+    console.print(f"{ran} examples, no disagreement, {ran / (process_time() - start):.1f} a second of processor time")
     report(console, ran)
 
 

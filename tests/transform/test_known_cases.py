@@ -13,7 +13,14 @@ from relay.ir.expr import Call, Clause, Expr, Function, If, Let, Match, PatternC
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ir.types import FuncType, scalar_type
-from relay.transform import LiftCalledFunctions, RemoveUnusedFunctions, SimplifyKnownCases
+from relay.transform import (
+    LambdaLift,
+    LiftCalledFunctions,
+    PartialEvaluate,
+    RemoveUnusedFunctions,
+    SimplifyKnownCases,
+    Validation,
+)
 from relay.transform.partial_evaluate.limits import operations_of
 from tests.growth import is_linear
 from tests.programs.generate import Program, programs
@@ -100,3 +107,16 @@ def test_lifting_is_linear() -> None:
     assert is_linear(lambda length: LiftCalledFunctions(modules[length]), 60)
     lifted = LiftCalledFunctions(modules[60])
     assert sum(name.name_hint.startswith("main_f") for name in lifted.functions) == 60
+
+
+def test_a_function_that_calls_itself_is_typed_when_it_is_lifted() -> None:
+    source = """#[version = "0.0.5"]
+    def @main(%x: bool) -> int32 {
+      let %loop = fn (%i: int32) -> int32 {
+        if (%i <= 0) { 0 } else { let %t = %loop(%i - 1); if (%x) { %t } else { 1 } }
+      };
+      %loop(3)
+    }"""
+    with relay.transform.PassContext(instruments=[Validation()]):
+        lifted = LambdaLift(relay.parse(source))
+        PartialEvaluate(lifted)

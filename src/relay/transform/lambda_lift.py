@@ -21,11 +21,11 @@ from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.type_variables import free_type_vars
 from relay.ir.types import FuncType, TypeVar
-from relay.ir.variables import free_vars, substitute
+from relay.ir.variables import free_vars
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
-from relay.transform.rewriting import copied, rewrite_nodes, same_type, with_body
+from relay.transform.rewriting import copied, rewrite_nodes, same_type
 
 
 @module_pass("LambdaLift", level=1)
@@ -60,7 +60,7 @@ class _Lifting:
         captures = tuple(var for var in free_vars(function) if var is not own)
         maker: Expr = Call(name, captures, span=function.span) if captures else name
         if own is not None:
-            function = with_body(function, substitute(function.body, {own: maker}))
+            function = rewrite_nodes(function, lambda _, new: maker if new is own else new)
         if captures:
             lifted = Function(captures, function.with_attr("Closure", 1), span=function.span)
         else:
