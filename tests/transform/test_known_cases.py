@@ -9,7 +9,23 @@ from hypothesis import HealthCheck, given, settings
 
 import relay
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Call, Clause, Expr, Function, If, Let, Match, PatternConstructor, PatternVar, Var
+from relay.ir.expr import (
+    Call,
+    Clause,
+    Expr,
+    Function,
+    If,
+    Let,
+    Match,
+    PatternConstructor,
+    PatternVar,
+    RefCreate,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ir.types import FuncType, scalar_type
@@ -28,7 +44,7 @@ from tests.transform.recursions import recursions
 
 FLOAT = scalar_type("float32")
 PRELUDE = relay.prelude.Prelude()
-SOME, NONE = (getattr(PRELUDE, name) for name in ("Some", "None"))
+SOME, NONE = (each for each in PRELUDE.mod.constructors() if each.belong_to.name == "Option")
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -41,7 +57,7 @@ def test_code_does_not_grow(program: Program) -> None:
 def choices(length: int, x: Var, c: Var) -> Expr:
     """Matches on what the matches before them make."""
     value: Expr = If(c, Call(SOME, (x,)), Call(NONE, ()))
-    for _ in range(length):
+    for __ in range(length):
         inner = Var("v")
         taken = Clause(PatternConstructor(SOME, (PatternVar(inner),)), Call(SOME, (relay.exp(relay.tanh(inner)),)))
         value = Match(value, (taken, Clause(PatternConstructor(NONE), Call(NONE, ()))))
@@ -54,7 +70,7 @@ def choices(length: int, x: Var, c: Var) -> Expr:
 def nested_functions(length: int, x: Var, _: Var) -> Expr:
     """Functions that are called once, each in the one behind it."""
     body: Expr = relay.exp(x)
-    for _ in range(length):
+    for __ in range(length):
         function, parameter = Var("f"), Var("p", FLOAT)
         body = Let(function, Function((parameter,), relay.tanh(parameter)), Call(function, (body,)))
     return body
@@ -63,17 +79,17 @@ def nested_functions(length: int, x: Var, _: Var) -> Expr:
 def refs(length: int, x: Var, _: Var) -> Expr:
     """A ref that is written again and again."""
     ref = Var("r")
-    body: Expr = relay.ir.expr.RefRead(ref)
-    for _ in range(length):
-        body = Let(Var("u"), relay.ir.expr.RefWrite(ref, relay.exp(relay.ir.expr.RefRead(ref))), body)
-    return Let(ref, relay.ir.expr.RefCreate(x), body)
+    body: Expr = RefRead(ref)
+    for __ in range(length):
+        body = Let(Var("u"), RefWrite(ref, relay.exp(RefRead(ref))), body)
+    return Let(ref, RefCreate(x), body)
 
 
 def tuples(length: int, x: Var, _: Var) -> Expr:
-    value: Expr = relay.Tuple([x, x])
-    for _ in range(length):
-        value = relay.Tuple([relay.TupleGetItem(value, 1), relay.exp(relay.TupleGetItem(value, 0))])
-    return relay.TupleGetItem(value, 0)
+    value: Expr = Tuple((x, x))
+    for __ in range(length):
+        value = Tuple((TupleGetItem(value, 1), relay.exp(TupleGetItem(value, 0))))
+    return TupleGetItem(value, 0)
 
 
 def program(build: Callable[[int, Var, Var], Expr], length: int) -> IRModule:
@@ -96,7 +112,7 @@ def calling(length: int, x: Var, _: Var) -> Expr:
     for position in reversed(range(length)):
         parameter = Var("p", FLOAT)
         inner: Expr = relay.add(parameter, x)
-        for _ in range(2 if position else 0):
+        for __ in range(2 if position else 0):
             inner = Call(names[position - 1], (inner,))
         body = Let(names[position], Function((parameter,), inner, FLOAT), body)
     return body
@@ -117,6 +133,6 @@ def test_a_function_that_calls_itself_is_typed_when_it_is_lifted() -> None:
       };
       %loop(3)
     }"""
-    with relay.transform.PassContext(instruments=[Validation()]):
+    with relay.transform.PassContext(instruments=(Validation(),)):
         lifted = LambdaLift(relay.parse(source))
         PartialEvaluate(lifted)

@@ -20,7 +20,7 @@ Floating point: EXACT.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -44,7 +44,7 @@ from relay.ir.expr import (
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.type_traversal import type_symbols
-from relay.ir.types import FuncType, GlobalTypeVar, RefType, TupleType, Type, TypeCall, TypeVar, type_children
+from relay.ir.types import FuncType, GlobalTypeVar, RefType, TupleType, Type, TypeCall, TypeVar, type_parts
 from relay.ir.variables import bound_vars, renaming
 from relay.transform.context import PassContext
 from relay.transform.eta_expand import eta_expand
@@ -152,7 +152,9 @@ class _Data:
                 if made is None:
                     return Call(callee, arguments, span=call.span)
                 captures = tuple(self._type(each.checked_type) for each in self.module[callee].params)
-                if any(isinstance(part, RefType) and type_symbols(part) for each in captures for part in _parts(each)):
+                if any(
+                    isinstance(part, RefType) and type_symbols(part) for each in captures for part in type_parts(each)
+                ):
                     raise _refusal(f"@{callee.name_hint} takes along a ref to what has the extents of its caller")
                 constructor = self._family(made.checked_type).constructor(callee, captures)
                 return Call(constructor, arguments, span=call.span)
@@ -211,7 +213,7 @@ class _Data:
     def _family(self, type_: Type | None) -> _Family:
         if not isinstance(type_, FuncType):
             raise CompilerBug("Defunctionalization", f"a function of type {type_}")
-        if type_symbols(type_) or any(isinstance(part, TypeVar) for part in _parts(type_)):
+        if type_symbols(type_) or any(isinstance(part, TypeVar) for part in type_parts(type_)):
             raise _refusal(f"a function of type {type_} is a value: which functions it may be depends on its caller")
         first_order = FuncType(tuple(map(self._type, type_.arg_types)), self._type(type_.ret_type))
         known = self.families.get(first_order)
@@ -267,15 +269,7 @@ def _fresh(name: str, taken: Collection[str]) -> str:
 
 
 def _holds_functions(type_: Type) -> bool:
-    return any(isinstance(part, FuncType) for part in _parts(type_))
-
-
-def _parts(type_: Type) -> Iterator[Type]:
-    stack = [type_]
-    while stack:
-        part = stack.pop()
-        yield part
-        stack.extend(type_children(part))
+    return any(isinstance(part, FuncType) for part in type_parts(type_))
 
 
 def _refusal(message: str) -> RelayError:

@@ -6,10 +6,11 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Union
 
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import type_leaves
-from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_children
+from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
 from relay.transform.rewriting import copied, rewrite_nodes, without_unused
@@ -79,14 +80,11 @@ def has_numbers_only(type_: Type | None) -> bool:
     """Whether a type has no extents but numbers, and no generic functions inside: calls of such types check nothing."""
     if type_ is None:
         return False
-    stack = [type_]
-    while stack:
-        each = stack.pop()
+    for each in type_parts(type_):
         if isinstance(each, TensorType) and not all(isinstance(extent, int) for extent in each.shape):
             return False
         if isinstance(each, FuncType) and each.type_params and each is not type_:
             return False
-        stack.extend(type_children(each))
     return True
 
 
@@ -94,18 +92,13 @@ def has_numbers_only(type_: Type | None) -> bool:
 class Lifting:
     """Functions inside functions as global ones that take first what they use from around them."""
 
-    taken: set[GlobalVar]
+    names: FreshNames
     functions: dict[GlobalVar, Function]
     _lifted: dict[int, tuple[Function, tuple[GlobalVar, tuple[Var, ...]] | None]] = field(default_factory=dict)
     _uncurried: dict[GlobalVar, GlobalVar | None] = field(default_factory=dict)
 
     def fresh_name(self, base: str) -> GlobalVar:
-        name, number = GlobalVar(base), 1
-        while name in self.taken:
-            number += 1
-            name = GlobalVar(f"{base}{number}")
-        self.taken.add(name)
-        return name
+        return GlobalVar(self.names.take(base))
 
     def lifted(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
         """The global function for one inside `outer`, where `own` is the variable by which it calls itself, and the

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
@@ -31,14 +32,14 @@ from relay.transform.rewriting import copied, rewrite_nodes, same_type
 @module_pass("LambdaLift", level=1)
 def lambda_lift(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make every function inside a function global."""
-    lifting = _Lifting(module)
+    lifting = _Lifting(FreshNames(module.__contains__))
     changed = {name: lifting.without_inner(name, function) for name, function in module.functions.items()}
     return module.with_functions({**changed, **lifting.made}) if lifting.made else module
 
 
 @dataclass(frozen=True, slots=True)
 class _Lifting:
-    module: IRModule
+    names: FreshNames
     made: dict[GlobalVar, Function] = field(default_factory=dict)
 
     def without_inner(self, name: GlobalVar, function: Function) -> Function:
@@ -56,7 +57,7 @@ class _Lifting:
 
     def _maker(self, function: Function, own: Var | None, outer: GlobalVar) -> Expr:
         """What stands for a function: the global one that it becomes, or the call that makes its closure."""
-        name = self._fresh_name(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
+        name = GlobalVar(self.names.take(f"{outer.name_hint}_{own.name_hint if own else 'fn'}"))
         captures = tuple(var for var in free_vars(function) if var is not own)
         maker: Expr = Call(name, captures, span=function.span) if captures else name
         if own is not None:
@@ -67,13 +68,6 @@ class _Lifting:
             lifted = function
         self.made[name] = copied(_quantified(lifted, (*captures, function)))
         return same_type(maker, function)
-
-    def _fresh_name(self, base: str) -> GlobalVar:
-        name, number = GlobalVar(base), 1
-        while name in self.module or name in self.made:
-            number += 1
-            name = GlobalVar(f"{base}{number}")
-        return name
 
 
 def _is_liftable(node: Expr) -> bool:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order
@@ -40,7 +41,7 @@ MOST_PARAMETERS = 16
 @module_pass("LiftCalledFunctions", level=2)
 def lift_called_functions(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make functions that are only called global, with what they take from around them as parameters."""
-    lifting = Lifting(set(module.functions), {})
+    lifting = Lifting(FreshNames(module.__contains__), {})
     functions = {name: _without_called(name, function, lifting) for name, function in module.functions.items()}
     return module.with_functions({**functions, **lifting.functions}) if lifting.functions else module
 
