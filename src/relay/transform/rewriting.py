@@ -22,9 +22,11 @@ class Uses:
 
 
 def same_type(expr: AnyExpr, model: Expr) -> AnyExpr:
-    """`expr`, which has the type of `model`, with that type recorded."""
+    """`expr`, which has the type of `model`, with that type recorded; and its type arguments, if it calls the same."""
     if expr.checked_type is None and model.checked_type is not None:
         record_type(expr, model.checked_type)
+        if isinstance(expr, Call) and isinstance(model, Call) and expr.op is model.op:
+            record_type_args(expr, model.type_args)
     return expr
 
 
@@ -52,10 +54,7 @@ def rewrite_typed(function: Function, step: Callable[[Expr, Uses], Expr]) -> Fun
 
 def _rebuilt(node: Expr, parts: Sequence[Expr]) -> Expr:
     """The node with other parts of the same types: what inference found of it still holds."""
-    rebuilt = same_type(rebuild(node, parts), node)
-    if isinstance(node, Call) and isinstance(rebuilt, Call) and rebuilt.op is node.op:
-        record_type_args(rebuilt, node.type_args)
-    return rebuilt
+    return same_type(rebuild(node, parts), node)
 
 
 def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Function:
