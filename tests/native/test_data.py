@@ -87,7 +87,8 @@ def test_patterns_are_tried_in_order():
        @f((Cons(%x, Nil), None)), @f((Cons(%x, Cons(2, Cons(1, Nil))), Some(4))))
     }"""
     )
-    assert [int(each) for each in check(source, np.int32(3))] == [6, 6, 3, 7, 7, 6]
+    found = check(source, np.int32(3), opt_level=0)  # later nothing is left of the data
+    assert [int(each) for each in found] == [6, 6, 3, 7, 7, 6]
 
 
 def test_a_match_that_nothing_fits():

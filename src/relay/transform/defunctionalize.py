@@ -140,6 +140,8 @@ class _Data:
                 data, *bodies = map(self._value, children(node), parts)
                 patterns = (self._pattern(clause.lhs) for clause in clauses)
                 return Match(data, tuple(map(Clause, patterns, bodies)), complete, span=node.span)
+            case Function(attrs=attrs) if not attrs:
+                raise _refusal(f"a function of type {node.checked_type} has the extents of the function around it")
             case _:
                 return rebuild(node, list(map(self._value, children(node), parts)))
 
@@ -150,6 +152,10 @@ class _Data:
                 if made is None:
                     return Call(callee, arguments, span=call.span)
                 captures = tuple(self._type(each.checked_type) for each in self.module[callee].params)
+                if any(
+                    isinstance(part, RefType) and type_symbols(part) for each in captures for part in type_parts(each)
+                ):
+                    raise _refusal(f"@{callee.name_hint} takes along a ref to what has the extents of its caller")
                 constructor = self._family(made.checked_type).constructor(callee, captures)
                 return Call(constructor, arguments, span=call.span)
             case Call(op=GlobalVar() as maker) if maker in self.module and _closure(self.module[maker]) is not None:
@@ -246,7 +252,7 @@ def _is_first_order(function: Function) -> bool:
     order = post_order(function.body)
     called = {id(node.op) for node in order if isinstance(node, Call)} - {id(function.body)}
     called -= {id(part) for node in order for part in (node.args if isinstance(node, Call) else children(node))}
-    values = [node for node in (*function.params, *order) if id(node) not in called]
+    values = [*function.params, *(node for node in order if id(node) not in called)]
     return not any(isinstance(each, GlobalVar) or _is_of_functions(each) for each in values)
 
 

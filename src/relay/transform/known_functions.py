@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Union
 
 from relay.base.fresh_names import FreshNames
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
-from relay.transform.rewriting import copied, rewrite_nodes
+from relay.transform.rewriting import copied, rewrite_nodes, without_unused
 
 Target: TypeAlias = Union[GlobalVar, Constructor, Op]
 
@@ -120,7 +120,7 @@ class Lifting:
                 return Call(name, (*captures, *rebuilt.args), span=node.span)
             return rebuilt
 
-        self.functions[name] = _global((*captures, *function.params), rewrite_nodes(function, step), ())
+        self.functions[name] = lifted_function((*captures, *function.params), rewrite_nodes(function, step), ())
         return name, captures
 
     def uncurried(self, name: GlobalVar) -> GlobalVar | None:
@@ -137,34 +137,12 @@ class Lifting:
         if not has_numbers_only(maker.checked_type):
             return None
         new = self.fresh_name(f"{name.name_hint}_fn")
-        self.functions[new] = _global((*maker.params, *inner.params), inner, maker.type_params)
+        self.functions[new] = lifted_function((*maker.params, *inner.params), inner, maker.type_params)
         return new
 
     def without_unused(self, function: Function) -> Function:
         """The function without bindings of functions that are named nowhere."""
-        bound = {n.var: n.value for n in post_order(function.body) if isinstance(n, Let) and self._is_made(n.value)}
-        used: set[Var] = set()
-        met: set[int] = set()
-        stack: list[Expr] = [function.body]
-        while stack:
-            node = stack.pop()
-            if id(node) in met:
-                continue
-            met.add(id(node))
-            if isinstance(node, Var) and node in bound:
-                used.add(node)
-                stack.append(bound[node])
-            elif isinstance(node, Let) and node.var in bound:
-                stack.append(node.body)
-            else:
-                stack.extend(children(node))
-
-        def step(_: Expr, rebuilt: Expr) -> Expr:
-            if isinstance(rebuilt, Let) and rebuilt.var in bound and rebuilt.var not in used:
-                return rebuilt.body
-            return rebuilt
-
-        return function if used == set(bound) else rewrite_nodes(function, step)
+        return without_unused(function, self._is_made)
 
     def _is_made(self, value: Expr) -> bool:
         """Whether a value is a function that is made without doing anything else."""
@@ -173,7 +151,7 @@ class Lifting:
         return isinstance(value, Function)
 
 
-def _global(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
+def lifted_function(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
     """A typed global function, its types written out, of the body of a typed function."""
     given = {each: typed_var(each.name_hint, each.checked_type) for each in params if each.checked_type is not None}
     body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body
