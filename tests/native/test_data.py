@@ -171,21 +171,6 @@ def test_cycles_through_refs_are_freed_with_the_call():
     assert alive == [2]  # the cycle, which the end of the call frees
 
 
-REFUSED = {
-    "closure-result": "def @main(%x: float32) { let %f = fn (%y: float32) { %y + %x }; (%f, %x) }",
-    "ref-result": "def @main(%x: float32) { let %r = ref(%x); (%r, %x) }",
-    "function-argument": "def @main(%f: fn (float32) -> float32, %x: float32) { %f(%x) }",
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_native_code_cannot_run_yet_is_named(name):
-    with pytest.raises(relay.RelayError) as caught:
-        relay.build(module(REFUSED[name]))
-    assert caught.value.rule == "not-native-yet"
-    check_message("native", name, caught.value)
-
-
 def test_operators_take_tuples_as_they_are():
     """Parameters, results of operators and of calls, fields of data: no Tuple is written where the operator is."""
     check(
