@@ -9,10 +9,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+import relay
+from relay.ir.expr import Call, GlobalVar
+from relay.ir.traversal import post_order
+from relay.transform import RemoveUnusedFunctions
 from tests.programs.generate import Program
 from tests.transform import every_pass
-from tests.transform.every_pass import KINDS, Example, examples
-from tests.transform.passes import PASSES
+from tests.transform.every_pass import CHECKED, KINDS, Example, examples
+from tests.transform.passes import CONTEXT, PASSES
 
 REPRO = Path(".repro")
 WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # minutes, which the campaign takes
@@ -51,3 +55,22 @@ def test_passes_have_something_to_do() -> None:
     holds()
     assert {name for name in OFTEN if not did[name]} == set()
     assert all(did[f"refused {name}"] <= did[name] for name in PASSES)
+
+
+GENERIC = """#[version = "0.0.5"]
+def @main(%x: float32, %xs: List[float32]) {
+  let %y = add(%x, multiply(sqrt(%x), 1f));
+  let %z = tanh(2f);
+  @map(fn (%a: float32) { add(%a, %y) }, Cons(%y, Cons(%z, %xs)))
+}"""
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_calls_of_generic_functions_keep_their_type_arguments(name: str) -> None:
+    before = RemoveUnusedFunctions(relay.parse(GENERIC))
+    with CONTEXT:
+        after = CHECKED[name](before)
+    for function in after.functions.values():
+        for call in post_order(function.body):
+            if isinstance(call, Call) and isinstance(call.op, GlobalVar) and call.op in after:
+                assert len(call.type_args) == len(after[call.op].type_params)

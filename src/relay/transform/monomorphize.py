@@ -96,7 +96,7 @@ class _Copies:
         if name in self._copied:
             return GlobalVar(self._fresh.take(name.name_hint))
         self._copied.add(name)
-        return name
+        return GlobalVar(name.name_hint)  # another function, which is not generic
 
 
 def _refusal(name: GlobalVar, what: str, where: Expr) -> RelayError:
