@@ -42,9 +42,11 @@ from relay.ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleTy
 from tests.programs import tensors
 from tests.programs.universe import (
     BOOL,
+    FLOAT,
     INT,
     OPEN_VECTOR,
     TENSORS,
+    VECTOR,
     Universe,
     any_type,
     first_order,
@@ -59,14 +61,17 @@ infer_type(LIBRARY)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """A module, and arguments for its `@main`."""
+    """A module, and arguments for its `@main`: arrays, then maybe Python functions. `calls` are what the functions in
+    its result are called with, one after another."""
 
     module: IRModule
-    arguments: tuple[np.ndarray[Any, Any], ...]
+    arguments: tuple[Any, ...]
+    calls: tuple[np.ndarray[Any, Any], ...] = ()
 
     def __repr__(self) -> str:
         own = {name: each for name, each in self.module.functions.items() if name not in LIBRARY.functions}
-        return f"\n{IRModule(own).astext()}\narguments: {self.arguments}"
+        calls = f"\nresults are called with {self.calls}" if self.calls else ""
+        return f"\n{IRModule(own).astext()}\narguments: {self.arguments}{calls}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))
@@ -318,15 +323,43 @@ def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) 
         signatures.append((GlobalVar(f"f{position}"), FuncType((INT, *parameters), draw(plain))))
     functions = {name: _global_function(generator, type_, signatures, max_size) for name, type_ in signatures}
     inputs = _inputs(draw, generator, 3)
-    params = tuple(generator.fresh(each, "x") for each in inputs)
+    taken = [
+        FuncType((each,), each) for each in draw(_seldom(st.lists(st.sampled_from(CALLED), min_size=1, max_size=2)))
+    ]
+    params = tuple(generator.fresh(each, "x") for each in (*inputs, *taken))
     scope = Scope((), tuple(signatures), const(generator.number(0, MAX_FUEL))).with_variables(*params)
-    result = draw(plain)
+    given = draw(_seldom(st.tuples(st.sampled_from(CALLED), plain)))
+    result = _with_functions(draw, FuncType(given[:1], given[1])) if given else draw(plain)
     size = generator.number(0, max_size)
     main = Function(params, generator.expr(scope, result, size), result)
     extent = generator.number(0, 5) if is_open else 0
-    arguments = tuple(tensors.argument(generator, each, extent) for each in inputs)
+    arguments: list[Any] = [tensors.argument(generator, each, extent) for each in inputs]
+    arguments += [draw(st.sampled_from(PYTHON_FUNCTIONS)) for _ in taken]
+    calls = tuple(tensors.argument(generator, given[0], extent) for _ in range(generator.number(1, 3))) if given else ()
     module = IRModule({**LIBRARY.functions, **functions, GlobalVar("main"): main}, LIBRARY.type_definitions)
-    return Program(module, arguments)
+    return Program(module, tuple(arguments), calls)
+
+
+def _seldom(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Nothing, in most programs."""
+    return st.one_of(st.just(()), st.just(()), st.just(()), strategy)
+
+
+def _with_functions(draw: Callable[[st.SearchStrategy[Any]], Any], type_: FuncType) -> Type:
+    """A type that holds such functions."""
+    return draw(st.sampled_from((type_, TupleType((INT, type_)), list_of(type_), RefType(type_))))
+
+
+def double(x: Any) -> Any:
+    return x + x
+
+
+def same(x: Any) -> Any:
+    return x
+
+
+CALLED = (INT, FLOAT, VECTOR)
+PYTHON_FUNCTIONS = (double, same)
 
 
 def _inputs(draw: Callable[[st.SearchStrategy[Any]], Any], generator: Generator, most: int) -> list[TensorType]:
