@@ -61,14 +61,17 @@ infer_type(LIBRARY)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """A module, and arguments for its `@main`."""
+    """A module, and arguments for its `@main`: arrays, then maybe Python functions. `calls` are what the functions in
+    its result are called with, one after another."""
 
     module: IRModule
-    arguments: tuple[np.ndarray[Any, Any], ...]
+    arguments: tuple[Any, ...]
+    calls: tuple[np.ndarray[Any, Any], ...] = ()
 
     def __repr__(self) -> str:
         own = {name: each for name, each in self.module.functions.items() if name not in LIBRARY.functions}
-        return f"\n{IRModule(own).astext()}\narguments: {self.arguments}"
+        calls = f"\nresults are called with {self.calls}" if self.calls else ""
+        return f"\n{IRModule(own).astext()}\narguments: {self.arguments}{calls}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))
@@ -322,8 +325,12 @@ def _contains(type_: Type, inner: Type) -> bool:
 
 
 @st.composite
-def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) -> Program:
-    """A program with up to three global functions that may call each other, and arguments for its `@main`."""
+def programs(
+    draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24, functions_cross: bool = False
+) -> Program:
+    """A program with up to three global functions that may call each other, and arguments for its `@main`. It may take
+    and give functions where `functions_cross`."""
+    cross = _seldom if functions_cross else _never
     is_open = draw(st.booleans())
     generator = Generator(draw, tuple(each for each in TENSORS if each != OPEN_VECTOR))
     helpers = _helpers(generator, max_size // 3)
@@ -336,9 +343,11 @@ def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) 
         signatures.append((GlobalVar(f"f{position}"), FuncType((INT, *parameters), draw(plain))))
     functions = {name: _global_function(generator, type_, signatures, max_size) for name, type_ in signatures}
     inputs = _inputs(draw, generator, 3)
-    params = tuple(generator.fresh(each, "x") for each in inputs)
+    taken = [FuncType((each,), each) for each in draw(cross(st.lists(st.sampled_from(CALLED), min_size=1, max_size=2)))]
+    params = tuple(generator.fresh(each, "x") for each in (*inputs, *taken))
     scope = Scope((), tuple(signatures), const(generator.number(0, MAX_FUEL))).with_variables(*params)
-    result = draw(plain)
+    given = draw(cross(st.tuples(st.sampled_from(CALLED), plain)))
+    result = _with_functions(draw, FuncType(given[:1], given[1])) if given else draw(plain)
     size = generator.number(0, max_size)
     if helpers and generator.number(0, 1):
         result = generator.helpers[-1][1].ret_type
@@ -347,9 +356,37 @@ def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) 
         body = generator.expr(scope, result, size)
     main = Function(params, body, result)
     extent = generator.number(0, 5) if is_open else 0
-    arguments = tuple(tensors.argument(generator, each, extent) for each in inputs)
+    arguments: list[Any] = [tensors.argument(generator, each, extent) for each in inputs]
+    arguments += [draw(st.sampled_from(PYTHON_FUNCTIONS)) for _ in taken]
+    calls = tuple(tensors.argument(generator, given[0], extent) for _ in range(generator.number(1, 3))) if given else ()
     module = IRModule({**LIBRARY.functions, **helpers, **functions, GlobalVar("main"): main}, LIBRARY.type_definitions)
-    return Program(module, arguments)
+    return Program(module, tuple(arguments), calls)
+
+
+def _never(_: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.just(())
+
+
+def _seldom(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Nothing, in most programs."""
+    return st.one_of(st.just(()), st.just(()), st.just(()), strategy)
+
+
+def _with_functions(draw: Callable[[st.SearchStrategy[Any]], Any], type_: FuncType) -> Type:
+    """A type that holds such functions."""
+    return draw(st.sampled_from((type_, TupleType((INT, type_)), list_of(type_), RefType(type_))))
+
+
+def double(x: Any) -> Any:
+    return x + x
+
+
+def same(x: Any) -> Any:
+    return x
+
+
+CALLED = (INT, FLOAT, VECTOR)
+PYTHON_FUNCTIONS = (double, same)
 
 
 def _inputs(draw: Callable[[st.SearchStrategy[Any]], Any], generator: Generator, most: int) -> list[TensorType]:

@@ -69,7 +69,8 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Progr
     failures = tuple(procedures.failures)
 
     def finish(entry: ProcedureEntry) -> ProcedureEntry:
-        return replace(entry, failures=failures, deep=bool(arities) or is_deep(by_name, entry.procedure))
+        starts = by_name if arities else [entry.procedure]  # a function that comes in may be any that came out
+        return replace(entry, failures=failures, deep=is_deep(by_name, starts))
 
     return Program(
         tuple(functions),

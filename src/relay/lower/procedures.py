@@ -209,9 +209,9 @@ class Procedures:
         return opened.closed()
 
 
-def is_deep(procedures: Mapping[str, Procedure], start: str) -> bool:
-    """Whether running procedure `start` may nest calls without a bound that the program shows: calls of closures, or
-    calls that are not in tail position within a cycle of calls."""
+def is_deep(procedures: Mapping[str, Procedure], starts: Iterable[str]) -> bool:
+    """Whether running one of these procedures may nest calls without a bound that the program shows: calls of closures,
+    or calls that are not in tail position within a cycle of calls."""
     calls: dict[str, list[str]] = {}
     nested: dict[str, list[str]] = {}
     for name, procedure in procedures.items():
@@ -220,7 +220,7 @@ def is_deep(procedures: Mapping[str, Procedure], start: str) -> bool:
         calls[name] = [*nested[name], *jumps]
         if any(isinstance(i, CallClosure) for b in procedure.blocks for i in b.instructions):
             return True
-    for component in strongly_connected([start], calls.__getitem__):
+    for component in strongly_connected(list(starts), calls.__getitem__):
         members = set(component)
         if any(callee in members for name in component for callee in nested[name]):
             return True

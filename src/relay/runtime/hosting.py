@@ -17,7 +17,7 @@ from relay.runtime.manifest import ValueSpec
 from relay.runtime.reading import Reader
 from relay.runtime.stored import HostFunction, Told
 
-MOST_NESTED = 100
+MOST_NESTED = 50
 """How deep calls may nest that go from Python to native code and back: each may have a thread of its own."""
 
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
