@@ -227,21 +227,6 @@ def test_every_level_gives_the_same_numbers(level):
     np.testing.assert_allclose(result, layer_result(x, WEIGHT), rtol=1e-5, atol=1e-6)
 
 
-NOT_NATIVE = {
-    "closure": "def @main(%x: float32) { let %f = fn (%y: float32) { %y + %x }; (%f, %x) }",
-    "function-input": "def @main(%f: fn (float32) -> float32, %x: float32) { %f(%x) }",
-}
-
-
-@pytest.mark.parametrize("name", NOT_NATIVE)
-def test_what_native_code_cannot_run_yet_is_named(name):
-    module = relay.parse(f'#[version = "0.0.5"]\n{NOT_NATIVE[name]}', "program.relay")
-    with pytest.raises(relay.RelayError) as caught:
-        relay.build(module)
-    assert caught.value.rule == "not-native-yet"
-    check_message("driver", f"not-native-{name}", caught.value)
-
-
 def test_the_context_of_the_user_counts():
     counts = relay.transform.NodeCounts()
     context = relay.PassContext(opt_level=3, disabled_pass=("FuseOps",), instruments=[counts])

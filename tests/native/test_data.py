@@ -87,7 +87,8 @@ def test_patterns_are_tried_in_order():
        @f((Cons(%x, Nil), None)), @f((Cons(%x, Cons(2, Cons(1, Nil))), Some(4))))
     }"""
     )
-    assert [int(each) for each in check(source, np.int32(3))] == [6, 6, 3, 7, 7, 6]
+    found = check(source, np.int32(3), opt_level=0)  # later nothing is left of the data
+    assert [int(each) for each in found] == [6, 6, 3, 7, 7, 6]
 
 
 def test_a_match_that_nothing_fits():
@@ -168,21 +169,6 @@ def test_cycles_through_refs_are_freed_with_the_call():
     alive = watch(executable)
     assert executable(np.int32(1)) == 1
     assert alive == [2]  # the cycle, which the end of the call frees
-
-
-REFUSED = {
-    "closure-result": "def @main(%x: float32) { let %f = fn (%y: float32) { %y + %x }; (%f, %x) }",
-    "ref-result": "def @main(%x: float32) { let %r = ref(%x); (%r, %x) }",
-    "function-argument": "def @main(%f: fn (float32) -> float32, %x: float32) { %f(%x) }",
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_native_code_cannot_run_yet_is_named(name):
-    with pytest.raises(relay.RelayError) as caught:
-        relay.build(module(REFUSED[name]))
-    assert caught.value.rule == "not-native-yet"
-    check_message("native", name, caught.value)
 
 
 def test_operators_take_tuples_as_they_are():

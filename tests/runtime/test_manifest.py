@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from relay.arith.expr import Symbol, evaluate, maximum, minimum
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec, TupleSpec, extent_from_json, extent_to_json
+from relay.runtime.extent_json import extent_from_json, extent_to_json
+from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec, TupleSpec
 
 N, M = Symbol("n"), Symbol("m")
 

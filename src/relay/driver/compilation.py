@@ -34,9 +34,9 @@ from relay.lower.program import (
     scalar_kernels,
 )
 from relay.runtime.artefact import Artefact
-from relay.runtime.executable import aligned_bytes
 from relay.runtime.heap import heap_bytes
 from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
+from relay.runtime.workspaces import aligned_bytes
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.pipelines import optimization_pipeline
 
@@ -164,7 +164,8 @@ class Compilation:
         most_arguments = max((len(each.parameters) for each in program.procedures), default=0)
         with_heap = (_heap_entry_spec(entry, most_arguments) for entry in program.entries)
         entries = (*map(_entry_spec, program.functions), *with_heap)
-        return Manifest(entries, self.provenance, self.backend.target, program.labels, program.data)
+        arities = tuple(len(entry.inputs) - 1 for entry in program.applying)
+        return Manifest(entries, self.provenance, self.backend.target, program.labels, program.data, arities)
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -211,7 +212,7 @@ def _heap_entry_spec(entry: ProcedureEntry, most_arguments: int) -> EntrySpec:
         name=entry.name,
         inputs=tuple(map(_input_spec, entry.inputs)),
         outputs=(),
-        result=HeapResult(),
+        result=HeapResult(entry.result),
         symbols=entry.symbols,
         workspace_bytes=heap_bytes(most_arguments),
         failures=entry.failures,

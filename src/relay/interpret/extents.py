@@ -18,9 +18,8 @@ from relay.arith.expr import (
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
 from relay.base.span import Span
-from relay.interpret.values import Closure, Environment, RefValue, Value
+from relay.interpret.values import Environment, RefValue, Value
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Constructor, Op
 from relay.ir.operator import Check
 from relay.ir.types import (
     AnyDimension,
@@ -79,7 +78,7 @@ def conforms(value: Value, type_: Type, environment: Environment) -> str:
                 if not isinstance(part, DataValue) or part.type_name != func.name:
                     return f"{_kind(part)} is not a {func}"
             case FuncType():
-                if not isinstance(part, (Closure, Constructor, Op)):
+                if isinstance(part, (np.ndarray, tuple, DataValue, RefValue)):
                     return f"{_kind(part)} is not a function"
             case RefType():
                 if not isinstance(part, RefValue):
@@ -113,7 +112,7 @@ def _kind(value: Value) -> str:
             return f"a {type_name}"
         case RefValue():
             return "a ref"
-        case Closure() | Constructor() | Op():
+        case _:
             return "a function"
 
 

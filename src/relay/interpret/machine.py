@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from relay.infer.constraints import attributes_of
 from relay.infer.explain import arity_error, callee_name, describe
 from relay.interpret.extents import concrete, conforms, enforce
 from relay.interpret.patterns import fits
-from relay.interpret.values import Closure, Environment, RefValue, Value, show_value
+from relay.interpret.values import Closure, Environment, RefValue, Value, show_value, to_value_of
 from relay.ir.attributes import Attributes
 from relay.ir.expr import (
     Call,
@@ -230,8 +230,10 @@ class Machine:
                 if len(arguments) != len(callee.function.params):
                     raise arity_error(node, None, len(callee.function.params))
                 self._push(frame, self._entered(callee, arguments, callee_name(node.op)))
-            case _:
+            case np.ndarray() | tuple() | DataValue() | RefValue():
                 raise RelayError(rule="not-a-function", message="what is called is not a function", span=node.span)
+            case _:
+                self._finish(frame, to_value_of(callee(*arguments), node.checked_type))
 
     def _entered(self, closure: Closure, arguments: tuple[Value, ...], name: str) -> Frame:
         function = closure.function
@@ -343,7 +345,10 @@ class Machine:
         return ref
 
     def ref_read(self, frame: Frame, node: RefRead) -> None:
-        self._finish(frame, self._ref(node.ref, frame, node).value)
+        value: object = self._ref(node.ref, frame, node).value
+        if isinstance(value, bool | int | float | list | np.generic):  # put there by Python
+            value = to_value_of(cast("object", value), node.checked_type)
+        self._finish(frame, cast("Value", value))
 
     def ref_write(self, frame: Frame, node: RefWrite) -> None:
         value = self.value(node.value, frame)

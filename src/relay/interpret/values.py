@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, Union
+from typing import TypeAlias, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from relay.base.dtypes import dtype_of
 from relay.ir.expr import Constructor, Function, Op
 from relay.ir.sharing import Scopes
-from relay.ir.types import GlobalTypeVar, Type, TypeCall
-from relay.runtime.values import DataValue, as_data, data_list
+from relay.ir.types import GlobalTypeVar, TupleType, Type, TypeCall
+from relay.runtime.values import DataValue, RefValue, as_data, data_list
 
 
 class Environment:
@@ -47,19 +47,16 @@ class Closure:
 
     def __call__(self, *arguments: ValueLike) -> Value:
         """The result for these arguments. Raises `RelayError` as a call in the program does."""
-        return self.apply(self, tuple(map(to_value, arguments)), "the function")
-
-
-@dataclass(slots=True, eq=False)
-class RefValue:
-    """A mutable cell: the one thing in the language that changes."""
-
-    value: Value
+        types = [param.checked_type or param.type_annotation for param in self.function.params]
+        given = map(to_value_of, arguments, types) if len(types) == len(arguments) else map(to_value, arguments)
+        return self.apply(self, tuple(given), "the function")
 
 
 MAX_SHOWN_DEPTH = 8
 Array: TypeAlias = NDArray[np.generic]
-Value: TypeAlias = Union[Array, "tuple[Value, ...]", Closure, DataValue, RefValue, Constructor, Op]
+Value: TypeAlias = Union[Array, "tuple[Value, ...]", Closure, DataValue, RefValue, Constructor, Op, "HostFunction"]
+HostFunction: TypeAlias = Callable[..., object]
+"""A function of Python's that stands where a program takes one."""
 ValueLike: TypeAlias = Union[Value, bool, int, float, "Sequence[ValueLike]"]
 
 
@@ -84,6 +81,8 @@ def to_value(like: object) -> Value:
             return np.asarray(like, np.int32)
         case float():
             return np.asarray(like, np.float32)
+        case _ if callable(like):
+            return like
         case _:
             array = np.asarray(like)
             dtype_of(array.dtype)
@@ -93,6 +92,9 @@ def to_value(like: object) -> Value:
 def to_value_of(like: object, type_: Type | None) -> Value:
     """A value where a type is wanted: Python lists become Relay's, None and other values options, instances of classes
     that `@relay.datatype` made values of that type."""
+    if isinstance(type_, TupleType) and isinstance(like, tuple):
+        parts = cast("tuple[object, ...]", like)
+        return tuple(map(to_value_of, parts, type_.fields)) if len(parts) == len(type_.fields) else to_value(parts)
     if not isinstance(type_, TypeCall | GlobalTypeVar):
         return to_value(like)
     name = type_.func.name if isinstance(type_, TypeCall) else type_.name
@@ -100,6 +102,8 @@ def to_value_of(like: object, type_: Type | None) -> Value:
     if made is None:
         return to_value(like)
     inner = type_.args[0] if isinstance(type_, TypeCall) and name in ("List", "Option") else None
+    if len(made.fields) == 1 and made.fields[0] is like:
+        return DataValue(made.type_name, made.constructor, (to_value_of(like, inner),))  # an option
     if name == "List" and inner is not None:
         return data_list(to_value_of(item, inner) for item in made)
     stack: list[object] = [like]
@@ -151,3 +155,5 @@ def _show(value: Value, depth: int) -> str:
             return f"the constructor {name}"
         case Op():
             return f"the operator {value.name}"
+        case _:
+            return "a function of Python's"

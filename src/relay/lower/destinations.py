@@ -28,6 +28,7 @@ from relay.lower.procedure import (
     Block,
     Box,
     CallClosure,
+    CallHost,
     CallProcedure,
     ComputeScalar,
     Field,
@@ -198,7 +199,7 @@ def _written(instruction: ProcedureInstruction) -> tuple[Register, ...]:
             return tuple(each.register if isinstance(each, Scalar) else each for each in outputs)
         case CallProcedure(results=results):
             return results
-        case CallClosure(result):
+        case CallClosure(result) | CallHost(result):
             return (result,)
         case StoreField() | Retain() | Release() | ReadExtent() | ReadElement() | CheckExtents():
             return ()

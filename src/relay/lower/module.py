@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from relay.arith.expr import free_symbols
+from relay.base.diagnostics import CompilerBug
 from relay.infer.checks import checks_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Check
 from relay.ir.sharing import scopes
+from relay.ir.type_traversal import free_type_leaves, type_symbols
 from relay.ir.types import (
     FuncType,
     GlobalTypeVar,
@@ -22,6 +24,7 @@ from relay.ir.types import (
     TypeCall,
     type_children,
 )
+from relay.lower.border import applying_entry, host_procedure
 from relay.lower.destinations import with_destinations
 from relay.lower.inputs import InputTypes
 from relay.lower.kernel_calls import Constants, KernelOf
@@ -29,7 +32,7 @@ from relay.lower.lowering import determined_symbols, extent_checks, input_value,
 from relay.lower.place import CheckExtents
 from relay.lower.procedures import Procedures, is_deep
 from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction, ValueParameter
-from relay.lower.refusal import not_native
+from relay.lower.refusal import not_crossing
 from relay.lower.run_time_checks import own_symbols
 from relay.lower.value_extents import value_extents
 from relay.runtime.manifest import CellLabel, ResultSpec, TensorLabel
@@ -58,17 +61,26 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Progr
             entries.append(_entry(name, function, checks.get(name, ()), procedures, types))
     procedures.finish()
     made = procedures.finished
+    arities = tuple(sorted(types.arities))
+    applying = tuple(map(applying_entry, arities))
     finished = with_destinations(made, procedures.label(CellLabel("tuple"))) if made else made
+    finished = [*finished, *(each for _, each in applying), *map(host_procedure, arities)]
     by_name = {each.name: each for each in finished}
     failures = tuple(procedures.failures)
+
+    def finish(entry: ProcedureEntry) -> ProcedureEntry:
+        starts = by_name if arities else [entry.procedure]  # a function that comes in may be any that came out
+        return replace(entry, failures=failures, deep=is_deep(by_name, starts))
+
     return Program(
         tuple(functions),
         tuple(constants.data),
         constants.size_bytes,
         tuple(finished),
-        tuple(replace(each, failures=failures, deep=is_deep(by_name, each.procedure)) for each in entries),
+        tuple(map(finish, entries)),
         tuple(procedures.labels),
         tuple(types.data.values()),
+        applying=tuple(finish(entry) for entry, _ in applying),
     )
 
 
@@ -96,13 +108,13 @@ def is_straight(function: Function) -> bool:
             case Call(op=Function() as callee) if callee.attrs.get("Primitive"):
                 if value_extents(callee) is not None:
                     return False
-            case Var() | Constant() | Tuple() | TupleGetItem():
+            case Var() | Constant() | Tuple() | TupleGetItem() if is_of_tensors(body.value.checked_type):
                 pass
             case _:
                 return False
         body = body.body
     return isinstance(body, (Var, Constant, Tuple)) and all(
-        is_of_tensors(each.checked_type) for each in function.params
+        is_of_tensors(each.checked_type) for each in (body, *function.params)
     )
 
 
@@ -126,31 +138,41 @@ def can_be_entered(function: Function, module: IRModule) -> bool:
 
 def is_data(type_: Type | None, module: IRModule) -> bool:
     """Whether values of a type hold neither functions nor refs."""
-    stack: list[Type | None] = [type_]
+    return type_ is not None and not any(isinstance(each, FuncType | RefType) for each in held_types(type_, module))
+
+
+def can_cross(type_: Type, module: IRModule) -> bool:
+    """Whether callers can make values of a type, or take them: functions among them must not be generic."""
+    if is_data(type_, module):
+        return True
+    generic = any(isinstance(each, FuncType) and each.type_params for each in held_types(type_, module))
+    return not generic and not free_type_leaves(type_)
+
+
+def held_types(type_: Type, module: IRModule) -> Iterator[Type]:
+    """The types that stand in a type, and in the data types that it names."""
+    stack = [type_]
     met: set[GlobalTypeVar] = set()
     while stack:
         each = stack.pop()
-        match each:
-            case FuncType() | RefType() | None:
-                return False
-            case GlobalTypeVar() | TypeCall():
-                name = each if isinstance(each, GlobalTypeVar) else each.func
-                if name not in met and name in module.type_definitions:
-                    met.add(name)
-                    stack += [part for made in module.type_definitions[name].constructors for part in made.inputs]
-            case _:
-                pass
+        yield each
+        if isinstance(each, GlobalTypeVar | TypeCall):
+            name = each if isinstance(each, GlobalTypeVar) else each.func
+            if name not in met and name in module.type_definitions:
+                met.add(name)
+                stack += [part for made in module.type_definitions[name].constructors for part in made.inputs]
         stack += type_children(each)
-    return True
 
 
 def _entry(
     name: GlobalVar, function: Function, checks: Sequence[Check], procedures: Procedures, types: InputTypes
 ) -> ProcedureEntry:
+    types.begin(symbol for each in function.params for symbol in type_symbols(_typed(each)))
     inputs: list[Parameter | ValueParameter] = []
     arguments = tuple(_argument(parameter, inputs, types) for parameter in function.params)
-    if not is_data(function.body.checked_type, procedures.module):
-        raise not_native(function, f"gives a value of type {function.body.checked_type} to its caller")
+    given = _result_type(function)
+    if not can_cross(given, procedures.module):
+        raise not_crossing(function, f"`{name.name_hint}` gives a value of type {given}")
     tensors = [each for each in inputs if isinstance(each, Parameter)]
     symbols = determined_symbols(function, tensors)
     made, texts = extent_checks(function, checks, symbols)
@@ -163,19 +185,35 @@ def _entry(
         for each in inputs
     )
     code = procedures.boxed_procedure_of(name)
-    return ProcedureEntry(name.name_hint, code, tuple(inputs), labels, arguments, symbols, numbered, deep=True)
+    told = None if is_data(given, procedures.module) else types.told(given)
+    return ProcedureEntry(
+        name.name_hint, code, tuple(inputs), labels, arguments, symbols, numbered, deep=True, result=told
+    )
 
 
 def _argument(parameter: Var, inputs: list[Parameter | ValueParameter], types: InputTypes) -> ResultSpec:
     """A parameter as the inputs it is made of: tensors, nested as its type says, or one value."""
-    type_ = parameter.checked_type
+    type_ = _typed(parameter)
     start = len(inputs)
     if is_of_tensors(type_):
         tensors: list[Parameter] = []
         value = input_value(parameter, tensors)
         inputs.extend(tensors)
         return result_spec(value, iter(range(start, len(inputs))))
-    if not is_data(type_, types.module):
-        raise not_native(parameter, f"takes a parameter of type {type_}")
+    if not can_cross(type_, types.module):
+        raise not_crossing(parameter, f"%{parameter.name_hint} is of type {type_}")
     inputs.append(ValueParameter(parameter.name_hint, types.told(type_)))
     return start
+
+
+def _result_type(function: Function) -> Type:
+    type_ = _typed(function)
+    if not isinstance(type_, FuncType):
+        raise CompilerBug("lower", f"a function of type {type_}")
+    return type_.ret_type
+
+
+def _typed(expr: Expr) -> Type:
+    if expr.checked_type is None:
+        raise CompilerBug("lower", f"a {type(expr).__name__} without a type")
+    return expr.checked_type

@@ -4,7 +4,7 @@
     block       ::= parameters, instructions, terminator
     instruction ::= NewTensor | NewConstant | NewView | NewCell | NewClosure | Immediate | Field | StoreField | Retain
                   | Release | Box | Unbox | ScalarConstant | ComputeScalar | RunKernel | CallProcedure | CallClosure
-                  | ReadExtent | ReadElement | CheckExtents
+                  | CallHost | ReadExtent | ReadElement | CheckExtents
     terminator  ::= Branch | Switch | Jump | Return | TailCall | TailCallClosure | Fail
 
 A register holds one word: the address of a counted object, or an odd number that stands for an object without fields;
@@ -276,9 +276,22 @@ class ReadElement:
         return f"{self.symbol} = {self.tensor}[{self.index}]"
 
 
+@dataclass(frozen=True, slots=True)
+class CallHost:
+    """A function of the caller's, for which `closure` stands; it borrows its arguments."""
+
+    result: Register
+    closure: Register
+    arguments: tuple[Register, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} = call the caller's {self.closure}({_list(self.arguments)})"
+
+
 ProcedureInstruction: TypeAlias = Union[
     NewTensor, NewConstant, NewView, NewCell, NewClosure, Immediate, Field, StoreField, Retain, Release, Box, Unbox,
-    ScalarConstant, ComputeScalar, RunKernel, CallProcedure, CallClosure, ReadExtent, ReadElement, CheckExtents,
+    ScalarConstant, ComputeScalar, RunKernel, CallProcedure, CallClosure, CallHost, ReadExtent, ReadElement,
+    CheckExtents,
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.fresh_names import FreshNames
 from relay.base.graph import strongly_connected
 from relay.infer.checks import node_checks
 from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, Match, Var
@@ -66,7 +67,7 @@ class Procedures:
     _globals: dict[GlobalVar, str] = field(default_factory=dict)
     _locals: dict[int, str] = field(default_factory=dict)
     _wrappers: dict[GlobalVar | Constructor, str] = field(default_factory=dict)
-    _names: set[str] = field(default_factory=set)
+    _names: FreshNames = field(default_factory=lambda: FreshNames(separator="."))
     _boxed: dict[str, str] = field(default_factory=dict)
     _extents: dict[int, tuple[Function, Function]] = field(default_factory=dict)
     _around: dict[Var, frozenset[Symbol]] = field(default_factory=dict)  # by the let-bound functions inside
@@ -151,13 +152,7 @@ class Procedures:
         return self._wrappers[value]
 
     def _name(self, hint: str) -> str:
-        stem = name = re.sub(r"\W", "_", hint, flags=re.ASCII)
-        number = 1
-        while name in self._names:
-            number += 1
-            name = f"{stem}.{number}"
-        self._names.add(name)
-        return name
+        return self._names.take(re.sub(r"\W", "_", hint, flags=re.ASCII))
 
     # -------------------------------------------------------------------------------------------------- procedures
 
@@ -214,9 +209,9 @@ class Procedures:
         return opened.closed()
 
 
-def is_deep(procedures: Mapping[str, Procedure], start: str) -> bool:
-    """Whether running procedure `start` may nest calls without a bound that the program shows: calls of closures, or
-    calls that are not in tail position within a cycle of calls."""
+def is_deep(procedures: Mapping[str, Procedure], starts: Iterable[str]) -> bool:
+    """Whether running one of these procedures may nest calls without a bound that the program shows: calls of closures,
+    or calls that are not in tail position within a cycle of calls."""
     calls: dict[str, list[str]] = {}
     nested: dict[str, list[str]] = {}
     for name, procedure in procedures.items():
@@ -225,7 +220,7 @@ def is_deep(procedures: Mapping[str, Procedure], start: str) -> bool:
         calls[name] = [*nested[name], *jumps]
         if any(isinstance(i, CallClosure) for b in procedure.blocks for i in b.instructions):
             return True
-    for component in strongly_connected([start], calls.__getitem__):
+    for component in strongly_connected(list(starts), calls.__getitem__):
         members = set(component)
         if any(callee in members for name in component for callee in nested[name]):
             return True

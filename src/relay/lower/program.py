@@ -109,7 +109,7 @@ class ProcedureEntry:
     """What lets a caller run a procedure: it makes a heap, wraps the caller's arrays, and leaves the result there.
 
     `arguments` says how inputs nest, `labels` what each is (None for a value, which is a word already). `deep`: it may
-    need more stack than callers have."""
+    need more stack than callers have. `result`: the type of what it gives, where that holds functions or refs."""
 
     name: str
     procedure: str
@@ -120,6 +120,7 @@ class ProcedureEntry:
     checks: tuple[CheckExtents, ...]
     deep: bool
     failures: tuple[str, ...] = ()
+    result: ValueType | None = None
 
     def __str__(self) -> str:
         lines = [f"entry {self.name}({', '.join(map(str, self.inputs))}) runs @{self.procedure}"]
@@ -143,7 +144,7 @@ class ConstantData:
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
     """Functions by name, and the constants they read. Kernels are named here and made by the backend; those of scalars,
-    which procedures compute in place, are given as loops."""
+    which procedures compute in place, are given as loops. `applying` are entries that call functions which came out."""
 
     functions: tuple[ProgramFunction, ...]
     constants: tuple[ConstantData, ...]
@@ -153,6 +154,7 @@ class Program:
     labels: tuple[Label, ...] = ()
     data: tuple[DataSpec, ...] = ()
     scalar_kernels: tuple[PrimFunc, ...] = ()
+    applying: tuple[ProcedureEntry, ...] = ()
 
     def function(self, name: str) -> ProgramFunction | Procedure:
         """The function called `name`, in whichever form it has. Raises `RelayError` (rule `unknown-global`)."""
@@ -169,7 +171,7 @@ class Program:
 
     def __str__(self) -> str:
         lines = [str(function) for function in self.functions]
-        lines += [*map(str, self.entries), *map(str, self.procedures)]
+        lines += [*map(str, self.entries), *map(str, self.applying), *map(str, self.procedures)]
         if self.labels:
             lines.append("\n".join(f"label #{number}: {label}" for number, label in enumerate(self.labels)))
         lines.append(f"constants: {len(self.constants)}, {self.constant_bytes} bytes")

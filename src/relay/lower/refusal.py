@@ -14,3 +14,14 @@ def not_native(expr: Expr, what: str) -> RelayError:
         span=expr.span,
         remedy='run it with relay.create_executor("interpreter")',
     )
+
+
+def not_crossing(expr: Expr, what: str) -> RelayError:
+    """The refusal of a generic function between a program and its caller."""
+    return RelayError(
+        rule="generic-at-border",
+        message=f"{what}, and generic functions cannot cross the border of native code",
+        span=expr.span,
+        expected="functions whose types are written out",
+        remedy="annotate the function with the types that it is called with",
+    )

@@ -6,175 +6,198 @@ Tensors are not copied. Layout: see `runtime/heap.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any, TypeAlias, Union, assert_never
+from typing import Any, TypeAlias, assert_never, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.base.diagnostics import RelayError
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.dtypes import dtype_of
+from relay.runtime.agreement import same_type
 from relay.runtime.arguments import as_array
-from relay.runtime.manifest import CellLabel, Label, TensorLabel, TensorSpec, ValueSpec
-from relay.runtime.quick_build import NativePlan, QuickBuild, data_plan, learn, learn_list, tensor_plan
+from relay.runtime.crossing import Crossing, SharedRef
+from relay.runtime.extents import Extents
+from relay.runtime.manifest import TensorLabel, TensorSpec, ValueSpec
+from relay.runtime.plans import DataPlan, FunctionPlan, Plan, RefPlan, TensorPlan, TuplePlan
+from relay.runtime.quick_build import learn
 from relay.runtime.quick_call import data_address, is_plain
-from relay.runtime.value_types import DataOf, DataSpec, ParameterOf, TensorOf, TupleOf, ValueType, instantiated
-from relay.runtime.values import LIST, DataValue, as_data
+from relay.runtime.stored import HostFunction, NativeFunction, StoredCell, Told
+from relay.runtime.value_types import TupleOf, is_plain_data, shown_extent, type_parts
+from relay.runtime.values import DataValue, RefValue, as_data
 
 NEVER_FREED = 1 << 60
 _HEADER_WORDS = 3
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _TensorPlan:
-    """How a tensor becomes an object. `shape` and `native` where every extent is a number."""
-
-    type: TensorOf
-    header: int
-    dtype: np.dtype[np.generic]
-    shape: tuple[int, ...] | None
-    native: NativePlan | None
+_Opened: TypeAlias = "tuple[str, int, Sequence[Any], Sequence[Plan | None], Extents]"
+"""The step that a path takes into a cell, its label, its fields and their plans, and what symbols in them are."""
 
 
-@dataclass(slots=True, eq=False)
-class _TuplePlan:
-    type: TupleOf
-    label: int
-    fields: tuple[_Plan, ...] = ()
-    native: NativePlan | None = None
+def build(
+    crossing: Crossing, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None = None
+) -> tuple[Sequence[int], Image]:
+    """The words of values (and of a stored closure, before them), and the image that they speak of.
+
+    Raises `RelayError` (rule `input-value`, or as for tensors) that names the path to what does not fit.
+    """
+    known = dict(crossing.extents.known)
+    try:
+        return _built(crossing, values, first, with_paths=False)
+    except RelayError:
+        crossing.extents = Extents(known)
+        _built(crossing, values, first, with_paths=True)  # again, with the path of each part: raises
+        raise
 
 
-@dataclass(slots=True, eq=False)
-class _DataPlan:
-    """How values of one instance of a data type become objects: for each constructor its label and its fields' plans.
-    `known` are the classes met so far that stand for a constructor, and how their fields are read."""
-
-    type: DataOf
-    native: NativePlan
-    constructors: dict[str, tuple[int, tuple[_Plan, ...]]] = field(default_factory=dict)
-    known: dict[type, tuple[str, Any]] = field(default_factory=dict)
-
-
-_Plan: TypeAlias = Union[_TensorPlan, _TuplePlan, _DataPlan]
+def _built(
+    crossing: Crossing, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None, with_paths: bool
+) -> tuple[Sequence[int], Image]:
+    image = Image(crossing)
+    if first is not None:
+        image.add(first)
+    for spec, value in values:
+        image.add(value, spec, spec.name if with_paths else "")
+    return image.finished(), image
 
 
-class ValueBuilder:
-    """Makes objects for the entries of one program."""
+class Image:
+    """The objects of some values. Each gets its place when it is met, and the words that speak of it are filled in
+    then; so nothing is recursive, and what is shared stays shared."""
 
-    def __init__(self, labels: Sequence[Label], data: Sequence[DataSpec], quick: QuickBuild) -> None:
-        self.quick = quick
-        self.labels: Mapping[Label, int] = {label: number for number, label in enumerate(labels)}
-        self.data = {each.name: each for each in data}
-        self.plans: dict[ValueType, _Plan] = {}
+    def __init__(self, crossing: Crossing) -> None:
+        self.crossing = crossing
+        self.plans = crossing.border.plans
+        self.spec = ValueSpec("", TupleOf(()))
+        self.words: list[int] = []
+        self.block: NDArray[np.int64] = np.empty(0, np.int64)
+        self.objects: list[int] = []  # their places
+        self.roots: list[int] = []  # the positions of the words of the values
+        self._addresses: list[int] = []  # the positions of words that are addresses inside
+        self._kept: list[object] = []
+        self._places: dict[tuple[int, Plan | None], int] = {}
+        self._running = {id(each.ref): each.address for each in crossing.refs.values()}  # refs that the call has
+        self._refs: list[tuple[RefValue, int]] = []
+        self._told: list[tuple[RefValue, RefPlan]] = []
+        self._inside: list[Extents] = []  # those of refs that functions hold
 
-    def build(self, spec: ValueSpec, value: Any) -> tuple[int, object]:
-        """The word of a value, and what must be kept while it is used.
-
-        Raises `RelayError` (rule `input-value`, or as for tensors) that names the path to what does not fit.
-        """
-        plan = self._plan(spec.type)
-        quick = self.quick(value, plan.native) if plan.native is not None else None
-        if quick is not None:
-            return quick
-        try:
-            return _Image(spec).made(value, plan, "")
-        except RelayError:
-            _Image(spec).made(value, plan, spec.name)  # again, with the path of each part: raises
-            raise
-
-    def _plan(self, type_: ValueType) -> _Plan:
-        known = self.plans.get(type_)
-        if known is not None:
-            return known
-        match type_:
-            case TensorOf(shape, dtype):
-                fixed = tuple(each for each in shape if isinstance(each, int))
-                header = self.labels[TensorLabel(dtype, len(shape))] | 1 << 32
-                is_fixed = len(fixed) == len(shape)
-                native = tensor_plan(header, dtype.numpy, fixed) if is_fixed else None
-                plan = self.plans[type_] = _TensorPlan(type_, header, dtype.numpy, fixed if is_fixed else None, native)
-            case TupleOf(fields):
-                plan = self.plans[type_] = _TuplePlan(type_, self.labels[CellLabel("tuple")])
-                plan.fields = tuple(map(self._plan, fields))
-            case DataOf(name, arguments):
-                constructors = self.data[name].constructors
-                native = data_plan(len(constructors) + (name == LIST))
-                plan = self.plans[type_] = _DataPlan(type_, native)  # known while its fields are: types are recursive
-                for constructor, fields in constructors.items():
-                    label = self.labels[CellLabel("data", f"{name}.{constructor}")]
-                    inner = tuple(self._plan(instantiated(each, arguments)) for each in fields)
-                    plan.constructors[constructor] = label, inner
-                if name == LIST:
-                    _remember_list(plan)
-            case ParameterOf():
-                raise AssertionError(type_)
-            case _:
-                assert_never(type_)
-        return plan
-
-
-class _Image:
-    """The objects of one value. Each gets its place when it is met, and the words that speak of it are filled in then;
-    so nothing is recursive, and what is shared stays shared."""
-
-    def __init__(self, spec: ValueSpec) -> None:
-        self.spec = spec
-        self.words = [0]  # the first word is the value's
-        self.addresses: list[int] = []  # the positions of words that are addresses inside
-        self.kept: list[object] = []
-        self.extents: dict[str, int] = {}
-
-    def made(self, value: Any, plan: _Plan, path: str) -> tuple[int, object]:
-        words, addresses, kept = self.words, self.addresses, self.kept
-        known: dict[tuple[int, _Plan], int] = {}
-        stack: list[tuple[Any, _Plan, int, str]] = [(value, plan, 0, path)]
+    def add(self, value: Any, spec: ValueSpec | None = None, path: str = "") -> None:
+        """Another value: of a type, or a stored one."""
+        self.spec = spec or self.spec
+        plan = None if spec is None else self.plans.of(spec.type)
+        self.roots.append(len(self.words))
+        self.words.append(0)
+        words, stack = self.words, [(value, plan, self.roots[-1], path, self.crossing.extents)]
         while stack:
-            each, plan, position, path = stack.pop()
+            each, plan, position, path, extents = stack.pop()
             place = len(words)
-            if isinstance(plan, _TensorPlan):
-                if (
-                    type(each) is np.ndarray
-                    and each.dtype is plan.dtype
-                    and each.shape == plan.shape
-                    and is_plain(each)
-                ):
-                    array = each
-                else:
-                    array = self._fitting(each, plan, path)
-                kept.append(array)
+            if isinstance(plan, TensorPlan):
+                array = self._tensor(each, plan, path, extents)
                 words += (NEVER_FREED, plan.header, 0, 1, data_address(array), *array.shape)
+                self.objects.append(place)
+            elif isinstance(each, int) and plan is None:
+                words[position] = each
+                continue
+            elif id(each) in self._running:
+                words[position] = self._running[id(each)]
+                continue
+            elif isinstance(each, np.ndarray) and plan is None:
+                self._stored_tensor(cast("NDArray[np.generic]", each))
+                self.objects.append(place)
             else:
-                key = (id(each), plan)
-                if key in known:
-                    place = known[key]
+                key = (id(each), None if isinstance(each, RefValue) else plan)
+                if key in self._places:
+                    place = self._places[key]
                 else:
-                    name, label, fields, plans = self._opened(each, plan, path)
+                    name, label, fields, plans, inside = self._opened(each, plan, path, extents)
                     if not fields:
                         words[position] = 2 * label + 1
                         continue
-                    known[key] = place
+                    self._places[key] = place
+                    if isinstance(each, RefValue):
+                        self._refs.append((each, place))
                     count = len(fields)
                     words += (NEVER_FREED, label | count << 32, 0, *(0,) * count)
+                    self.objects.append(place)
                     slot = place + _HEADER_WORDS
                     for index in range(count):
                         inner = f"{path}{name}.{index}" if path else ""
-                        stack.append((fields[index], plans[index], slot + index, inner))
+                        stack.append((fields[index], plans[index], slot + index, inner, inside))
             words[position] = 8 * place
-            addresses.append(position)
-        block = np.array(words, np.int64)
-        start = data_address(block)
-        block[addresses] += start
-        return int(block[0]), (block, kept)
+            self._addresses.append(position)
 
-    def _opened(
-        self, value: Any, plan: _TuplePlan | _DataPlan, path: str
-    ) -> tuple[str, int, Sequence[Any], tuple[_Plan, ...]]:
-        """The step that a path takes into a cell, its label, and its fields with their plans."""
-        if isinstance(plan, _TuplePlan):
-            if not isinstance(value, tuple) or len(value) != len(plan.fields):
-                raise self._refusal(path, f"a tuple {plan.type}", _kind(value))
-            return "", plan.label, value, plan.fields
+    def finished(self) -> list[int]:
+        """Put the objects into memory. Gives the words of the values."""
+        for extents in (self.crossing.extents, *self._inside):
+            extent = extents.settle()
+            if extent is not None:
+                raise RelayError(
+                    rule="input-extents",
+                    message="the extents of what is given do not agree",
+                    expected=f"one that is {shown_extent(extent)}",
+                    found=", ".join(f"{name} = {value}" for name, value in extents.known.items()) or "no symbol known",
+                )
+        self.block = np.array(self.words, np.int64)
+        start = data_address(self.block)
+        self.block[self._addresses] += start
+        for ref, place in self._refs:
+            address = start + 8 * place
+            word = int(self.block[place + _HEADER_WORDS])
+            self.crossing.refs[address] = SharedRef(ref, address, word, ref.value)
+        for ref, plan in self._told:
+            ref.holds = Told(plan.value.type, dict(self.crossing.extents.known))
+        return [int(self.block[root]) for root in self.roots]
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the program has released the value of an image that it was given, and all in it."""
+        counts = self.block[self.objects] - NEVER_FREED
+        return not self.objects or (int(counts[0]) == -1 and not counts[1:].any())
+
+    # ---------------------------------------------------------------------------------------------------- tensors
+
+    def _tensor(self, value: Any, plan: TensorPlan, path: str, extents: Extents) -> NDArray[np.generic]:
+        array = value
+        fits = type(value) is np.ndarray and value.dtype is plan.dtype and value.shape == plan.shape
+        if not (fits and is_plain(value)):
+            shape = tuple(extent if isinstance(extent, int) else 0 for extent in plan.type.shape)
+            array = as_array(value, TensorSpec(path or self.spec.name, shape, plan.type.dtype))
+            if not all(map(extents.agree, plan.type.shape, array.shape)):
+                known = [f"{each} = {extents.known[each]}" for each in plan.type.shape if each in extents.known]
+                where = f", where {', '.join(known)}" if known else ""
+                raise self._refusal(path, str(plan.type), f"shape {array.shape}{where}")
+        self._kept.append(array)
+        return array
+
+    def _stored_tensor(self, array: NDArray[np.generic]) -> None:
+        address = data_address(array)
+        self._kept.append(array)
+        self.crossing.arrays[address] = array
+        header = self.plans.labels[TensorLabel(dtype_of(array.dtype), array.ndim)] | 1 << 32
+        self.words += (NEVER_FREED, header, 0, 1, address, *array.shape)
+
+    # ------------------------------------------------------------------------------------------------------ cells
+
+    def _opened(self, value: Any, plan: Plan | None, path: str, extents: Extents) -> _Opened:
+        match plan:
+            case None:
+                return self._stored(value, extents)
+            case TuplePlan(type_, label, plans):
+                if not isinstance(value, tuple) or len(cast("tuple[Any, ...]", value)) != len(plans):
+                    raise self._refusal(path, f"a tuple {type_}", _kind(value))
+                return "", label, cast("tuple[Any, ...]", value), plans, extents
+            case DataPlan():
+                return self._data(value, plan, path, extents)
+            case FunctionPlan():
+                return self._function(value, plan, path, extents)
+            case RefPlan():
+                return self._ref(value, plan, path, extents)
+            case TensorPlan():
+                raise CompilerBug("runtime", "a tensor is no cell")
+            case _:
+                assert_never(plan)
+
+    def _data(self, value: Any, plan: DataPlan, path: str, extents: Extents) -> _Opened:
         known = plan.known.get(type(value))
         if known is not None:
             name, read = known
@@ -184,34 +207,75 @@ class _Image:
             if made is None or made.type_name != plan.type.name or made.constructor not in plan.constructors:
                 raise self._refusal(path, f"{plan.type}: one of " + ", ".join(plan.constructors), _kind(value))
             if made is not value:
-                self.kept.append(made)  # an identity belongs to an object only while it lives
+                self._kept.append(made)  # an identity belongs to an object only while it lives
                 _remember(plan, value)
             name, fields = made.constructor, made.fields
         label, plans = plan.constructors[name]
         if len(fields) != len(plans):
             raise self._refusal(path, f"{len(plans)} fields of {name}", f"{len(fields)}")
-        return f" → {name}", label, fields, plans
+        return f" → {name}", label, fields, plans, extents
 
-    def _fitting(self, value: Any, plan: _TensorPlan, path: str) -> NDArray[np.generic]:
-        """The array of a value that is taken, though it is not an array as it is wanted."""
-        shape = tuple(extent if isinstance(extent, int) else 0 for extent in plan.type.shape)
-        array = as_array(value, TensorSpec(path or self.spec.name, shape, plan.type.dtype))
-        for wanted, found in zip(plan.type.shape, array.shape, strict=True):
-            expected = self.extents.setdefault(wanted, found) if isinstance(wanted, str) else wanted
-            if expected is not None and expected != found:
-                raise self._refusal(path, str(plan.type), f"shape {array.shape}")
-        return array
+    def _function(self, value: Any, plan: FunctionPlan, path: str, extents: Extents) -> _Opened:
+        """A function of this program as the closure that it is; any other is called back."""
+        border = self.crossing.border
+        is_own = isinstance(value, NativeFunction) and value.program is border.program
+        if is_own and same_type(plan.type, extents, value.type, value.extents, binds=False):
+            self._kept.append(value)
+            return self._stored(value.closure, extents)
+        if not callable(value) or hasattr(value, "checked_type"):
+            raise self._refusal(path, f"a function {plan.type}", _kind(value), _HOW_TO_CALL)
+        if not all(is_plain_data(each, self.plans.data) for each in type_parts(plan.type)):
+            raise self._refusal(path, f"a function {plan.type}", _kind(value), _ONLY_DATA)
+        return self._stored(HostFunction(value, plan, extents), extents)
 
-    def _refusal(self, path: str, expected: str, found: str) -> RelayError:
+    def _ref(self, value: Any, plan: RefPlan, path: str, extents: Extents) -> _Opened:
+        if not isinstance(value, RefValue):
+            raise self._refusal(path, f"a ref, {plan.type}", _kind(value), "wrap it: relay.ref(x)")
+        told = value.holds
+        if told is None:
+            self._told.append((value, plan))
+        elif not same_type(plan.type.value, extents, told.type, told.extents, binds=True):
+            found = f"a ref that holds {told.type} since it was given to a program"
+            raise self._refusal(path, str(plan.type), found, "make a new one: relay.ref(x)")
+        return "^", self.crossing.border.label("ref"), (value.value,), (plan.value,), extents
+
+    def _stored(self, value: Any, extents: Extents) -> _Opened:
+        border = self.crossing.border
+        match value:
+            case StoredCell(label, fields):
+                return "", label, fields, (None,) * len(fields), extents
+            case RefValue(content, holds):
+                plan = self.plans.of(holds.type) if isinstance(holds, Told) else None
+                inside = Extents(dict(holds.extents)) if isinstance(holds, Told) else extents
+                self._inside.append(inside)
+                return "", border.label("ref"), (content,), (plan,), inside
+            case HostFunction(_, plan):
+                self._kept.append(value)
+                self.crossing.hosts.append(value)
+                code = border.host_codes[len(plan.parameters)]
+                number = 2 * len(self.crossing.hosts) - 1
+                return "", border.label("closure"), (code, number), (None, None), extents
+            case _:
+                raise CompilerBug("runtime", f"a stored {type(value).__name__}")
+
+    def _refusal(self, path: str, expected: str, found: str, remedy: str = "") -> RelayError:
         return RelayError(
             rule="input-value",
             message=f"input `{self.spec.name}` does not fit its type, {self.spec.type}",
             expected=f"at {_shortened(path)}: {expected}",
             found=found,
+            remedy=remedy,
         )
 
 
-def _remember(plan: _DataPlan, value: Any) -> None:
+_HOW_TO_CALL = "give something that can be called: a Python function, what a program gave, relay.build(f)"
+_ONLY_DATA = (
+    "a Python function can stand for one that takes and gives data; give a function that this program gave out, or make"
+    " it part of the program"
+)
+
+
+def _remember(plan: DataPlan, value: Any) -> None:
     """The next values of this class, one that `@relay.datatype` made, are read without asking what they are."""
     kind = type(value)
     variant, names = getattr(kind, "__relay_variant__", ""), list(getattr(kind, "__dataclass_fields__", ()))
@@ -224,15 +288,6 @@ def _remember(plan: _DataPlan, value: Any) -> None:
     if names:
         read = attrgetter(*names)
         plan.known[kind] = (variant, read if len(names) > 1 else lambda each: (read(each),))
-
-
-def _remember_list(plan: _DataPlan) -> None:
-    """Python's lists are read natively, where the data type of that name is the prelude's."""
-    match plan.constructors:
-        case {"Cons": (link, (item, rest)), "Nil": (empty, ())} if rest is plan and item.native is not None:
-            learn_list(plan.native, link | 2 << 32, 2 * empty + 1, item.native)
-        case _:
-            pass
 
 
 def _kind(value: Any) -> str:

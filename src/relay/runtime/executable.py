@@ -14,23 +14,22 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.base.target import Target
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
-from relay.runtime.building import ValueBuilder
 from relay.runtime.elf import ELF_MAGIC
 from relay.runtime.extents import symbol_sources
-from relay.runtime.heap import HeapValue, read_result
+from relay.runtime.heap_calls import HeapCalls
 from relay.runtime.host import check_runs_here, runs_here
-from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec, HeapResult, Manifest, ResultSpec, TensorSpec
-from relay.runtime.native import HEAP_SYMBOLS, NativeCode, load_artefact_code, load_shared_library
-from relay.runtime.quick_build import QuickBuild
+from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, ResultSpec
+from relay.runtime.native import NativeCode, load_artefact_code, load_shared_library
 from relay.runtime.quick_call import REFUSED, QuickCall, Stopped, data_address, quick_call
-from relay.runtime.values import DataValue
+from relay.runtime.status import failure, shown_values
+from relay.runtime.stored import NativeFunction
+from relay.runtime.values import DataValue, RefValue
+from relay.runtime.workspaces import Workspace, Workspaces
 
-Result: TypeAlias = Union[NDArray[np.generic], DataValue, "tuple[Result, ...]"]
+Result: TypeAlias = Union[NDArray[np.generic], DataValue, RefValue, NativeFunction, "tuple[Result, ...]"]
 Exporter: TypeAlias = Callable[[Artefact, Path], None]
-_WORKSPACE_ALIGNMENT_BYTES = 64
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -46,6 +45,7 @@ class Executable:
     exporter: Exporter | None = None
     _code: NativeCode | None = field(default=None, init=False)
     _entries: dict[str, EntryPoint] = field(default_factory=dict, init=False)
+    _heap: list[HeapCalls] = field(default_factory=list, init=False)  # at most one is used
 
     @property
     def code(self) -> NativeCode:
@@ -58,8 +58,16 @@ class Executable:
     def __getitem__(self, name: str) -> EntryPoint:
         point = self._entries.get(name)
         if point is None:
-            point = self._entries.setdefault(name, EntryPoint(self.manifest.entry(name), self.code, self.manifest))
+            entry = self.manifest.entry(name)
+            heap = self._heap_calls() if isinstance(entry.result, HeapResult) else None
+            point = self._entries.setdefault(name, EntryPoint(entry, self.code, heap))
         return point
+
+    def _heap_calls(self) -> HeapCalls:
+        """What runs the calls that have a heap. Functions belong to it, so there is one."""
+        if not self._heap:
+            self._heap.append(HeapCalls(self.code, self.manifest))
+        return self._heap[0]
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
         """Run `@main` on arrays given by position or by name.
@@ -119,16 +127,14 @@ class EntryPoint:
         "_function",
         "_heap",
         "_is_single",
-        "_labels",
         "_quick",
         "_sources",
         "_spec",
         "_symbols",
-        "_values",
         "_workspaces",
     )
 
-    def __init__(self, spec: EntrySpec, code: NativeCode, manifest: Manifest) -> None:
+    def __init__(self, spec: EntrySpec, code: NativeCode, heap: HeapCalls | None) -> None:
         self._spec = spec
         self._function = code.entry(spec.native_symbol)
         self._constants = code.constants_address
@@ -137,10 +143,8 @@ class EntryPoint:
         self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
         self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
         self._is_single = spec.result == 0
-        self._labels = manifest.labels
-        self._values = ValueBuilder(manifest.labels, manifest.data, QuickBuild(code.address))
-        self._heap = _HeapFunctions.of(code, manifest.target) if isinstance(spec.result, HeapResult) else None
-        self._workspaces: list[_Workspace] = []  # free ones; append and pop are atomic
+        self._heap = heap
+        self._workspaces = Workspaces()
         self._quick = self._quick_call(code)
 
     @property
@@ -173,8 +177,8 @@ class EntryPoint:
         arrays = bind_arguments(self._spec, positional, named)
         values = solve_symbols(self._spec, self._sources, arrays)
         types = self._output_types(values) if self._fixed_outputs is None else self._fixed_outputs
-        if isinstance(self._spec.result, HeapResult):
-            return self._run_on_heap(arrays, values)
+        if self._heap is not None:
+            return self._heap.run(self._spec, self._function, arrays, values)
         outputs = [np.empty(shape, dtype) for shape, dtype in types]
         self.run(arrays, outputs, values)
         return nest(self._spec.result, outputs)
@@ -192,39 +196,9 @@ class EntryPoint:
         try:
             status = self._function(buffers, symbols, workspace.address, self._constants)
         finally:
-            self._workspaces.append(workspace)
+            self._workspaces.give_back(workspace)
         if status:
             raise self._failure(status, values)
-
-    def _run_on_heap(self, inputs: Sequence[Any], values: Mapping[Symbol, int]) -> HeapValue:
-        """Run, take the result from the heap of the call, and free the heap, whatever is left on it."""
-        if self._heap is None:
-            raise CompilerBug("runtime", f"`{self._spec.name}` has no heap")
-        words: list[int] = []
-        kept: list[object] = []  # what the words speak of must live as long as the call
-        for spec, given in zip(self._spec.inputs, inputs, strict=True):
-            if isinstance(spec, TensorSpec):
-                words.append(data_address(given))
-            else:
-                word, owner = self._values.build(spec, given)
-                words.append(word)
-                kept.append(owner)
-        buffers = self._buffers(*words)
-        symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
-        workspace = self._take_workspace(values)
-        try:
-            status = self._function(buffers, symbols, workspace.address, self._constants)
-            if status:
-                raise self._failure(status, values)
-            result = read_result(workspace.address, self._labels)
-            if self._heap.observer is not None:
-                self._heap.observer(self._heap.drop_result(workspace.address))
-            if self._heap.is_checked and self._heap.misuses(workspace.address):
-                raise CompilerBug("runtime", f"`{self._spec.name}` used an object that it had freed")
-            return result
-        finally:
-            self._heap.close(workspace.address)
-            self._workspaces.append(workspace)
 
     def observe_heap(self, observer: Callable[[int], None] | None) -> None:
         """For tests and debugging: call `observer` after each call with the number of objects still alive when the
@@ -242,81 +216,17 @@ class EntryPoint:
                     rule="negative-extent",
                     message=f"the inputs are too small: `{spec.name}` would have a negative extent",
                     expected="extents of 0 or more in " + str(spec),
-                    found=f"{shape}, where {_values(values)}",
+                    found=f"{shape}, where {shown_values({symbol.name: value for symbol, value in values.items()})}",
                 )
             types.append((shape, spec.dtype.numpy))
         return types
 
-    def _take_workspace(self, values: Mapping[Symbol, int]) -> _Workspace:
+    def _take_workspace(self, values: Mapping[Symbol, int]) -> Workspace:
         size = self._spec.workspace_bytes
-        needed = size if isinstance(size, int) else evaluate(size, values)
-        try:
-            workspace = self._workspaces.pop()
-        except IndexError:
-            return _workspace(needed)
-        return workspace if workspace.memory.nbytes >= needed else _workspace(needed)
+        return self._workspaces.take(size if isinstance(size, int) else evaluate(size, values))
 
     def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
-        if status == STACK_USED_UP:
-            return RelayError(
-                rule="recursion-too-deep",
-                message=f"`{self._spec.name}` nests calls deeper than its stack of 1 GiB holds",
-                remedy="carry the result along in a parameter, so that the call is the last thing its caller does",
-            )
-        if 0 < status <= len(self._spec.failures) and self._spec.failures[status - 1].startswith(NO_CLAUSE_FITS):
-            return RelayError(rule="no-clause-fits", message=f"`{self._spec.name}`: {self._spec.failures[status - 1]}")
-        if 0 < status <= len(self._spec.failures):
-            return RelayError(
-                rule="check-failed",
-                message=f"`{self._spec.name}`: {self._spec.failures[status - 1]}",
-                found=_values(values),
-                remedy="give inputs whose extents agree",
-            )
-        if status == OUT_OF_MEMORY:
-            return MemoryError(f"`{self._spec.name}` could not allocate memory")
-        return CompilerBug("runtime", f"`{self._spec.name}` returned the unknown status {status}")
-
-
-OUT_OF_MEMORY = -1
-STACK_USED_UP = -2
-
-
-@dataclass(slots=True, eq=False)
-class _HeapFunctions:
-    """What ends a call that has a heap."""
-
-    drop_result: Callable[[int], int]
-    close: Callable[[int], int]
-    misuses: Callable[[int], int]
-    is_checked: bool
-    observer: Callable[[int], None] | None = None
-
-    @staticmethod
-    def of(code: NativeCode, target: Target) -> _HeapFunctions:
-        drop_result, close, misuses = map(code.heap_function, HEAP_SYMBOLS)
-        return _HeapFunctions(drop_result, close, misuses, target.heap == "checked")
-
-
-def _values(values: Mapping[Symbol, int]) -> str:
-    return ", ".join(f"{symbol.name} = {value}" for symbol, value in values.items())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Workspace:
-    memory: NDArray[np.uint8]
-    address: int
-
-
-def _workspace(size_bytes: int) -> _Workspace:
-    memory = aligned_bytes(size_bytes)
-    return _Workspace(memory, data_address(memory))
-
-
-def aligned_bytes(size: int) -> NDArray[np.uint8]:
-    """`size` uninitialised bytes whose address is a multiple of the cache line."""
-    padded = np.empty(size + _WORKSPACE_ALIGNMENT_BYTES, np.uint8)
-    start = -padded.ctypes.data % _WORKSPACE_ALIGNMENT_BYTES
-    return padded[start : start + size]
+        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()})
 
 
 def nest(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]]) -> Result:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import RelayError
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
-from relay.runtime.executable import Result, aligned_bytes, nest
+from relay.runtime.executable import Result, nest
 from relay.runtime.files import read_file, write_atomically
 from relay.runtime.graph import APART, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.host import check_runs_here, runs_here
@@ -29,6 +29,7 @@ from relay.runtime.manifest import EntrySpec, TensorSpec
 from relay.runtime.objects import LoadedObjects, load_objects, load_support
 from relay.runtime.param_dict import load_param_dict, save_param_dict
 from relay.runtime.profile import OperatorTime, Profile
+from relay.runtime.workspaces import aligned_bytes
 
 GRAPH_FILE, LIBRARY_FILE, PARAMETER_FILE = "graph.json", "lib.rlx", "params.bin"
 GRAPH_DIGEST = "graph"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ STACK_END_OFFSET_BYTES = 8
 STATUS_OFFSET_BYTES = 48
 RESULT_OFFSET_BYTES = 56
 JUMP_OFFSET_BYTES = 448
+ONCE_OFFSET_BYTES = 960  # not 0: the call must not be run again
+HOST_OFFSET_BYTES = 968  # what calls functions of the caller's
 LABEL_OFFSET_BYTES = 8
 FIELDS_OFFSET_BYTES = 24
 DATA_OFFSET_BYTES = 32
@@ -45,7 +47,7 @@ HeapValue: TypeAlias = Union[NDArray[np.generic], "tuple[HeapValue, ...]", DataV
 
 def read_result(heap_address: int, labels: Sequence[Label]) -> HeapValue:
     """The result on the heap of a call that has ended well, copied; what is shared there is shared here."""
-    return read_value(_word(heap_address + RESULT_OFFSET_BYTES), labels)
+    return read_value(read_word(heap_address + RESULT_OFFSET_BYTES), labels)
 
 
 def read_value(word: int, labels: Sequence[Label]) -> HeapValue:
@@ -57,20 +59,21 @@ def read_value(word: int, labels: Sequence[Label]) -> HeapValue:
         if each in values:
             stack.pop()
             continue
-        label = labels[_label_number(each)]
+        label = labels[label_number(each)]
         if isinstance(label, TensorLabel):
-            values[each] = _tensor(each, label)
+            values[each] = read_tensor(each, label)
             continue
-        words = _words(each)
+        words = read_fields(each)
         waiting = [part for part in words if part not in values]
         if waiting:
             stack.extend(waiting)
             continue
-        values[each] = _cell(label, tuple(values[part] for part in words))
+        values[each] = cell_value(label, tuple(values[part] for part in words))
     return values[word]
 
 
-def _cell(label: CellLabel, fields: tuple[HeapValue, ...]) -> HeapValue:
+def cell_value(label: CellLabel, fields: tuple[Any, ...]) -> Any:
+    """A tuple, or a value of a data type."""
     if label.kind == "tuple":
         return fields
     if label.kind == "data":
@@ -79,24 +82,29 @@ def _cell(label: CellLabel, fields: tuple[HeapValue, ...]) -> HeapValue:
     raise CompilerBug("runtime", f"a result holds a {label.kind}")
 
 
-def _tensor(address: int, label: TensorLabel) -> NDArray[np.generic]:
-    shape = tuple((ctypes.c_int64 * label.rank).from_address(address + EXTENTS_OFFSET_BYTES))
-    array: NDArray[np.generic] = np.empty(shape, label.dtype.numpy)
+def read_tensor(address: int, label: TensorLabel) -> NDArray[np.generic]:
+    """A copy of a tensor."""
+    array: NDArray[np.generic] = np.empty(read_shape(address, label), label.dtype.numpy)
     if array.nbytes:
-        ctypes.memmove(data_address(array), _word(address + DATA_OFFSET_BYTES), array.nbytes)
+        ctypes.memmove(data_address(array), read_word(address + DATA_OFFSET_BYTES), array.nbytes)
     return array
 
 
-def _label_number(word: int) -> int:
+def read_shape(address: int, label: TensorLabel) -> tuple[int, ...]:
+    return tuple((ctypes.c_int64 * label.rank).from_address(address + EXTENTS_OFFSET_BYTES))
+
+
+def label_number(word: int) -> int:
     return word >> 1 if word & 1 else ctypes.c_int32.from_address(word + LABEL_OFFSET_BYTES).value
 
 
-def _words(word: int) -> list[int]:
+def read_fields(word: int) -> list[int]:
+    """The words of an object that is no tensor."""
     if word & 1:
         return []
     count = ctypes.c_int32.from_address(word + LABEL_OFFSET_BYTES + 4).value
     return list((ctypes.c_int64 * count).from_address(word + FIELDS_OFFSET_BYTES))
 
 
-def _word(address: int) -> int:
+def read_word(address: int) -> int:
     return ctypes.c_int64.from_address(address).value

@@ -1,34 +1,20 @@
 """What an artefact says of itself: its entry points, with the names, types and memory they need.
 
-Extents are symbolic integers; in JSON they are ints, strings (a symbol) or lists (`["+", 1, ["*", 2, "n"]]`).
+Extents are written as in `extent_json`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, Union, cast
+from typing import Any, TypeAlias, Union
 
-from relay.arith.expr import (
-    FloorDiv,
-    FloorMod,
-    IntExpr,
-    Max,
-    Min,
-    Product,
-    Sum,
-    Symbol,
-    add,
-    floor_divide,
-    floor_modulo,
-    maximum,
-    minimum,
-    multiply,
-)
+from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.target import Target
+from relay.runtime.extent_json import extent_from_json, extent_to_json
 from relay.runtime.value_types import DataSpec, ValueType, data_from_json, data_to_json, type_from_json, type_to_json
 
 FORMAT_VERSION = 1
@@ -73,7 +59,10 @@ ResultSpec: TypeAlias = Union[int, TupleSpec]
 
 @dataclass(frozen=True, slots=True)
 class HeapResult:
-    """The result is left on the heap of the call: `Manifest.labels` tell what its objects are."""
+    """The result is left on the heap of the call: `Manifest.labels` tell what its objects are. `type` where these do
+    not suffice, since it holds functions or refs."""
+
+    type: ValueType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +123,15 @@ class EntrySpec:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
-    on. `labels` are the kinds of objects on the heaps of its calls, by number; `data` the data types of its inputs."""
+    on. `labels` are the kinds of objects on the heaps of its calls, by number; `data` the data types of its inputs.
+    `arities` are the numbers of arguments of functions that cross its border, which `relay_entry_apply$N` calls."""
 
     entries: tuple[EntrySpec, ...]
     provenance: Mapping[str, str]
     target: Target = field(default_factory=Target)
     labels: tuple[Label, ...] = ()
     data: tuple[DataSpec, ...] = ()
+    arities: tuple[int, ...] = ()
 
     def entry(self, name: str) -> EntrySpec:
         for entry in self.entries:
@@ -167,7 +158,7 @@ class Manifest:
             }
             for entry in self.entries
         ]
-        document = {
+        document: dict[str, Any] = {
             "format": FORMAT_VERSION,
             "entries": entries,
             "provenance": dict(self.provenance),
@@ -177,6 +168,8 @@ class Manifest:
             document["labels"] = list(map(_label_to_json, self.labels))
         if self.data:
             document["data"] = list(map(data_to_json, self.data))
+        if self.arities:
+            document["arities"] = list(self.arities)
         return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
@@ -197,6 +190,7 @@ class Manifest:
             target = Target.parse(str(document["target"]))
             labels = tuple(map(_label_from_json, document.get("labels", [])))
             data = tuple(map(data_from_json, document.get("data", [])))
+            arities = tuple(map(int, document.get("arities", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
                 rule="bad-manifest",
@@ -204,56 +198,7 @@ class Manifest:
                 found=f"{type(error).__name__}: {error}",
                 remedy="the file is damaged or is not an artefact; compile the model again",
             ) from error
-        return Manifest(entries, provenance, target, labels, data)
-
-
-def extent_to_json(expr: IntExpr) -> Any:
-    match expr:
-        case int():
-            return expr
-        case Symbol(name):
-            return name
-        case Sum(constant, terms):
-            return ["+", constant, *(["*", factor, extent_to_json(term)] for term, factor in terms)]
-        case Product(factors):
-            return ["*", *map(extent_to_json, factors)]
-        case FloorDiv(left, right):
-            return ["//", extent_to_json(left), extent_to_json(right)]
-        case FloorMod(left, right):
-            return ["%", extent_to_json(left), extent_to_json(right)]
-        case Min(left, right):
-            return ["min", extent_to_json(left), extent_to_json(right)]
-        case Max(left, right):
-            return ["max", extent_to_json(left), extent_to_json(right)]
-        case _:
-            raise TypeError(f"{expr} is not an extent that inputs determine")
-
-
-_OPERATIONS: Mapping[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
-    "+": add,
-    "*": multiply,
-    "//": floor_divide,
-    "%": floor_modulo,
-    "min": minimum,
-    "max": maximum,
-}
-
-
-def extent_from_json(value: Any, symbols: Mapping[str, Symbol], depth: int = 0) -> IntExpr:
-    if depth > _MAX_DEPTH:
-        raise ValueError("an extent is nested too deeply")
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return symbols[value]
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r} is not an extent")
-    name, *rest = cast("list[Any]", value)
-    operands = [extent_from_json(part, symbols, depth + 1) for part in rest]
-    result = operands[0]
-    for operand in operands[1:]:
-        result = _OPERATIONS[name](result, operand)
-    return result
+        return Manifest(entries, provenance, target, labels, data, arities)
 
 
 def _size_from_json(value: Any, symbols: Mapping[str, Symbol]) -> IntExpr:
@@ -300,7 +245,7 @@ def _label_from_json(value: Any) -> Label:
 
 def result_to_json(result: ResultSpec | HeapResult) -> Any:
     if isinstance(result, HeapResult):
-        return "heap"
+        return "heap" if result.type is None else {"heap": type_to_json(result.type)}
     return result if isinstance(result, int) else [result_to_json(field) for field in result.fields]
 
 
@@ -314,6 +259,12 @@ def result_from_json(value: Any, outputs: int, depth: int = 0) -> ResultSpec:
     return TupleSpec(tuple(result_from_json(field, outputs, depth + 1) for field in list(value)))
 
 
+def _heap_result(value: Any) -> HeapResult | None:
+    if isinstance(value, dict):
+        return HeapResult(type_from_json(value["heap"]))
+    return HeapResult() if value == "heap" else None
+
+
 def _entry_from_json(value: Any) -> EntrySpec:
     symbols = {str(name): Symbol(str(name)) for name in value["symbols"]}
     outputs = tuple(_tensor_from_json(spec, symbols) for spec in value["outputs"])
@@ -321,7 +272,7 @@ def _entry_from_json(value: Any) -> EntrySpec:
         name=str(value["name"]),
         inputs=tuple(_input_from_json(spec, symbols) for spec in value["inputs"]),
         outputs=outputs,
-        result=HeapResult() if value["result"] == "heap" else result_from_json(value["result"], len(outputs)),
+        result=_heap_result(value["result"]) or result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),
         workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),

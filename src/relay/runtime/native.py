@@ -32,6 +32,16 @@ NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
+def apply_symbol(arity: int) -> str:
+    """The entry that calls a function which crosses the border: its buffers are the closure, then the arguments."""
+    return f"relay_entry_apply${arity}"
+
+
+def host_symbol(arity: int) -> str:
+    """Where the code stands of closures that call Python."""
+    return f"relay_host${arity}"
+
+
 HEAP_SYMBOLS = ("relay_heap_drop_result", "relay_heap_close", "relay_heap_misuses")
 """What the objects of a program with a heap export beside its entries."""
 
@@ -59,6 +69,7 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
     symbols = [entry.native_symbol for entry in artefact.manifest.entries]
     if artefact.manifest.labels:
         symbols += HEAP_SYMBOLS
+    symbols += [symbol(arity) for arity in artefact.manifest.arities for symbol in (apply_symbol, host_symbol)]
     support = load_support(artefact.support)
     objects = load_objects(artefact.objects, symbols, support.addresses)
     library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}

@@ -1,9 +1,9 @@
-"""Values of data types, as programs take and give them."""
+"""Values of data types and refs, as programs take and give them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 LIST = "List"
@@ -36,6 +36,22 @@ class DataValue:
 
     def __repr__(self) -> str:
         return _shown(self, _SHOWN_DEPTH)
+
+
+@dataclass(slots=True, eq=False)
+class RefValue:
+    """A mutable cell: the one thing in the language that changes. Whoever is given the same one sees what others write.
+
+    A native program works on a copy of what is in it and writes it back when its call ends, or calls a function of the
+    caller's. So calls that share a ref must not run at the same time.
+
+    >>> RefValue(1).value
+    1
+    """
+
+    value: Any
+    holds: Any = field(default=None, repr=False)
+    """What native programs know of it: the type of its value, once one has been told."""
 
 
 def data_list(items: Iterable[Any]) -> DataValue:

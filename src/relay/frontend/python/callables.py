@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relay.frontend.python.block import Block
+from relay.runtime.values import RefValue
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,9 +30,8 @@ class Method:
     name: str
 
 
-def ref(value: Any) -> Any:  # noqa: ARG001 - what programs write
-    """A mutable cell, in a program that `@relay.function` reads: `r = relay.ref(x)`, then `r.value`.
-
-    Outside of such programs there are no cells: Python has variables.
+def ref(value: Any) -> Any:
+    """A mutable cell, in a program that `@relay.function` reads and outside, to be given to one: `r = relay.ref(x)`,
+    then `r.value`.
     """
-    raise TypeError("relay.ref makes a cell inside a function that @relay.function reads")
+    return RefValue(value)

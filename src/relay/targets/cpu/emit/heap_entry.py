@@ -9,6 +9,7 @@ from relay.runtime.heap import (
     EXTENTS_OFFSET_BYTES,
     FIELDS_OFFSET_BYTES,
     JUMP_OFFSET_BYTES,
+    ONCE_OFFSET_BYTES,
     RESULT_OFFSET_BYTES,
     STACK_END_OFFSET_BYTES,
     STATUS_OFFSET_BYTES,
@@ -26,7 +27,8 @@ _STACK_RESERVE_BYTES = 1 << 18
 
 _CALLER_STACK_BYTES = 1 << 19
 """How much of the caller's stack a call may count on, the reserve included. Most recursions are shallow, and a stack of
-one's own costs a thread: a call that needs more is run again on one. It can be: it has changed nothing but its heap."""
+one's own costs a thread: a call that needs more is run again on one. It can be: it has changed nothing but its heap.
+Who makes a call that may change more says so (`ONCE_OFFSET_BYTES`): it has a stack of its own at once."""
 
 
 def emit_heap_entry(
@@ -43,7 +45,8 @@ def emit_heap_entry(
         return
     module.functions.append(body.render(f"define internal i32 @{name}.run({parameters}, i64 %stack_bytes) nounwind"))
     module.functions.append(_START.format(name=name))
-    text = _DEEP.format(name=name, parameters=parameters, values=parameters, caller_bytes=_CALLER_STACK_BYTES)
+    values = {"caller_bytes": _CALLER_STACK_BYTES, "once_offset": ONCE_OFFSET_BYTES}
+    text = _DEEP.format(name=name, parameters=parameters, values=parameters, **values)
     module.functions.append(text)
 
 
@@ -66,6 +69,11 @@ _START = """define internal ptr @{name}.start(ptr %arguments) nounwind {{
 
 _DEEP = """define i32 @{name}({parameters}) nounwind {{
   call void @relay_heap_open(ptr %workspace, ptr %constants)
+  %once.slot = getelementptr i8, ptr %workspace, i64 {once_offset}
+  %once = load i64, ptr %once.slot
+  %only.once = icmp ne i64 %once, 0
+  br i1 %only.once, label %again, label %try
+try:
   %shallow = call i32 @{name}.run({values}, i64 {caller_bytes})
   %too.deep = icmp eq i32 %shallow, -2
   br i1 %too.deep, label %again, label %done

@@ -16,6 +16,7 @@ from relay.lower.procedure import (
     Box,
     Branch,
     CallClosure,
+    CallHost,
     CallProcedure,
     ComputeScalar,
     Fail,
@@ -46,7 +47,8 @@ from relay.lower.procedure import (
     Terminator,
     Unbox,
 )
-from relay.runtime.heap import DATA_OFFSET_BYTES, EXTENTS_OFFSET_BYTES, FIELDS_OFFSET_BYTES
+from relay.runtime.heap import DATA_OFFSET_BYTES, EXTENTS_OFFSET_BYTES, FIELDS_OFFSET_BYTES, HOST_OFFSET_BYTES
+from relay.runtime.status import HOST_FAILED
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
 from relay.targets.cpu.emit.passing import pass_arguments, take_arguments
@@ -166,6 +168,8 @@ class _ProcedureText:
                 self._call(instruction)
             case CallClosure(result, closure, arguments):
                 text.effect(f"{_name(result)} = call {self._indirect(closure, arguments)}")
+            case CallHost():
+                self._call_host(instruction)
             case ReadExtent():
                 self._read_extent(instruction)
             case ReadElement(symbol, tensor, index):
@@ -220,6 +224,20 @@ class _ProcedureText:
         whole = self.text.impure(made)
         for position, result in enumerate(call.results):
             self.text.effect(f"{_name(result)} = extractvalue {kind} {whole}, {position}")
+
+    def _call_host(self, call: CallHost) -> None:
+        """The closure and the arguments are handed over in memory; no word comes back from a failure."""
+        text, words = self.text, (call.closure, *call.arguments)
+        given = text.alloca(8 * len(words), alignment=16)
+        for position, word in enumerate(words):
+            text.effect(f"store i64 {_name(word)}, ptr {self._at(given, 8 * position)}, align 8")
+        host = text.impure(f"load ptr, ptr {self._at('%heap', HOST_OFFSET_BYTES)}, align 8")
+        text.effect(f"{_name(call.result)} = call i64 {host}(ptr %heap, ptr {given}, i64 {len(words)})")
+        failed, fine = text.label("failed"), text.label("fine")
+        text.branch(text.impure(f"icmp eq i64 {_name(call.result)}, 0"), failed, fine)
+        text.start_block(failed)
+        self._fail(HOST_FAILED)
+        text.start_block(fine)
 
     # ---------------------------------------------------------------------------------------------------- scalars
 

@@ -12,7 +12,7 @@ from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.heap_entry import emit_heap_entry
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
 from relay.targets.cpu.emit.kernel import emit_kernel_function
-from relay.targets.cpu.emit.procedure import emit_procedure, scalar_kernel_symbol
+from relay.targets.cpu.emit.procedure import emit_procedure, procedure_symbol, scalar_kernel_symbol
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.support.library import heap_text
@@ -37,14 +37,18 @@ def emit_program(program: Program, target: Target) -> str:
 def _emit_procedures(program: Program, target: Target, module: ModuleText) -> None:
     """Entries with a heap, the procedures they run, and the heap itself."""
     machine = Machine.of(target, contract=False)
-    deep = any(entry.deep for entry in program.entries)
+    entries = (*program.entries, *program.applying)
+    deep = any(entry.deep for entry in entries)
     module.functions.append(heap_text(target, deep))
-    for entry in program.entries:
+    for entry in entries:
         emit_heap_entry(entry, machine, module, program.labels, deep)
     for kernel in program.scalar_kernels:
         emit_kernel_function(replace(kernel, name=scalar_kernel_symbol(kernel.name)), target, module, in_place=True)
     for procedure in program.procedures:
         module.functions.append(emit_procedure(procedure, machine, module, deep))
+    for entry in program.applying:
+        host = f"host${len(entry.inputs) - 1}"
+        module.functions.append(f"@relay_{host} = constant ptr @{procedure_symbol(host)}\n")
 
 
 def _entry(function: ProgramFunction, target: Target, module: ModuleText) -> str:

@@ -14,7 +14,7 @@ and the arena owns the result; the functions that make and read values are those
 from __future__ import annotations
 
 from relay.base.target import Target
-from relay.runtime.heap import RESULT_OFFSET_BYTES
+from relay.runtime.heap import ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES
 from relay.runtime.manifest import EntrySpec, HeapResult, Manifest
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
@@ -53,6 +53,7 @@ def _run_on_heap(entry: EntrySpec, target: Target, module: ModuleText) -> str:
     text, size = _begin(entry, target, module)
     heap = text.impure(f"call ptr @relay_arena_block(ptr %arena, i64 {size})")
     _give_up_without(text, heap)
+    text.effect(f"store i64 0, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {ONCE_OFFSET_BYTES}')}")
     status = _call(text, entry, heap)
     text.effect(f"call void @relay_arena_take(ptr %arena, ptr {heap})")
     word = text.impure(f"load ptr, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {RESULT_OFFSET_BYTES}')}")

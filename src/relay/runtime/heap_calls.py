@@ -1,0 +1,160 @@
+"""Calls of a native program whose values live on a heap: an entry's, and those of functions that came out of it."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from relay.arith.expr import Symbol
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.runtime.building import build
+from relay.runtime.crossing import Border, Crossing
+from relay.runtime.extents import Extents
+from relay.runtime.heap import HOST_OFFSET_BYTES, ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES, read_result, read_word
+from relay.runtime.hosting import Host
+from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, ValueSpec
+from relay.runtime.native import HEAP_SYMBOLS, NativeCode, NativeEntry, apply_symbol, host_symbol
+from relay.runtime.plans import Plan, Plans
+from relay.runtime.quick_build import QuickBuild
+from relay.runtime.quick_call import data_address
+from relay.runtime.reading import Reader
+from relay.runtime.status import failure
+from relay.runtime.stored import NativeFunction
+from relay.runtime.workspaces import Workspaces
+
+_BUFFERS = ctypes.c_void_p
+_NO_SYMBOLS = (ctypes.c_int64 * 1)()
+
+
+class HeapCalls:
+    """Runs the calls of one program that have a heap. `observer` is told, after each, how many objects were left."""
+
+    def __init__(self, code: NativeCode, manifest: Manifest) -> None:
+        self.observer: Callable[[int], None] | None = None
+        self._code = code
+        self._labels = manifest.labels
+        self._plans = Plans(manifest.labels, manifest.data)
+        self._quick = QuickBuild(code.address)
+        self._drop_result, self._close, self._misuses = map(code.heap_function, HEAP_SYMBOLS)
+        self._is_checked = manifest.target.heap == "checked"
+        self._workspaces = Workspaces()
+        codes = {arity: 2 * read_word(code.address(host_symbol(arity))) + 1 for arity in manifest.arities}
+        self._border = Border(self._plans, codes, self)
+        self._any_entry = next(each for each in manifest.entries if isinstance(each.result, HeapResult))
+        self._applying: dict[int, NativeEntry] = {}
+
+    @cached_property
+    def _host(self) -> Host:
+        return Host()
+
+    def run(self, spec: EntrySpec, function: NativeEntry, inputs: Sequence[Any], values: Mapping[Symbol, int]) -> Any:
+        """Run an entry, take the result from the heap of the call, and free the heap, whatever is left on it."""
+        words: list[int] = []
+        kept: list[object] = []  # what the words speak of must live as long as the call
+        slow: list[tuple[int, ValueSpec, Any]] = []
+        for position, (each, given) in enumerate(zip(spec.inputs, inputs, strict=True)):
+            if isinstance(each, TensorSpec):
+                words.append(data_address(given))
+                continue
+            native = self._plans.of(each.type).native
+            quick = None if native is None else self._quick(given, native)
+            word, owner = quick or (0, None)
+            words.append(word)
+            kept.append(owner)
+            if quick is None:
+                slow.append((position, each, given))
+        type_ = spec.result.type if isinstance(spec.result, HeapResult) else None
+        known = {symbol.name: value for symbol, value in values.items()}
+        crossing = Crossing(self._border, Extents(known)) if slow or type_ is not None else None
+        if crossing is not None:
+            found, image = build(crossing, [(each, given) for _, each, given in slow])
+            kept.append(image)
+            for (position, _, _), word in zip(slow, found, strict=True):
+                words[position] = word
+        symbols = (ctypes.c_int64 * max(1, len(spec.symbols)))(*(values[symbol] for symbol in spec.symbols))
+        plan = None if type_ is None else self._plans.of(type_)
+        return self._run(spec, function, words, symbols, crossing, plan)
+
+    def apply(self, function: NativeFunction, arguments: tuple[Any, ...]) -> Any:
+        """The result of a function that came out of the program."""
+        plan = function.plan
+        arity = len(plan.parameters)
+        if len(arguments) != arity:
+            raise RelayError(
+                rule="arity",
+                message="the function is called with another number of arguments than it takes",
+                expected=f"{arity}: {plan.type}",
+                found=str(len(arguments)),
+            )
+        if arity not in self._applying:
+            self._applying[arity] = self._code.entry(apply_symbol(arity))
+        crossing = Crossing(self._border, Extents(dict(function.extents)))
+        specs = (ValueSpec(f"argument {number}", each.type) for number, each in enumerate(plan.parameters, start=1))
+        words, image = build(crossing, list(zip(specs, arguments, strict=True)), function.closure)
+        entry = replace(self._any_entry, name="a function of " + self._any_entry.name)
+        result = self._run(entry, self._applying[arity], words, _NO_SYMBOLS, crossing, plan.result)
+        del image  # what the words speak of has lived until here
+        return result
+
+    def _run(
+        self,
+        spec: EntrySpec,
+        function: NativeEntry,
+        words: Sequence[int],
+        symbols: object,
+        crossing: Crossing | None,
+        plan: Plan | None,
+    ) -> Any:
+        if not isinstance(spec.workspace_bytes, int):
+            raise CompilerBug("runtime", f"the heap of `{spec.name}` has no size")
+        workspace = self._workspaces.take(spec.workspace_bytes)
+        heap = workspace.address
+        try:
+            with self._prepared(heap, crossing):
+                status = function((_BUFFERS * len(words))(*words), symbols, heap, self._code.constants_address)
+            reader = Reader(crossing) if crossing is not None and (crossing.refs or plan is not None) else None
+            if status or crossing is None or reader is None or plan is None:
+                result = None if status else read_result(heap, self._labels)
+            else:
+                result = reader.value(read_word(heap + RESULT_OFFSET_BYTES), plan, crossing.extents)
+            if reader is not None:
+                reader.finish()  # also when the call failed: what was written stays written
+            if status:
+                raise _raised(crossing) or failure(spec, status, {} if crossing is None else crossing.extents.known)
+            self._observe(spec, heap, crossing)
+            return result
+        finally:
+            self._close(heap)
+            self._workspaces.give_back(workspace)
+
+    def _prepared(self, heap: int, crossing: Crossing | None) -> Any:
+        effects = crossing is not None and crossing.has_effects
+        ctypes.c_int64.from_address(heap + ONCE_OFFSET_BYTES).value = effects
+        if crossing is None or not crossing.hosts:
+            return nullcontext()
+        ctypes.c_int64.from_address(heap + HOST_OFFSET_BYTES).value = self._host.address
+        return self._host.serving(heap, crossing, self._drop_result)
+
+    def _observe(self, spec: EntrySpec, heap: int, crossing: Crossing | None) -> None:
+        """Release the result, and what was put into refs of the caller's, and tell what is left."""
+        if self.observer is not None:
+            left = self._drop_result(heap)
+            for shared in () if crossing is None else crossing.refs.values():
+                if shared.is_written:
+                    ctypes.c_int64.from_address(heap + RESULT_OFFSET_BYTES).value = shared.word
+                    left = self._drop_result(heap)
+            self.observer(left)
+        if self._is_checked and self._misuses(heap):
+            raise CompilerBug("runtime", f"`{spec.name}` used an object that it had freed")
+
+
+def _raised(crossing: Crossing | None) -> BaseException | None:
+    """What a function of the caller's raised."""
+    if crossing is None:
+        return None
+    error, crossing.error = crossing.error, None
+    return error
