@@ -29,7 +29,7 @@ from relay.driver.build import compile_stages
 from relay.ir.module import IRModule
 from relay.lower.program import ProgramFunction
 from relay.runtime.executable import Executable, instantiate
-from relay.testing.measure import Timing, interleaved, ratio
+from relay.testing.measure import REST_S, Timing, interleaved, ratio
 from relay.testing.programs import char_rnn, tree_lstm
 
 LEVELS = (0, 1, 2, 3, 4)
@@ -84,7 +84,7 @@ def _rows(model: str, subject: Subject, seconds: float) -> Iterator[dict[str, ob
             if not np.allclose(one, other, rtol=1e-2, atol=1e-3 * max(1.0, float(np.abs(other).max()))):
                 raise SystemExit(f"{model}: {variant.name} and {variants[0].name} disagree")
     calls = {each.name: lambda each=each: each.executable(*subject.arguments) for each in distinct}
-    timings: dict[str, Timing] = interleaved(calls, seconds * len(distinct))
+    timings: dict[str, Timing] = interleaved(calls, seconds * len(distinct), pause_s=REST_S)
     for variant in variants:
         timed = timings.get(variant.name, timings[USUAL])
         compared = ratio(timed, timings[USUAL])

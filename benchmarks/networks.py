@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import relay
-from relay.testing.measure import interleaved, ratio
+from relay.testing.measure import REST_S, interleaved, ratio
 from relay.testing.peers import onnxruntime_call
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
@@ -59,7 +59,7 @@ def _model(name: str, seconds: float) -> list[dict[str, object]]:
     for threads in THREADS:
         relay.set_num_threads(threads)
         calls = {"relay": lambda: executable(x), "peer": onnxruntime_call(data, {described.name: x}, threads)}
-        timings = interleaved(calls, seconds)
+        timings = interleaved(calls, seconds, pause_s=REST_S if threads > 1 else 0.0)
         ours, peer = timings["relay"], timings["peer"]
         compared = ratio(peer, ours)
         rows.append(

@@ -1,7 +1,7 @@
 """Models as programs against those who run them: generation, recurrent layers, trees, and the cost of a call.
 
 Batch 1, float32, the same weights, taken in turn in one run. PyTorch runs the loop in Python; onnxruntime runs it as a
-Loop, and LSTM and GRU as its fused operators. Trees have a file of their own.
+Loop, and LSTM and GRU as its fused operators. Translation and trees have files of their own.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 import relay
-from benchmarks import trees
-from relay.testing.measure import interleaved, ratio
+from benchmarks import translation, trees
+from relay.testing.measure import REST_S, interleaved, ratio
 from relay.testing.programs import char_rnn, recurrent_cells
 
 CHARACTERS, LENGTH, INPUTS = 100, 32, 128
 THREADS = (1, 2)
-PAUSE_S = 0.02  # PyTorch's and onnxruntime's threads spin for milliseconds after a call
 Calls = Mapping[str, Callable[[], Any]]
 
 
@@ -39,7 +38,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, object]]:
         for threads in THREADS:
             relay.set_num_threads(threads)
             torch.set_num_threads(threads)
-            timings = interleaved(make(threads), options.seconds, pause_s=PAUSE_S if threads > 1 else 0.0)
+            timings = interleaved(make(threads), options.seconds, pause_s=REST_S if threads > 1 else 0.0)
             ours = timings.pop("relay")
             for peer, theirs in timings.items():
                 compared = ratio(theirs, ours)
@@ -69,6 +68,7 @@ def _models() -> Iterator[tuple[str, Callable[[int], Calls]]]:
     for kind in ("lstm", "gru"):
         for hidden in (128, 256, 512):
             yield f"{kind}_h{hidden}", lambda threads, kind=kind, hidden=hidden: _layer(kind, hidden, threads)
+    yield f"translation_h{translation.HIDDEN}", lambda _: _checked(translation.candidates())
     yield f"treelstm_h{trees.HIDDEN}", lambda _: _checked(trees.candidates())
 
 

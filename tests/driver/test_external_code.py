@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import runpy
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,16 +17,13 @@ from relay.ir.types import TensorType
 from relay.targets.cpu.codegen import emit_object
 from relay.transform import AnnotateTarget, ExternalFunction, MergeCompilerRegions, PartitionGraph, Sequential
 from tests.messages import check_message
+from tests.pages import run_page
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "external_code.md"
 HEADER = '#[version = "0.0.5"]\n'
 
 
 def test_the_page_runs(tmp_path, capsys):
-    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    script = tmp_path / "page.py"
-    script.write_text("\n\n".join(blocks))
-    runpy.run_path(str(script))
+    run_page("external_code.md", tmp_path)
     printed = capsys.readouterr().out
     assert 'Compiler="tiny", Primitive=1' in printed
     assert "@tiny_main_0 is for the compiler `tiny`, which was not given" in printed

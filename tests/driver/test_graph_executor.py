@@ -306,8 +306,8 @@ REFUSED = {
     "match": "def @main(%x: (float32, float32)) { match (%x) { (%a, %b) => { exp(%a) + %b } } }",
     "data-input": "type Box { Box(float32) }\ndef @main(%x: Box) { match (%x) { Box(%y) => { %y } } }",
     "data": "type Box { Box(float32) }\ndef @main(%x: float32) { Box(exp(%x)) }",
-    "reference": "def @main(%x: float32) { let %r = ref(%x); %r^ }",
-    "closure": "def @main(%x: float32) { let %f = fn (%y: float32) { %y + %x }; %f(%x) * %f(exp(%x)) }",
+    "reference": "def @main(%x: float32) { let %r = ref(%x); (%r, exp(%x)) }",
+    "closure": "def @main(%x: float32) { let %f = fn (%y: float32) { %y + %x }; (%f, %f(exp(%x))) }",
     "function-result": "def @main(%x: float32) { fn (%y: float32) { %y + %x } }",
     "recursion": """
 def @power(%n: int32, %x: float32) -> float32 { if (%n == 0) { %x } else { @power(%n - 1, exp(%x)) } }

@@ -28,20 +28,17 @@ def allocations(source: str, name: str) -> int:
 
 
 def test_a_loop_over_scalars_as_text():
-    lines = str(procedure(LOOP, "local_loop")).splitlines()
+    lines = str(procedure(LOOP, "main_loop")).splitlines()
     assert [line.split(" = ")[0] if "fused" in line else line for line in lines] == [
-        "procedure @local_loop(%0, %1, %2)",
+        "procedure @main_loop(%0, %1, %2)",
         "  block0():",
-        "    %3 = %0.1",
-        "    %4:int32 = element of %3",
-        "    %5:bool",
-        "    if %5:bool block1 else block2",
+        "    %3:bool",
+        "    if %3:bool block1 else block2",
         "  block1():",
-        "    %6:int32",
-        "    %7:int32",
-        "    jump @local_loop(%0, %6, %7)",
+        "    %4:int32",
+        "    %5:int32",
+        "    jump @main_loop(%0, %4, %5)",
         "  block2():",
-        "    release %0",
         "    return %2",
     ]
 

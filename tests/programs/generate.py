@@ -100,6 +100,8 @@ class Generator:
     draw: Callable[[st.SearchStrategy[Any]], Any]
     tensor_types: tuple[TensorType, ...]
     universe: Universe = field(default_factory=lambda: Universe(LIBRARY))
+    helpers: list[tuple[GlobalVar, FuncType]] = field(default_factory=list)
+    """Global functions that call only earlier ones: they may be called, or used as values, wherever these are known."""
     names: int = 0
 
     def fresh(self, type_: Type, hint: str = "v") -> Var:
@@ -121,6 +123,8 @@ class Generator:
         ]  # fmt: skip
         if scope.callable_now:
             forms.append(self.global_call)
+        if any(each.ret_type == type_ for _, each in self.helpers):
+            forms += (self.helper,) * 5
         return forms[self.number(0, len(forms) - 1)](scope, type_, size - 1)
 
     def leaf(self, scope: Scope, type_: Type, size: int = 0) -> Expr:
@@ -254,6 +258,15 @@ class Generator:
         assert isinstance(call, Call)
         return Call(name, (scope.fuel, *call.args))
 
+    def helper(self, scope: Scope, type_: Type, size: int) -> Expr:
+        """A call of a helper, perhaps by another name."""
+        fitting = [each for each in self.helpers if each[1].ret_type == type_]
+        name, function = fitting[self.number(0, len(fitting) - 1)]
+        if self.number(0, 2):
+            return self.call(scope, name, function, size)
+        var = self.fresh(function, "h")
+        return Let(var, name, self.call(scope, var, function, size))
+
     def bindable(self, scope: Scope, type_: Type, size: int) -> Expr:
         """An expression whose type is told by an annotation around it, where its parts would leave it open."""
         var = self.fresh(type_, "w")
@@ -315,7 +328,10 @@ def _contains(type_: Type, inner: Type) -> bool:
 def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) -> Program:
     """A program with up to three global functions that may call each other, and arguments for its `@main`."""
     is_open = draw(st.booleans())
-    generator = Generator(draw, TENSORS if is_open else tuple(each for each in TENSORS if each != OPEN_VECTOR))
+    generator = Generator(draw, tuple(each for each in TENSORS if each != OPEN_VECTOR))
+    helpers = _helpers(generator, max_size // 3)
+    if is_open:
+        generator.tensor_types = TENSORS
     plain = first_order(generator.tensor_types)
     signatures: list[tuple[GlobalVar, FuncType]] = []
     for position in range(generator.number(0, 3)):
@@ -323,20 +339,23 @@ def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) 
         signatures.append((GlobalVar(f"f{position}"), FuncType((INT, *parameters), draw(plain))))
     functions = {name: _global_function(generator, type_, signatures, max_size) for name, type_ in signatures}
     inputs = _inputs(draw, generator, 3)
-    taken = [
-        FuncType((each,), each) for each in draw(_seldom(st.lists(st.sampled_from(CALLED), min_size=1, max_size=2)))
-    ]
+    taken = draw(_seldom(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=2)))
     params = tuple(generator.fresh(each, "x") for each in (*inputs, *taken))
     scope = Scope((), tuple(signatures), const(generator.number(0, MAX_FUEL))).with_variables(*params)
     given = draw(_seldom(st.tuples(st.sampled_from(CALLED), plain)))
     result = _with_functions(draw, FuncType(given[:1], given[1])) if given else draw(plain)
     size = generator.number(0, max_size)
-    main = Function(params, generator.expr(scope, result, size), result)
+    if helpers and generator.number(0, 1):
+        given, result = (), generator.helpers[-1][1].ret_type
+        body = generator.helper(scope, result, size)
+    else:
+        body = generator.expr(scope, result, size)
+    main = Function(params, body, result)
     extent = generator.number(0, 5) if is_open else 0
     arguments: list[Any] = [tensors.argument(generator, each, extent) for each in inputs]
     arguments += [draw(st.sampled_from(PYTHON_FUNCTIONS)) for _ in taken]
     calls = tuple(tensors.argument(generator, given[0], extent) for _ in range(generator.number(1, 3))) if given else ()
-    module = IRModule({**LIBRARY.functions, **functions, GlobalVar("main"): main}, LIBRARY.type_definitions)
+    module = IRModule({**LIBRARY.functions, **helpers, **functions, GlobalVar("main"): main}, LIBRARY.type_definitions)
     return Program(module, tuple(arguments), calls)
 
 
@@ -359,6 +378,7 @@ def same(x: Any) -> Any:
 
 
 CALLED = (INT, FLOAT, VECTOR)
+FUNCTIONS = tuple(FuncType((each,), each) for each in CALLED)
 PYTHON_FUNCTIONS = (double, same)
 
 
@@ -367,6 +387,20 @@ def _inputs(draw: Callable[[st.SearchStrategy[Any]], Any], generator: Generator,
     inputs = draw(st.lists(st.sampled_from(generator.tensor_types), max_size=most))
     needed = OPEN_VECTOR in generator.tensor_types and OPEN_VECTOR not in inputs
     return [*inputs, OPEN_VECTOR] if needed else inputs
+
+
+def _helpers(generator: Generator, size: int) -> dict[GlobalVar, Function]:
+    """Up to two helpers, which the generator knows afterwards."""
+    made: dict[GlobalVar, Function] = {}
+    for position in range(generator.number(0, 2)):
+        result = (FLOAT, INT, VECTOR)[generator.number(0, 2)]
+        params = tuple(generator.fresh((FLOAT, VECTOR)[generator.number(0, 1)], "p") for _ in range(2))
+        body = generator.expr(Scope().with_variables(*params), result, generator.number(0, size))
+        name = GlobalVar(f"h{position}")
+        made[name] = Function(params, body, result)
+        types = tuple(param.type_annotation for param in params if param.type_annotation is not None)
+        generator.helpers.append((name, FuncType(types, result)))
+    return made
 
 
 def _global_function(

@@ -19,7 +19,7 @@ from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from tests.programs.generate import Program
 
-MOST_STEPS = 10
+MOST_STEPS = 12
 CHANNELS = (2, 4, 16)
 Step: TypeAlias = Callable[["_Network", Expr], Expr]
 
@@ -53,7 +53,9 @@ class _Network:
         return relay.const(self.quarters(shape))
 
     def input(self) -> None:
-        shape = self.one_of([(3, 4), (1, 2, 5, 6), (2, 3, 4), (2, 4, 7, 5), (4, 16), (1, 16, 4, 4), (1, 4, 3, 3)])
+        shape = self.one_of(
+            [(3, 4), (1, 2, 5, 6), (2, 3, 4), (2, 4, 7, 5), (4, 16), (1, 16, 4, 4), (2, 4, 4), (1, 4, 3, 3)]
+        )
         var = relay.var(f"x{len(self.params)}", shape=shape)
         self.params.append(var)
         self.values.append(var)
@@ -159,6 +161,25 @@ def _reshaped(net: _Network, x: Expr) -> Expr:
     return relay.reshape(flat, shape) if net.number(0, 1) else relay.reshape(flat, (shape[0], -1))
 
 
+def _padded_by_shape(net: _Network, x: Expr) -> Expr:
+    """What is known of a shape only as a tensor."""
+    shape = relay.const(np.asarray(shape_of(x), np.int64))
+    match net.number(0, 2):
+        case 0:
+            return relay.reshape(relay.dyn.reshape(x, shape), shape_of(x))
+        case 1:
+            wide = relay.dyn.broadcast_to(x, relay.concatenate([relay.const([2], "int64"), shape], axis=0))
+            return relay.reshape(relay.max(wide, axis=0), shape_of(x))
+        case _:
+            return relay.add(relay.reshape(relay.dyn.ones(relay.shape_of(x)), shape_of(x)), x)
+
+
+def _placed(net: _Network, x: Expr) -> Expr:
+    """On a device of its own, where it is brought and taken from."""
+    there = relay.annotation.on_device(_unary(net, x), "cuda")
+    return net.one_of([relay.annotation.on_device, lambda value, _: value])(relay.tanh(there), "cuda")
+
+
 # --------------------------------------------------------------------------------------------------------------- images
 
 
@@ -170,6 +191,25 @@ def _convolution(net: _Network, x: Expr) -> Expr:
     if net.number(0, 3) == 3 and extent == 3:
         x = relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (0, 2)))
     return relay.nn.conv2d(x, kernel, strides=net.number(1, 2), padding=net.number(0, extent // 2), groups=groups)
+
+
+def _padded(net: _Network, x: Expr) -> Expr:
+    """What is in front of it pads."""
+    channels, height, width = shape_of(x)[1:]
+    padded = relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (0, 2)))
+    if min(height, width) < 2 or net.number(0, 2) == 0:
+        return relay.nn.avg_pool2d(padded, (2, 2), count_include_pad=True)
+    return relay.nn.conv2d(padded, net.weights(net.one_of(CHANNELS), channels, 2, 2))
+
+
+def _scaled(net: _Network, x: Expr) -> Expr:
+    """A convolution between scales by channel."""
+    channels = shape_of(x)[1]
+    scale = relay.const(net.quarters((channels, 1, 1), 1, 4))
+    before = relay.multiply(x, scale)
+    outputs = net.one_of(CHANNELS)
+    made = relay.nn.conv2d(relay.nn.relu(before) if net.number(0, 1) else before, net.weights(outputs, channels, 1, 1))
+    return relay.multiply(made, relay.const(net.quarters((outputs, 1, 1), 1, 4))) if net.number(0, 1) else made
 
 
 def _branches(net: _Network, x: Expr) -> Expr:
@@ -250,15 +290,26 @@ def _batch_products(net: _Network, x: Expr) -> Expr:
     return relay.concatenate(made, axis=2)
 
 
+def _attention(net: _Network, x: Expr) -> Expr:
+    """Of one value, its own keys and values."""
+    batch, length, inner = shape_of(x)
+    keys, values = (net.other(x) if net.number(0, 1) else net.weights(batch, length, inner) for _ in range(2))
+    scores = relay.multiply(relay.nn.batch_matmul(x, keys), relay.const(np.float32(net.one_of([0.5, 0.25]))))
+    if net.number(0, 1):
+        scores = relay.add(scores, net.weights(length, length))
+    return relay.nn.batch_matmul(relay.nn.softmax(scores), values, transpose_b=False)
+
+
+RARE: tuple[Step, ...] = (_padded_by_shape, _padded_by_shape, _placed, _power, _cast, _widened)
+"""What few passes look for, and no other step makes."""
 ANY_RANK: tuple[Step, ...] = (
-    _unary, _scalar, _root, _power, _binary, _product, _chosen, _cast, _widened, _sum, _softmax, _joined, _parted,
-    _sliced, _turned, _reshaped,
+    _unary, _scalar, _root, _binary, _product, _chosen, _sum, _softmax, _joined, _parted, _sliced, _turned, _reshaped,
+    *RARE, *RARE,
 )  # fmt: skip
 BY_RANK: dict[int, tuple[Step, ...]] = {
-    4: (_convolution,) * 5
-    + (_branches, _channels, _channels, _channels, _batch_norm, _pooled, _globally_pooled, _flat),
-    3: (_batch_product, _batch_product, _batch_products, _layer_norm),
-    2: (_layer, _layer, _layer, _layers, _matrix, _layer_norm),
+    4: (_convolution, _padded, _branches, _scaled, _channels) * 3 + (_batch_norm, _pooled, _globally_pooled, _flat),
+    3: (_batch_product, _batch_products, _batch_products, _attention, _attention, _layer_norm),
+    2: (_layer, _layer, _layers, _layers, _matrix, _layer_norm),
 }
 
 
@@ -268,7 +319,7 @@ def networks(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Program:
     net = _Network(draw)
     for _ in range(net.number(1, 2)):
         net.input()
-    for _ in range(net.number(0, MOST_STEPS)):
+    for _ in range(net.number(1, MOST_STEPS)):
         net.step()
     result: Expr = net.values[-1]
     if net.number(0, 2) == 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def list_of(element: Type) -> Type:
     return data("List", element)
 
 
+@cache
 def first_order(tensors: tuple[TensorType, ...], depth: int = 2) -> st.SearchStrategy[Type]:
     """Types whose values are data: what may be stored in refs and given as a result."""
     leaf = st.sampled_from(tensors)
@@ -100,6 +102,7 @@ def first_order(tensors: tuple[TensorType, ...], depth: int = 2) -> st.SearchStr
     )
 
 
+@cache
 def any_type(tensors: tuple[TensorType, ...]) -> st.SearchStrategy[Type]:
     """All types, functions and refs included."""
     plain = first_order(tensors)

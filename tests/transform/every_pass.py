@@ -1,19 +1,23 @@
 """Every pass, and passes in random order, on generated programs of the whole language and on generated networks.
 
 What a pass makes is well-formed, typed, means what the program meant (bit for bit where the pass says EXACT), and a
-second run changes nothing. The suite runs a slice; `python -m tests.transform.every_pass [count]` is the campaign.
+second run changes nothing. The suite runs a slice; `python -m tests.transform.every_pass [count] [--seed seed]` is the
+campaign: as many programs of each kind. It says for how many each pass had something to do, and fails when there were
+none in a long run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from rich.columns import Columns
+from rich.console import Console
 
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
@@ -24,14 +28,26 @@ from relay.ir.structural import structural_equal
 from relay.ir.well_formed import well_formed
 from relay.transform.convert_layout import convert_layout
 from relay.transform.framework import AnyPass
+from relay.transform.fuse_ops import fuse_ops
 from relay.transform.remove_unused_functions import remove_unused_functions
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_repro
 from tests.programs.generate import Program, programs
 from tests.programs.networks import networks
+from tests.programs.trees import trees
 from tests.transform.passes import CHANGES_TYPES, CONTEXT, NOT_IDEMPOTENT, PASSES, floating_point_of
+from tests.transform.recursions import recursions
 
 CHECKED = {**PASSES, "convert_layout": convert_layout({"nn.conv2d": ("NHWC", "default")})}  # generated images are NCHW
+PREPARED = {"defuse_ops": fuse_ops}
+"""What must have been done before a pass has something to do."""
+
+KINDS: Mapping[str, st.SearchStrategy[Program]] = {
+    "programs": programs(), "recursions": recursions(), "trees": trees(), "networks": networks(),
+}  # fmt: skip
+LONG = 500
+"""Programs after which every pass must have had something to do."""
+
 LONGEST_ORDER = 6
 ROUNDING, NARROW = 1e-3, 0.1
 """How far values may be apart, as part of the largest."""
@@ -63,8 +79,9 @@ def compare(example: Example) -> Counter[str]:
     before = remove_unused_functions(whole)  # much of the prelude, which would cost every pass time
     did["remove_unused_functions"] += before is not whole
     for name, each in CHECKED.items():
-        after = _applied(name, each, before, did)
-        if after is before:
+        given = _applied(name, PREPARED[name], before, did) if name in PREPARED else before
+        after = _applied(name, each, given, did)
+        if after is given:
             continue
         did[name] += 1
         _assert_sound(name, after, program, meant, floating_point_of(each), narrow=name in CHANGES_TYPES)
@@ -141,11 +158,26 @@ def check(example: Example, folder: Path) -> Counter[str]:
         raise Disagreement(f"{type(error).__name__}: {error}\norder {example.order}; kept in {place}") from error
 
 
-def _check(pair: tuple[Example, Example], folder: Path) -> None:
-    for example in pair:
-        check(example, folder)
+class Reached:
+    """For how many programs each pass changed something, and which it refused."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def check(self, drawn: tuple[Example, ...], folder: Path) -> None:
+        for example in drawn:
+            self.counts.update(check(example, folder))
+
+    def report(self, console: Console, ran: int) -> None:
+        lines = [f"{self.counts[name]:6} {name}" for name in CHECKED]
+        lines += [f"{count:6} {name}" for name, count in sorted(self.counts.items()) if name.startswith("refused ")]
+        console.print("programs in which a pass changed something", Columns(lines, padding=(0, 4), column_first=True))
+        never = [name for name in CHECKED if not self.counts[name]]
+        if never and len(KINDS) * ran >= LONG:
+            raise SystemExit(f"never had anything to do: {', '.join(never)}")
 
 
 if __name__ == "__main__":
-    pairs = st.tuples(examples(programs()), examples(networks()))
-    campaign.run("tests.transform.every_pass", __doc__, pairs, _check, 5_000)
+    reached = Reached()
+    each_kind = st.tuples(*map(examples, KINDS.values()))
+    campaign.run("tests.transform.every_pass", __doc__, each_kind, reached.check, 5_000, reached.report)

@@ -34,6 +34,7 @@ from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
 from relay.transform.lambda_lift import lambda_lift
 from relay.transform.legalize import legalize
+from relay.transform.lift_called_functions import lift_called_functions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.merge_compiler_regions import merge_compiler_regions
 from relay.transform.merge_composite import merge_composite
@@ -47,6 +48,7 @@ from relay.transform.recognize_attention import recognize_attention
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.simplify_known_cases import simplify_known_cases
 from relay.transform.specialize_functions import specialize_functions
 from relay.transform.to_mixed_precision import to_mixed_precision
 
@@ -102,6 +104,7 @@ PASSES: dict[str, AnyPass] = {
     "legalize": legalize(
         ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")
     ),
+    "lift_called_functions": lift_called_functions,
     "loop_invariant_code_motion": loop_invariant_code_motion,
     "merge_compiler_regions": MERGE,
     "merge_composite": merge_composite(TABLE),
@@ -113,6 +116,7 @@ PASSES: dict[str, AnyPass] = {
     "remove_unused_functions": remove_unused_functions,
     "simplify_expr": simplify_expr,
     "simplify_inference": simplify_inference,
+    "simplify_known_cases": simplify_known_cases,
     "specialize_functions": Sequential((specialize_functions, remove_unused_functions)),
     "to_a_normal_form": a_normal_form,
     "to_basic_block_normal_form": basic_block_normal_form,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from relay.ir.expr import Call, Expr, Function, GlobalVar, If, Let, Var, const
@@ -79,7 +80,9 @@ def recursions(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Program:
     fuel = const(generator.number(0, MAX_FUEL))
     if is_global:
         params = tuple(generator.fresh(each, "y") for each in INPUTS)
-        main = Function(params, Call(loop, (fuel, *params, *params[1:2][: len(state)])), type_)
+        handed_over = [const(np.full(3, 0.5, np.float32)) if each.type_annotation == VECTOR and generator.number(0, 1)
+                       else each for each in params]  # fmt: skip
+        main = Function(params, Call(loop, (fuel, *handed_over, *params[1:2][: len(state)])), type_)
         functions = {GlobalVar("loop"): function, GlobalVar("main"): main}
     else:
         start = Call(loop, (fuel, outer[1], *outer[1:2][: len(state)]))

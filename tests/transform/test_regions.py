@@ -141,3 +141,14 @@ def test_unchanged_programs_are_the_same_object():
     assert AnnotateTarget(TAKEN)(again) is again
     assert PartitionGraph(again) is again
     assert GlobalVar("mine_main_0") in again
+
+
+def test_calls_of_generic_functions_keep_their_types_beside_regions() -> None:
+    source = """#[version = "0.0.5"]
+    def @main(%x: float32, %xs: List[float32]) {
+      let %y = add(%x, sqrt(%x));
+      @map(fn (%a: float32) { add(%a, %y) }, Cons(%y, %xs))
+    }"""
+    marked = Sequential((AnnotateTarget({"mine": ("add", "sqrt")}), MergeCompilerRegions))(relay.parse(source))
+    calls = [node for node in post_order(marked["main"].body) if isinstance(node, Call) and node.op == GlobalVar("map")]
+    assert [len(each.type_args) for each in calls] == [2]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from relay.ir.expr import Expr, Function, If, Let, Match, Var
+from relay.ir.sharing import let_chain
 from relay.ir.traversal import children
 from relay.ir.variables import free_vars
 
@@ -44,26 +45,19 @@ def liveness(function: Function) -> Liveness:
     waiting: list[tuple[Expr, frozenset[Var]]] = [(function.body, frozenset())]
     while waiting:
         scope, after = waiting.pop()
-        bindings, result = _chain(scope)
+        lets, result = let_chain(scope)
         live = after | set(_read(result))
         waiting.extend(_inner(result, after))
-        for var, value in reversed(bindings):
+        for let in reversed(lets):
+            var = let.var
             live_after[var] = live
             without = live - {var}
-            read = [each for each in _read(value) if each is not var]
+            read = [each for each in _read(let.value) if each is not var]
             last_uses[var] = tuple(each for each in read if each not in live)
-            waiting.extend(_inner(value, without))
+            waiting.extend(_inner(let.value, without))
             live = without | set(read)
     order = [var for var in _in_order(function) if var in live_after]
     return Liveness({var: live_after[var] for var in order}, {var: last_uses[var] for var in order})
-
-
-def _chain(scope: Expr) -> tuple[list[tuple[Var, Expr]], Expr]:
-    bindings: list[tuple[Var, Expr]] = []
-    while isinstance(scope, Let):
-        bindings.append((scope.var, scope.value))
-        scope = scope.body
-    return bindings, scope
 
 
 def _read(value: Expr) -> tuple[Var, ...]:

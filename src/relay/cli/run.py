@@ -83,10 +83,11 @@ def _save(path: Path, results: dict[str, NDArray[np.generic]]) -> None:
 def _leaves(result: Result) -> list[NDArray[np.generic]]:
     if isinstance(result, tuple):
         return [leaf for part in result for leaf in _leaves(part)]
-    if isinstance(result, DataValue):
+    if not isinstance(result, np.ndarray):
+        kind = "value of a data type" if isinstance(result, DataValue) else "function or ref"
         raise RelayError(
             rule="result-kind",
-            message="the program gives a value of a data type, which is no array",
+            message=f"the program gives a {kind}, which is no array",
             expected="an array, or tuples of arrays",
             found=repr(result),
             remedy="call it from Python: relay.load(path)(...)",

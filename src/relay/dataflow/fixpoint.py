@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from relay.base.graph import post_order as graph_post_order
 from relay.infer.eager import eager_type, type_eagerly
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, record_type
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, record_type, record_type_args
 from relay.ir.traversal import children, rebuild
 
 Step: TypeAlias = Callable[[Expr, Expr], "Replacement | None"]
@@ -126,6 +126,8 @@ def with_parts(node: Expr, parts: list[Expr]) -> Expr:
     rebuilt = rebuild(node, parts)
     if rebuilt is not node and node.checked_type is not None and all(has_type(part) for part in parts):
         record_type(rebuilt, node.checked_type)
+        if isinstance(rebuilt, Call) and isinstance(node, Call) and rebuilt.op is node.op:
+            record_type_args(rebuilt, node.type_args)
     return rebuilt
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
 from relay.driver.build import build
 from relay.driver.compilation import as_module
+from relay.driver.compiled_operators import CompiledOperators
 from relay.driver.graph import build_graph
 from relay.driver.parameters import bind_params
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
+from relay.interpret.machine import Trace, by_meaning
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 
@@ -21,6 +24,16 @@ KINDS: Mapping[str, str] = {
     "interpreter": "interpreter", "debug": "interpreter", "graph": "graph", "aot": "aot", "vm": "aot",
 }  # fmt: skip
 """Executors by the names users know; `debug` and `vm` are Relay's."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterpreterOptions:
+    """What only the interpreter can do. `step_limit`: how many nodes a call evaluates at most. `trace` is told of each
+    node that has a value (`print` shows them). `compiled_operators`: operators run as kernels of the target."""
+
+    step_limit: int | None = None
+    trace: Trace | None = None
+    compiled_operators: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +45,7 @@ class Executor:
     target: str | Target
     params: Mapping[str, Any]
     opt_level: int | None
+    options: InterpreterOptions = InterpreterOptions()
 
     def evaluate(self, expr: Expr | None = None) -> Callable[..., Any]:
         """`@main` of the module, or `expr`, as a function of arrays (by position or by name).
@@ -47,12 +61,17 @@ class Executor:
         if self.kind == "graph":
             return build_graph(module, self.target, self.params, self.opt_level)
         bound = infer_type(bind_params(module, self.params))
+        return self._interpreted(bound)
 
+    def _interpreted(self, bound: IRModule) -> Callable[..., Any]:
+        options = self.options
+        call_operator = CompiledOperators(self.target) if options.compiled_operators else by_meaning
+        run = partial(evaluate, bound, step_limit=options.step_limit, trace=options.trace, call_operator=call_operator)
         names = [parameter.name_hint for parameter in bound["main"].params]
 
         def call(*positional: Any, **named: Any) -> Any:
             if not named:
-                return evaluate(bound, positional)
+                return run(positional)
             twice = [name for name in names[: len(positional)] if name in named]
             if twice or len(positional) > len(names):
                 raise RelayError(
@@ -60,7 +79,7 @@ class Executor:
                     message=f"`{twice[0]}` was given twice" if twice else "`main` was given too many inputs",
                     expected=f"{len(names)} inputs: " + ", ".join(names),
                 )
-            return evaluate(bound, {**dict(zip(names, positional, strict=False)), **named})
+            return run({**dict(zip(names, positional, strict=False)), **named})
 
         return call
 
@@ -75,11 +94,26 @@ def create_executor(
     target: str | Target = "llvm",
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
+    *,
+    step_limit: int | None = None,
+    trace: Trace | None = None,
+    compiled_operators: bool = False,
 ) -> Executor:
     """An executor for a module: `"aot"` (alias `"vm"`) compiles to native code, `"graph"` to a `GraphExecutor`, whose
     kernels run one by one, `"interpreter"` (alias `"debug"`) evaluates by the operators' reference meaning.
 
-    Raises `RelayError` (rule `unknown-executor`) for another kind.
+    The interpreter stops after evaluating `step_limit` nodes (error `step-limit`, which names the functions that were
+    entered most), tells `trace` of each node that has a value (`print` shows them), and runs operators as kernels of
+    the target where `compiled_operators` is set.
+
+    Raises `RelayError`: `unknown-executor` for another kind, `executor-option` for what only the interpreter can do.
+
+    >>> import numpy as np, relay
+    >>> module = relay.parse('#[version = "0.0.5"] def @main(%n: int32) { if (%n < 1) { 1 } else { 2 * %n } }')
+    >>> create_executor("interpreter", module, trace=print).evaluate()(np.int32(3))
+    less, line 1 is False
+    multiply, line 1 is 6
+    array(6, dtype=int32)
     """
     if kind not in KINDS:
         raise RelayError(
@@ -89,4 +123,11 @@ def create_executor(
             found=kind,
         )
     module = IRModule() if mod is None else as_module(mod)
-    return Executor(KINDS[kind], module, target, dict(params or {}), opt_level)
+    options = InterpreterOptions(step_limit, trace, compiled_operators)
+    if KINDS[kind] != "interpreter" and options != InterpreterOptions():
+        raise RelayError(
+            rule="executor-option",
+            message=f"the executor {kind} takes no step_limit, trace or compiled_operators",
+            remedy='run the program by create_executor("interpreter", …) to limit or trace it',
+        )
+    return Executor(KINDS[kind], module, target, dict(params or {}), opt_level, options)

@@ -5,7 +5,6 @@ Nothing is planned or lowered anew: a node is a kernel call, and its place is th
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,14 +15,16 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import CompilerBug
+from relay.base.fresh_names import FreshNames
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress, as_module
 from relay.driver.straight import check_straight
 from relay.driver.targets import backend_for
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr, Function
+from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.module import IRModule
-from relay.ir.types import TensorType, Type
+from relay.ir.types import TensorType
 from relay.lower.group import leaf_types
 from relay.lower.kernel_calls import size_bytes
 from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
@@ -126,7 +127,7 @@ class _Nodes:
     is there. Places that are equal are one storage."""
 
     made: list[GraphNode] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
+    names: FreshNames = field(default_factory=lambda: FreshNames(separator="_", first=1))
     written: dict[tuple[Place, int], Entry] = field(default_factory=dict)
     views: dict[tuple[Entry, GraphTensor], Entry] = field(default_factory=dict)
     storages: dict[Place, int] = field(default_factory=dict)
@@ -139,8 +140,8 @@ class _Nodes:
         """Add a kernel call."""
         split = len(call.arguments) - call.output_count
         sources = zip(call.arguments[:split], function.params, strict=True)
-        inputs = tuple(self.seen(place, _tensor_type(parameter)) for place, parameter in sources)
-        results = leaf_types(_known_type(function.body))
+        inputs = tuple(self.seen(place, known_tensor_type(parameter)) for place, parameter in sources)
+        results = leaf_types(known_type(function.body))
         name = str(function.attrs.get("name", call.kernel))
         self._add(name, call.kernel, inputs, list(zip(call.arguments[split:], results, strict=True)))
 
@@ -152,7 +153,7 @@ class _Nodes:
         if shaped == tensor:
             return entry
         if (entry, shaped) not in self.views:
-            self.made.append(GraphNode(self._unused("reshape"), NOTHING, (entry,), (shaped,)))
+            self.made.append(GraphNode(self.names.take("reshape"), NOTHING, (entry,), (shaped,)))
             self.views[entry, shaped] = (len(self.made) - 1, 0)
         return self.views[entry, shaped]
 
@@ -164,18 +165,8 @@ class _Nodes:
             storage = self.storages.setdefault(place, len(self.storages))
             tensors.append(GraphTensor(_shape(type_), type_.dtype, storage, _offset_bytes(place)))
             self.written[place, _size(type_)] = (len(self.made), index)
-        self.made.append(GraphNode(self._unused(name), kernel, inputs, tuple(tensors)))
+        self.made.append(GraphNode(self.names.take(name), kernel, inputs, tuple(tensors)))
         return self.made[-1].name
-
-    def _unused(self, stem: str) -> str:
-        """`stem`, or `stem_1`, `stem_2`, … when there is one already."""
-        name = stem
-        for number in itertools.count(1):
-            if name not in self.names:
-                break
-            name = f"{stem}_{number}"
-        self.names.add(name)
-        return name
 
 
 def _offset_bytes(place: Place) -> int:
@@ -194,16 +185,3 @@ def _number(expr: IntExpr) -> int:
     if not isinstance(expr, int):
         raise CompilerBug("make graph", f"the extent {expr}, which is no number")
     return expr
-
-
-def _known_type(expr: Expr) -> Type:
-    if expr.checked_type is None:
-        raise CompilerBug("make graph", f"a {type(expr).__name__} has no type")
-    return expr.checked_type
-
-
-def _tensor_type(expr: Expr) -> TensorType:
-    type_ = _known_type(expr)
-    if not isinstance(type_, TensorType):
-        raise CompilerBug("make graph", f"a kernel takes {type_}")
-    return type_

@@ -37,6 +37,15 @@ def value_node(expr: Expr) -> Expr:
     return expr
 
 
+def let_chain(expr: Expr) -> tuple[list[Let], Expr]:
+    """The lets that `expr` begins with, outermost first, and its `value_node`."""
+    lets: list[Let] = []
+    while isinstance(expr, Let):
+        lets.append(expr)
+        expr = expr.body
+    return lets, expr
+
+
 class Scopes:
     """The scopes of one expression; built by `scopes`."""
 

@@ -17,6 +17,7 @@ from relay.ir.types import (
     TypeCall,
     TypeVar,
     type_children,
+    type_parts,
 )
 
 
@@ -83,28 +84,21 @@ def free_type_leaves(type_: Type) -> tuple[TypeVar | IncompleteType, ...]:
     """
     found: dict[TypeVar | IncompleteType, None] = {}
     bound: set[TypeVar] = set()
-    stack = [type_]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, FuncType):
-            bound.update(node.type_params)
-        if isinstance(node, (TypeVar, IncompleteType)):
-            found[node] = None
-        else:
-            stack.extend(reversed(type_children(node)))
+    for part in type_parts(type_):
+        if isinstance(part, FuncType):
+            bound.update(part.type_params)
+        if isinstance(part, (TypeVar, IncompleteType)):
+            found[part] = None
     return tuple(leaf for leaf in found if leaf not in bound)
 
 
 def type_calls(type_: Type) -> Iterator[TypeCall]:
     """The data types that are applied somewhere in a type, outermost first."""
-    stack = [type_]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, GlobalTypeVar):
-            yield TypeCall(node, ())
-        if isinstance(node, TypeCall):
-            yield node
-        stack.extend(reversed(type_children(node)))
+    for part in type_parts(type_):
+        if isinstance(part, GlobalTypeVar):
+            yield TypeCall(part, ())
+        if isinstance(part, TypeCall):
+            yield part
 
 
 def type_symbols(type_: Type) -> tuple[Symbol, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from relay.ir.expr import Call, Expr, ExprBase, Function, Var
 from relay.ir.traversal import post_order
-from relay.ir.types import FuncType, Type, TypeVar, type_children
+from relay.ir.types import FuncType, Type, TypeVar, type_parts
 from relay.ir.variables import vars_bound_at
 
 
@@ -64,11 +64,8 @@ def _named(part: Expr | Type) -> Iterator[tuple[TypeVar, bool]]:
 
 
 def _in_type(type_: Type) -> Iterator[tuple[TypeVar, bool]]:
-    stack = [type_]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, TypeVar):
-            yield node, False
-        if isinstance(node, FuncType):
-            yield from ((variable, True) for variable in node.type_params)
-        stack.extend(reversed(type_children(node)))
+    for part in type_parts(type_):
+        if isinstance(part, TypeVar):
+            yield part, False
+        if isinstance(part, FuncType):
+            yield from ((variable, True) for variable in part.type_params)

@@ -9,6 +9,7 @@ global type variables to those of the same name.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, Union
@@ -171,16 +172,22 @@ def type_children(type_: Type) -> tuple[Type, ...]:
             return ()
 
 
+def type_parts(type_: Type) -> Iterator[Type]:
+    """A type and all types inside it, each before its parts, left to right."""
+    stack = [type_]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(reversed(type_children(part)))
+
+
 def dimension_symbols(type_: Type) -> tuple[Symbol, ...]:
     """The symbols that stand alone as a dimension somewhere in a type, each once, in order of first appearance.
 
     These are the ones a value of the type determines: `n` of `Tensor[(n, 2*m), float32]`, not `m`.
     """
     found: dict[Symbol, None] = {}
-    stack: list[Type] = [type_]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, TensorType):
-            found.update((dim, None) for dim in node.shape if isinstance(dim, Symbol))
-        stack.extend(reversed(type_children(node)))
+    for part in type_parts(type_):
+        if isinstance(part, TensorType):
+            found.update((dim, None) for dim in part.shape if isinstance(dim, Symbol))
     return tuple(found)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from relay.base.graph import strongly_connected
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, If, Match, Var
 from relay.ir.module import IRModule
+from relay.ir.sharing import let_chain
 from relay.ir.traversal import children
-from relay.lower.liveness import chain
 from relay.lower.representation import BOXED, MOST_RESULTS, Convention, Representation, register_count, representation
 
 
@@ -55,9 +55,10 @@ class Conventions:
         scopes: list[tuple[Expr, bool]] = [(facts.function.body, True)]
         while scopes:
             scope, ends = scopes.pop()
-            bindings, result = chain(scope)
-            for position, (var, value) in enumerate(bindings):
-                tail = ends and position + 1 == len(bindings) and result is var
+            lets, result = let_chain(scope)
+            for let in lets:
+                var, value = let.var, let.value
+                tail = ends and let is lets[-1] and result is var
                 match value:
                     case Function() if not value.attrs.get("Primitive"):
                         known[var] = value

@@ -14,11 +14,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol
-from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.diagnostics import RelayError
+from relay.base.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Var, record_type
+from relay.ir.known_types import known_tensor_type
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
@@ -91,7 +93,7 @@ def external_function(function: Function) -> ExternalFunction:
     return ExternalFunction(
         str(function.attrs["name"]),
         inner,
-        tuple(map(_tensor, inner.params)),
+        tuple(map(known_tensor_type, inner.params)),
         _large_constants(inner),
         _tensors(inner.body.checked_type),
         signature_symbols(inner),
@@ -104,7 +106,7 @@ class _Placing:
 
     regions: dict[GlobalVar, Function]
     made: dict[tuple[GlobalVar, tuple[Type | None, ...]], Function] = field(default_factory=dict)
-    symbols: set[str] = field(default_factory=set)
+    symbols: FreshNames = field(default_factory=lambda: FreshNames(separator="_"))
 
     def placed(self, expr: Expr) -> Expr:
         match expr:
@@ -150,12 +152,7 @@ class _Placing:
         wanted = str(region.attrs.get("global_symbol", name.name_hint))
         if not _C_NAME.fullmatch(wanted):
             raise _refusal(name, f"has the global_symbol `{wanted}`, which is no name in C", region.span)
-        symbol, number = wanted, 1
-        while symbol in self.symbols:
-            number += 1
-            symbol = f"{wanted}_{number}"
-        self.symbols.add(symbol)
-        return symbol
+        return self.symbols.take(wanted)
 
 
 def _check(name: GlobalVar, function: Function) -> None:
@@ -167,7 +164,7 @@ def _check(name: GlobalVar, function: Function) -> None:
     fields = result.fields if isinstance(result, TupleType) else (result,)
     if not all(isinstance(each, TensorType) for each in fields):
         raise _refusal(name, f"gives a value of type {result}", function.span)
-    known = set(symbol_sources([_tensor(each).shape for each in function.params]))
+    known = set(symbol_sources([known_tensor_type(each).shape for each in function.params]))
     for node in post_order(function.body):
         used = type_symbols(node.checked_type) if node.checked_type is not None else ()
         if isinstance(node, Call) and node.attrs is not None:
@@ -198,12 +195,6 @@ def _large_constants(function: Function) -> tuple[Constant, ...]:
 def _parameter(name: str, constant: Constant) -> Var:
     type_ = TensorType(constant.data.shape, constant.dtype)
     return record_type(Var(name, type_), type_)
-
-
-def _tensor(parameter: Var) -> TensorType:
-    if not isinstance(parameter.checked_type, TensorType):
-        raise CompilerBug("lower", f"%{parameter.name_hint} of a region is no tensor")
-    return parameter.checked_type
 
 
 def _tensors(type_: Type | None) -> tuple[TensorType, ...]:

@@ -8,6 +8,7 @@ from typing import TypeAlias, Union
 
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
+from relay.ir.known_types import known_type
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
 from relay.lower.value_extents import EXTENTS, value_extents
@@ -67,7 +68,7 @@ def _extents(function: Function, values: Mapping[int, GroupValue]) -> Tensor:
     if extents is None or not isinstance(call, Call):
         raise CompilerBug("lower", "the extents of this group do not depend on values")
     known = {**values, **{id(each): _computed(each, values) for each in call.args if isinstance(each, Constant)}}
-    result: Tensor = extents.extents(call.attrs, tuple(known[id(each)] for each in call.args), _type_of(call))
+    result: Tensor = extents.extents(call.attrs, tuple(known[id(each)] for each in call.args), known_type(call))
     return result
 
 
@@ -91,7 +92,7 @@ def _computed(expr: Expr, values: Mapping[int, GroupValue]) -> GroupValue:
             if not callable(record.compute):
                 raise CompilerBug("lower", f"{record.name} has no tensor expression: {record.compute.reason}")
             inputs = tuple(values[id(argument)] for argument in args)
-            return record.compute(attrs, inputs, _type_of(expr))
+            return record.compute(attrs, inputs, known_type(expr))
         case Constant(data=data):
             if data.size != 1:
                 raise CompilerBug("lower", f"a constant of {data.size} elements stands inside a group")
@@ -106,12 +107,6 @@ def _computed(expr: Expr, values: Mapping[int, GroupValue]) -> GroupValue:
             return parts[index]
         case _:
             raise CompilerBug("lower", f"a {type(expr).__name__} stands inside a group")
-
-
-def _type_of(expr: Expr) -> Type:
-    if expr.checked_type is None:
-        raise CompilerBug("lower", "an expression of a group has no type")
-    return expr.checked_type
 
 
 def leaf_types(type_: Type) -> Sequence[TensorType]:

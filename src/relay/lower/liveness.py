@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from relay.ir.expr import Expr, Function, If, Let, Match, Var, pattern_vars
+from relay.ir.expr import Expr, Function, If, Match, Var, pattern_vars
+from relay.ir.sharing import let_chain
 from relay.ir.traversal import children
-
-
-def chain(scope: Expr) -> tuple[list[tuple[Var, Expr]], Expr]:
-    """The bindings of a scope in A-normal form, and the atom at its end."""
-    bindings: list[tuple[Var, Expr]] = []
-    while isinstance(scope, Let):
-        bindings.append((scope.var, scope.value))
-        scope = scope.body
-    return bindings, scope
 
 
 class FreeVariables:
@@ -71,12 +63,12 @@ class FreeVariables:
         return {var: None for var in self.captures(function) if var is not itself}
 
     def _free(self, head: Expr) -> dict[Var, None]:
-        bindings, result = chain(head)
+        lets, result = let_chain(head)
         found: dict[Var, None] = {}
         bound: set[Var] = set()
-        for var, value in bindings:
-            bound.add(var)  # a function may call itself
-            found.update((each, None) for each in self.used_by(value) if each not in bound)
+        for let in lets:
+            bound.add(let.var)  # a function may call itself
+            found.update((each, None) for each in self.used_by(let.value) if each not in bound)
         found.update((each, None) for each in self.used_by(result) if each not in bound)
         return found
 
@@ -87,9 +79,9 @@ def _without(variables: dict[Var, None], bound: Iterable[Var]) -> dict[Var, None
 
 
 def _inner_scopes(head: Expr) -> Iterator[Expr]:
-    bindings, result = chain(head)
-    for _, value in bindings:
-        yield from _scopes_of(value)
+    lets, result = let_chain(head)
+    for let in lets:
+        yield from _scopes_of(let.value)
     yield from _scopes_of(result)
 
 

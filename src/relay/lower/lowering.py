@@ -14,6 +14,7 @@ from typing import TypeAlias, Union
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
+from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.operator import Check
 from relay.ir.types import (
     TensorType,
@@ -104,9 +105,7 @@ def determined_symbols(function: Function, inputs: Sequence[Parameter]) -> tuple
 
 
 def input_value(parameter: Var, inputs: list[Parameter]) -> _Value:
-    type_ = parameter.checked_type
-    if type_ is None:
-        raise CompilerBug("lower", f"parameter %{parameter.name_hint} has no type")
+    type_ = known_type(parameter)
     try:
         leaves = leaf_types(type_)
     except CompilerBug:
@@ -143,8 +142,8 @@ def _bound(
         case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
             arguments = [_as_tensor(_atom(argument, environment, constants)) for argument in args]
             if is_view(function):
-                return _Tensor(_tensor_type(value), arguments[0].storage)
-            result = _nested(_known_type(value), _tensor)
+                return _Tensor(known_tensor_type(value), arguments[0].storage)
+            result = _nested(known_type(value), _tensor)
             kernel = kernel_of(function)
             known = extents_of(function, [argument.type for argument in arguments])
             extents = tuple(known.get(symbol, symbol) for symbol in kernel.symbols)
@@ -182,19 +181,6 @@ def _as_tensor(value: _Value) -> _Tensor:
     if not isinstance(value, _Tensor):
         raise CompilerBug("lower", "a kernel is given a tuple")
     return value
-
-
-def _known_type(expr: Expr) -> Type:
-    if expr.checked_type is None:
-        raise CompilerBug("lower", f"a {type(expr).__name__} has no type")
-    return expr.checked_type
-
-
-def _tensor_type(expr: Expr) -> TensorType:
-    type_ = _known_type(expr)
-    if not isinstance(type_, TensorType):
-        raise CompilerBug("lower", f"{type_} is no tensor")
-    return type_
 
 
 def extent_checks(

@@ -23,12 +23,13 @@ from relay.ir.expr import (
     TupleGetItem,
     Var,
 )
+from relay.ir.sharing import let_chain
 from relay.ir.types import TensorType, TupleType
 from relay.lower.blocks import OpenBlock, OpenProcedure
 from relay.lower.conversion import opened, packed
 from relay.lower.extent_code import ExtentCode
 from relay.lower.holding import Holdings
-from relay.lower.liveness import FreeVariables, chain
+from relay.lower.liveness import FreeVariables
 from relay.lower.procedure import (
     Immediate,
     NewCell,
@@ -107,7 +108,8 @@ class OwningScope:
         self.symbols = task.symbols
         self.join = task.join
         self.wanted = task.wanted
-        self.bindings, self.result = chain(task.scope)
+        lets, self.result = let_chain(task.scope)
+        self.bindings = [(let.var, let.value) for let in lets]
         self.uses: list[dict[Var, None]] = []
         self.last: dict[Var, int] = {}
         self.tuple_uses: dict[Var, list[int]] = {}  # of tuples that this chain binds: they may be held in parts

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.fresh_names import FreshNames
 from relay.base.graph import strongly_connected
 from relay.infer.checks import node_checks
 from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, Match, Var
@@ -66,7 +67,7 @@ class Procedures:
     _globals: dict[GlobalVar, str] = field(default_factory=dict)
     _locals: dict[int, str] = field(default_factory=dict)
     _wrappers: dict[GlobalVar | Constructor, str] = field(default_factory=dict)
-    _names: set[str] = field(default_factory=set)
+    _names: FreshNames = field(default_factory=lambda: FreshNames(separator="."))
     _boxed: dict[str, str] = field(default_factory=dict)
     _extents: dict[int, tuple[Function, Function]] = field(default_factory=dict)
     _around: dict[Var, frozenset[Symbol]] = field(default_factory=dict)  # by the let-bound functions inside
@@ -151,13 +152,7 @@ class Procedures:
         return self._wrappers[value]
 
     def _name(self, hint: str) -> str:
-        stem = name = re.sub(r"\W", "_", hint, flags=re.ASCII)
-        number = 1
-        while name in self._names:
-            number += 1
-            name = f"{stem}.{number}"
-        self._names.add(name)
-        return name
+        return self._names.take(re.sub(r"\W", "_", hint, flags=re.ASCII))
 
     # -------------------------------------------------------------------------------------------------- procedures
 

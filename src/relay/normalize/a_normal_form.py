@@ -28,7 +28,7 @@ from relay.ir.expr import (
     record_type,
     record_type_args,
 )
-from relay.ir.sharing import Scope, Scopes, scopes
+from relay.ir.sharing import Scope, Scopes, scopes, value_node
 from relay.ir.traversal import children, rebuild
 
 
@@ -119,8 +119,7 @@ class _Forms:
 
     def atom(self, expr: Expr) -> Expr:
         """What stands for an expression whose value is there already."""
-        while isinstance(expr, Let):
-            expr = expr.body
+        expr = value_node(expr)
         return self.names.get(id(expr)) or self.inline.get(id(expr)) or expr
 
     def rebuilt(self, node: Expr) -> Expr:

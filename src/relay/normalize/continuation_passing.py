@@ -13,14 +13,12 @@ that nothing is duplicated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, If, Let, Match, Op, Var, pattern_vars
 from relay.ir.module import IRModule
-from relay.ir.sharing import Scope, scopes
+from relay.ir.sharing import Scope, let_chain, scopes
 from relay.ir.traversal import children, rebuild
-from relay.ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar, type_children
+from relay.ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar, type_parts
 from relay.ir.variables import bound_vars, renaming
 from relay.normalize.a_normal_form import is_atom, to_a_normal_form
 
@@ -72,21 +70,13 @@ def cps_type(type_: Type, answer: TypeVar) -> Type:
 
 def _check_data_types(module: IRModule) -> None:
     for constructor in module.constructors():
-        if any(isinstance(part, FuncType) for type_ in constructor.inputs for part in _parts(type_)):
+        if any(isinstance(part, FuncType) for type_ in constructor.inputs for part in type_parts(type_)):
             raise RelayError(
                 rule="no-cps",
                 message=f"the data type {constructor.belong_to.name} holds functions, which would have another type",
                 expected="data types whose constructors take no functions",
                 found=f"{constructor.name_hint}({', '.join(map(str, constructor.inputs))})",
             )
-
-
-def _parts(type_: Type) -> Iterator[Type]:
-    stack = [type_]
-    while stack:
-        part = stack.pop()
-        yield part
-        stack.extend(type_children(part))
 
 
 class _Conversion:
@@ -122,7 +112,7 @@ class _Conversion:
         what follows the choice whose branch it is."""
         order = [self.scopes.root]
         for scope in order:
-            bindings, result = _chain(scope.result)
+            lets, result = let_chain(scope.result)
             for node in scope.order:
                 inner = self.scopes.inner(node)
                 if isinstance(node, Function):
@@ -130,25 +120,26 @@ class _Conversion:
                         continue
                     self.after[id(inner[0])] = self._continuation(node)
                 elif inner:
-                    is_last = bindings[-1][1] is node and result is bindings[-1][0]
+                    is_last = lets[-1].value is node and result is lets[-1].var
                     after = self.after[id(scope)] if is_last else Var("then")
                     self.after.update((id(each), after) for each in inner)
                 order.extend(inner)
         return order
 
     def _scope(self, scope: Scope) -> Expr:
-        bindings, result = _chain(scope.result)
+        lets, result = let_chain(scope.result)
         after = self.after[id(scope)]
-        if bindings and result is bindings[-1][0] and not _returns(bindings[-1][1]):
-            *bindings, (_, last) = bindings
-            done = self._handing(last, after)
+        if lets and result is lets[-1].var and not _returns(lets[-1].value):
+            *lets, last = lets
+            done = self._handing(last.value, after)
         else:
             done = Call(after, (self._value(result),))
-        for var, value in reversed(bindings):
+        for let in reversed(lets):
+            var, value = self.fresh[let.var], let.value
             if _returns(value):
-                done = Let(self.fresh[var], self._simple(value), done, span=value.span)
+                done = Let(var, self._simple(value), done, span=value.span)
             else:
-                done = self._handing(value, Function((self.fresh[var],), done))
+                done = self._handing(value, Function((var,), done))
         return done
 
     def _handing(self, value: Expr, rest: Var | Function) -> Expr:
@@ -192,15 +183,6 @@ class _Conversion:
     def _with_continuation(self, function: Function, body: Scope, type_params: tuple[TypeVar, ...]) -> Function:
         params = (*(self.fresh[each] for each in function.params), self.after[id(body)])
         return Function(params, self.done[id(body)], self.answer, type_params, function.attrs, span=function.span)
-
-
-def _chain(expr: Expr) -> tuple[list[tuple[Var, Expr]], Expr]:
-    """The bindings of a scope, and the atom at its end."""
-    bindings: list[tuple[Var, Expr]] = []
-    while isinstance(expr, Let):
-        bindings.append((expr.var, expr.value))
-        expr = expr.body
-    return bindings, expr
 
 
 def _returns(value: Expr) -> bool:

@@ -15,7 +15,19 @@ from collections.abc import Callable
 
 from relay.analysis.effects import effects_of
 from relay.base.graph import post_order
-from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from relay.ir.expr import (
+    Call,
+    Constant,
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    Let,
+    Op,
+    Var,
+    record_type,
+    record_type_args,
+)
 from relay.ir.traversal import children, rebuild
 from relay.ir.traversal import post_order as all_nodes
 from relay.ir.variables import free_vars
@@ -41,6 +53,8 @@ def to_graph_normal_form(function: Function) -> Function:
             rebuilt = rebuild(node, [new[id(part)] for part in children(node)])
             if rebuilt.checked_type is None and node.checked_type is not None:
                 record_type(rebuilt, node.checked_type)
+                if isinstance(rebuilt, Call) and isinstance(node, Call):
+                    record_type_args(rebuilt, node.type_args)  # its callee is the same, perhaps by its own name
             new[id(node)] = rebuilt
     body = new[id(function.body)]
     changed = Function(

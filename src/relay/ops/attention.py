@@ -9,10 +9,11 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import IntExpr
-from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, const
+from relay.ir.known_types import known_tensor_type
 from relay.ir.types import TensorType, Type
 from relay.ops.build import Argument, as_expr, call
 from relay.ops.comparison import where
@@ -121,7 +122,7 @@ def _compute(attributes: AttentionAttributes, inputs: tuple[te.Tensor, ...], res
 
 
 def _formula(attributes: AttentionAttributes, query: Expr, key: Expr, value: Expr, mask: Expr) -> Expr:
-    q, k, v, allowed = map(_tensor_type, (query, key, value, mask))
+    q, k, v, allowed = map(known_tensor_type, (query, key, value, mask))
 
     def batched(matrices: Expr, type_: TensorType) -> Expr:
         return reshape(matrices, (-1, *type_.shape[-2:]))
@@ -134,12 +135,6 @@ def _formula(attributes: AttentionAttributes, query: Expr, key: Expr, value: Exp
         scores = add(scores, mask)
     weights = reshape(softmax(scores), (-1, q.shape[-2], k.shape[-2]))
     return reshape(batch_matmul(weights, batched(value, v), transpose_b=False), (*q.shape[:-1], v.shape[-1]))
-
-
-def _tensor_type(expr: Expr) -> TensorType:
-    if not isinstance(expr.checked_type, TensorType):
-        raise CompilerBug("Legalize", "an input of nn.attention has no type")
-    return expr.checked_type
 
 
 ATTENTION = define(

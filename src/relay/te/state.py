@@ -5,13 +5,14 @@ A `State` is a value: steps give a new one. It starts with every compute as a lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, Union, assert_never
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.fresh_names import FreshNames
 from relay.base.graph import post_order
 from relay.te.operation import (
     Compute,
@@ -245,17 +246,8 @@ class State:
         return None if producer is None else producer.name
 
     def fresh_name(self, wanted: str) -> str:
-        return unique_name(wanted, {stage.name for stage in self.stages})
-
-
-def unique_name(wanted: str, taken: Iterable[str]) -> str:
-    """`wanted`, or with the first of _1, _2, … that is free."""
-    used = set(taken)
-    name, count = wanted, 0
-    while name in used:
-        count += 1
-        name = f"{wanted}_{count}"
-    return name
+        """A name for one stage more: `wanted`, or with the first of _1, _2, … that is free."""
+        return FreshNames({stage.name for stage in self.stages}.__contains__, "_", first=1).take(wanted)
 
 
 def plain_stage(name: str, operation: Compute, outputs: tuple[Buffer, ...], scope: Scope = Scope.GLOBAL) -> Stage:
@@ -266,8 +258,9 @@ def plain_stage(name: str, operation: Compute, outputs: tuple[Buffer, ...], scop
     roots: list[Root] = []
     loops: list[Loop] = []
     shared, own = operation.axes[: operation.shared_rank], operation.axes[operation.shared_rank :]
+    labels = FreshNames(separator="_", first=1)
     for axis in (*shared, *operation.reduce_axes, *own):
-        label = unique_name(axis.name, (loop.name for loop in loops))
+        label = labels.take(axis.name)
         symbol = Symbol(label)
         is_reduction = axis in operation.reduce_axes
         roots.append(Root(axis, symbol, is_reduction))
@@ -283,12 +276,12 @@ def initial_state(outputs: Sequence[Tensor]) -> State:
     _check_outputs(outputs)
     operations = post_order([tensor.operation for tensor in outputs], _producers)
     buffers = _buffers_by_operation(outputs, operations)
+    names = FreshNames(separator="_", first=1)
     stages: list[Stage] = []
     for operation in operations:
         if isinstance(operation, Placeholder):
             continue
-        name = unique_name(operation.name, (stage.name for stage in stages))
-        stages.append(_initial_stage(name, operation, buffers[operation]))
+        stages.append(_initial_stage(names.take(operation.name), operation, buffers[operation]))
     return _with_scans(State(tuple(stages), tuple(outputs)))
 
 

@@ -7,6 +7,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+REST_S = 0.02
+"""A pause in which threads that wait for work by spinning, as those of most libraries do for some milliseconds after a
+call, give up the processor. For candidates on several threads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Timing:
@@ -36,9 +40,8 @@ def interleaved(
 ) -> dict[str, Timing]:
     """Time each candidate in turn, round after round, for about `seconds` in all (or for `rounds` rounds).
 
-    A turn is a pause, a call that is not timed and one that is. In a pause the threads of the candidate before, which
-    wait for more work by spinning, give up the processor: without it a candidate on several threads shares it with
-    them.
+    A turn is a pause (`REST_S`, where there are several threads: those of the candidate before would share the
+    processor with the next), a call that is not timed and one that is.
 
     >>> sorted(interleaved({"a": lambda: None, "b": lambda: None}, rounds=3))
     ['a', 'b']

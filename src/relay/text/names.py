@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Var
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -20,20 +21,12 @@ class VarNames:
 
     def __init__(self) -> None:
         self._names: dict[Var, str] = {}
-        self._taken: set[str] = set()
-        self._next: dict[str, int] = {}
+        self._fresh = FreshNames(first=1)
 
     def name(self, var: Var) -> str:
         known = self._names.get(var)
         if known is None:
-            known = self._names[var] = sigil_name("%", self._unused(var.name_hint))
+            hint = var.name_hint
+            name = self._fresh.take(f"v{hint}" if hint.isdigit() else (hint or "v"))
+            known = self._names[var] = sigil_name("%", name)
         return known
-
-    def _unused(self, hint: str) -> str:
-        base = f"v{hint}" if hint.isdigit() else (hint or "v")
-        name = base
-        while name in self._taken:
-            self._next[base] = self._next.get(base, 0) + 1
-            name = f"{base}{self._next[base]}"
-        self._taken.add(name)
-        return name

@@ -22,6 +22,7 @@ from relay.arith.expr import (
 )
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.fresh_names import FreshNames
 from relay.ir.types import (
     ANY,
     FuncType,
@@ -55,28 +56,21 @@ class TypeNames:
 
     def __init__(self) -> None:
         self._names: dict[TypeVar | Symbol, str] = {}
-        self._taken: set[str] = set(_DTYPES) | {"Tensor", "fn", "ref", *_FUNCTIONS}
-        self._next: dict[str, int] = {}
+        self._reserved: set[str] = set(_DTYPES) | {"Tensor", "fn", "ref", *_FUNCTIONS}
+        self._fresh = FreshNames(self._reserved.__contains__, first=1)
 
     def reserve(self, name: str) -> None:
         """Never give this name (of a data type)."""
-        self._taken.add(name)
+        self._reserved.add(name)
 
     def name(self, variable: TypeVar | Symbol) -> str:
         """The name of a variable, chosen when it is first asked for."""
         known = self._names.get(variable)
         if known is None:
-            known = self._names[variable] = self._unused(variable.name)
+            hint = variable.name
+            wanted = hint if hint.isidentifier() and hint.isascii() else "n"
+            known = self._names[variable] = self._fresh.take(wanted)
         return known
-
-    def _unused(self, hint: str) -> str:
-        base = hint if hint.isidentifier() and hint.isascii() else "n"
-        name = base
-        while name in self._taken:
-            self._next[base] = self._next.get(base, 0) + 1
-            name = f"{base}{self._next[base]}"
-        self._taken.add(name)
-        return name
 
     def show(self, type_: Type) -> str:
         """`type_` as text.

@@ -39,6 +39,7 @@ from relay.transform.instruments import (
 )
 from relay.transform.lambda_lift import lambda_lift as LambdaLift
 from relay.transform.legalize import legalize as Legalize
+from relay.transform.lift_called_functions import lift_called_functions as LiftCalledFunctions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion as LoopInvariantCodeMotion
 from relay.transform.merge_compiler_regions import merge_compiler_regions as MergeCompilerRegions
 from relay.transform.merge_composite import merge_composite as MergeComposite
@@ -58,6 +59,7 @@ from relay.transform.recognize_attention import recognize_attention as Recognize
 from relay.transform.remove_unused_functions import remove_unused_functions as RemoveUnusedFunctions
 from relay.transform.simplify_expr import simplify_expr as SimplifyExpr
 from relay.transform.simplify_inference import simplify_inference as SimplifyInference
+from relay.transform.simplify_known_cases import simplify_known_cases as SimplifyKnownCases
 from relay.transform.specialize_functions import specialize_functions as SpecializeFunctions
 from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrecision
 
@@ -97,6 +99,7 @@ __all__ = [
     "LambdaLift",
     "LayoutPreferences",
     "Legalize",
+    "LiftCalledFunctions",
     "LoopInvariantCodeMotion",
     "MergeCompilerRegions",
     "MergeComposite",
@@ -116,6 +119,7 @@ __all__ = [
     "Sequential",
     "SimplifyExpr",
     "SimplifyInference",
+    "SimplifyKnownCases",
     "SpecializeFunctions",
     "Timing",
     "ToANormalForm",

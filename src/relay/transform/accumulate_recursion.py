@@ -39,7 +39,7 @@ from relay.ir.types import FuncType, TensorType, Type
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 from relay.transform.known_functions import is_closed, typed_var
-from relay.transform.loops import LoopName, self_calls, with_loops_split
+from relay.transform.loops import LoopName, lets_and_end, self_calls, with_loops_split
 from relay.transform.rewriting import copied, rewrite_nodes, same_type, with_body
 
 LARGEST_UNIT_ELEMENTS = 1024
@@ -129,7 +129,7 @@ class _Tails:
         stack = [function.body]
         while stack:
             whole = stack.pop()
-            bindings, end = _chain(whole)
+            bindings, end = lets_and_end(whole)
             self.chains.append((whole, bindings, end))
             if isinstance(end, If | Match):
                 stack.extend(children(end)[1:])
@@ -164,17 +164,6 @@ class _Tails:
     def _may_move(self, expr: Expr) -> bool:
         effects = self.effects[id(expr)]
         return effects.is_removable and effects.is_repeatable
-
-
-def _chain(expr: Expr) -> tuple[list[Let], Expr]:
-    """The bindings of a scope, and its end: the last value where that is the last that is bound."""
-    bindings: list[Let] = []
-    while isinstance(expr, Let):
-        bindings.append(expr)
-        expr = expr.body
-    if bindings and expr is bindings[-1].var:
-        return bindings[:-1], bindings[-1].value
-    return bindings, expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)

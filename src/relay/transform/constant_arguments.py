@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from relay.analysis.call_graph import call_graph
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order
@@ -28,13 +29,14 @@ def constant_arguments(module: IRModule, context: PassContext) -> IRModule:  # n
     """Specialise functions that call themselves to the constants they are called with."""
     graph = call_graph(module)
     functions = dict(module.functions)
+    names = FreshNames(module.__contains__)
     for component in reversed(graph.components):  # callers first: what they are given goes on to their callees
         if len(component) != 1 or not graph.is_recursive(component[0]):
             continue
         (name,) = component
         given = _given(name, functions)
         if given:
-            new = _fresh_name(name, functions)
+            new = GlobalVar(names.take(f"{name.name_hint}_given"))
             functions[new] = _specialised(functions[name], name, new, given)
             for caller, function in list(functions.items()):
                 if caller not in (name, new):
@@ -92,11 +94,3 @@ def _calling(function: Function, name: GlobalVar, new: GlobalVar, given: dict[in
                 return expr
 
     return rewrite_typed(function, lambda expr, _: step(expr))
-
-
-def _fresh_name(name: GlobalVar, functions: dict[GlobalVar, Function]) -> GlobalVar:
-    new, number = GlobalVar(f"{name.name_hint}_given"), 1
-    while new in functions:
-        number += 1
-        new = GlobalVar(f"{name.name_hint}_given{number}")
-    return new

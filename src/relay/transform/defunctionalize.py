@@ -20,7 +20,7 @@ Floating point: EXACT.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -44,7 +44,7 @@ from relay.ir.expr import (
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.type_traversal import type_symbols
-from relay.ir.types import FuncType, GlobalTypeVar, RefType, TupleType, Type, TypeCall, TypeVar, type_children
+from relay.ir.types import FuncType, GlobalTypeVar, RefType, TupleType, Type, TypeCall, TypeVar, type_parts
 from relay.ir.variables import bound_vars, renaming
 from relay.transform.context import PassContext
 from relay.transform.eta_expand import eta_expand
@@ -140,6 +140,8 @@ class _Data:
                 data, *bodies = map(self._value, children(node), parts)
                 patterns = (self._pattern(clause.lhs) for clause in clauses)
                 return Match(data, tuple(map(Clause, patterns, bodies)), complete, span=node.span)
+            case Function(attrs=attrs) if not attrs:
+                raise _refusal(f"a function of type {node.checked_type} has the extents of the function around it")
             case _:
                 return rebuild(node, list(map(self._value, children(node), parts)))
 
@@ -150,6 +152,10 @@ class _Data:
                 if made is None:
                     return Call(callee, arguments, span=call.span)
                 captures = tuple(self._type(each.checked_type) for each in self.module[callee].params)
+                if any(
+                    isinstance(part, RefType) and type_symbols(part) for each in captures for part in type_parts(each)
+                ):
+                    raise _refusal(f"@{callee.name_hint} takes along a ref to what has the extents of its caller")
                 constructor = self._family(made.checked_type).constructor(callee, captures)
                 return Call(constructor, arguments, span=call.span)
             case Call(op=GlobalVar() as maker) if maker in self.module and _closure(self.module[maker]) is not None:
@@ -207,7 +213,7 @@ class _Data:
     def _family(self, type_: Type | None) -> _Family:
         if not isinstance(type_, FuncType):
             raise CompilerBug("Defunctionalization", f"a function of type {type_}")
-        if type_symbols(type_) or any(isinstance(part, TypeVar) for part in _parts(type_)):
+        if type_symbols(type_) or any(isinstance(part, TypeVar) for part in type_parts(type_)):
             raise _refusal(f"a function of type {type_} is a value: which functions it may be depends on its caller")
         first_order = FuncType(tuple(map(self._type, type_.arg_types)), self._type(type_.ret_type))
         known = self.families.get(first_order)
@@ -246,7 +252,7 @@ def _is_first_order(function: Function) -> bool:
     order = post_order(function.body)
     called = {id(node.op) for node in order if isinstance(node, Call)} - {id(function.body)}
     called -= {id(part) for node in order for part in (node.args if isinstance(node, Call) else children(node))}
-    values = [node for node in (*function.params, *order) if id(node) not in called]
+    values = [*function.params, *(node for node in order if id(node) not in called)]
     return not any(isinstance(each, GlobalVar) or _is_of_functions(each) for each in values)
 
 
@@ -263,15 +269,7 @@ def _fresh(name: str, taken: Collection[str]) -> str:
 
 
 def _holds_functions(type_: Type) -> bool:
-    return any(isinstance(part, FuncType) for part in _parts(type_))
-
-
-def _parts(type_: Type) -> Iterator[Type]:
-    stack = [type_]
-    while stack:
-        part = stack.pop()
-        yield part
-        stack.extend(type_children(part))
+    return any(isinstance(part, FuncType) for part in type_parts(type_))
 
 
 def _refusal(message: str) -> RelayError:

@@ -39,6 +39,13 @@ def forward_fold_scale_axis(function: Function, module: IRModule, context: PassC
 
 
 def fold_forward(function: Function) -> Function:
+    """All scales folded: one in front of another when that one is gone."""
+    while (folded := _folded_once(function)) is not function:
+        function = folded
+    return function
+
+
+def _folded_once(function: Function) -> Function:
     order = post_order(function.body)
     users: dict[int, list[Expr]] = {id(function.body): [function]}
     for expr in order:

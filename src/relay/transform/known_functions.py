@@ -6,13 +6,14 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Union
 
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from relay.base.fresh_names import FreshNames
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import type_leaves
-from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_children
+from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
-from relay.transform.rewriting import copied, rewrite_nodes
+from relay.transform.rewriting import copied, rewrite_nodes, without_unused
 
 Target: TypeAlias = Union[GlobalVar, Constructor, Op]
 
@@ -79,14 +80,11 @@ def has_numbers_only(type_: Type | None) -> bool:
     """Whether a type has no extents but numbers, and no generic functions inside: calls of such types check nothing."""
     if type_ is None:
         return False
-    stack = [type_]
-    while stack:
-        each = stack.pop()
+    for each in type_parts(type_):
         if isinstance(each, TensorType) and not all(isinstance(extent, int) for extent in each.shape):
             return False
         if isinstance(each, FuncType) and each.type_params and each is not type_:
             return False
-        stack.extend(type_children(each))
     return True
 
 
@@ -94,18 +92,13 @@ def has_numbers_only(type_: Type | None) -> bool:
 class Lifting:
     """Functions inside functions as global ones that take first what they use from around them."""
 
-    taken: set[GlobalVar]
+    names: FreshNames
     functions: dict[GlobalVar, Function]
     _lifted: dict[int, tuple[Function, tuple[GlobalVar, tuple[Var, ...]] | None]] = field(default_factory=dict)
     _uncurried: dict[GlobalVar, GlobalVar | None] = field(default_factory=dict)
 
     def fresh_name(self, base: str) -> GlobalVar:
-        name, number = GlobalVar(base), 1
-        while name in self.taken:
-            number += 1
-            name = GlobalVar(f"{base}{number}")
-        self.taken.add(name)
-        return name
+        return GlobalVar(self.names.take(base))
 
     def lifted(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
         """The global function for one inside `outer`, where `own` is the variable by which it calls itself, and the
@@ -127,7 +120,7 @@ class Lifting:
                 return Call(name, (*captures, *rebuilt.args), span=node.span)
             return rebuilt
 
-        self.functions[name] = _global((*captures, *function.params), rewrite_nodes(function, step), ())
+        self.functions[name] = lifted_function((*captures, *function.params), rewrite_nodes(function, step), ())
         return name, captures
 
     def uncurried(self, name: GlobalVar) -> GlobalVar | None:
@@ -144,34 +137,12 @@ class Lifting:
         if not has_numbers_only(maker.checked_type):
             return None
         new = self.fresh_name(f"{name.name_hint}_fn")
-        self.functions[new] = _global((*maker.params, *inner.params), inner, maker.type_params)
+        self.functions[new] = lifted_function((*maker.params, *inner.params), inner, maker.type_params)
         return new
 
     def without_unused(self, function: Function) -> Function:
         """The function without bindings of functions that are named nowhere."""
-        bound = {n.var: n.value for n in post_order(function.body) if isinstance(n, Let) and self._is_made(n.value)}
-        used: set[Var] = set()
-        met: set[int] = set()
-        stack: list[Expr] = [function.body]
-        while stack:
-            node = stack.pop()
-            if id(node) in met:
-                continue
-            met.add(id(node))
-            if isinstance(node, Var) and node in bound:
-                used.add(node)
-                stack.append(bound[node])
-            elif isinstance(node, Let) and node.var in bound:
-                stack.append(node.body)
-            else:
-                stack.extend(children(node))
-
-        def step(_: Expr, rebuilt: Expr) -> Expr:
-            if isinstance(rebuilt, Let) and rebuilt.var in bound and rebuilt.var not in used:
-                return rebuilt.body
-            return rebuilt
-
-        return function if used == set(bound) else rewrite_nodes(function, step)
+        return without_unused(function, self._is_made)
 
     def _is_made(self, value: Expr) -> bool:
         """Whether a value is a function that is made without doing anything else."""
@@ -180,7 +151,7 @@ class Lifting:
         return isinstance(value, Function)
 
 
-def _global(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
+def lifted_function(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
     """A typed global function, its types written out, of the body of a typed function."""
     given = {each: typed_var(each.name_hint, each.checked_type) for each in params if each.checked_type is not None}
     body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body

@@ -6,7 +6,8 @@
 
 What a function takes from around it becomes the parameters of a global function that gives the closure; one that takes
 nothing becomes a global function as it is. A function that calls itself through its let calls the global one. Primitive
-functions and closures that are lifted already stay. Values that cross scopes are named first (basic-block normal form),
+functions and closures that are lifted already stay, and so does a function that gives extents of the function around it
+which nothing that it takes tells. Values that cross scopes are named first (basic-block normal form),
 so that nothing is computed twice. Floating point: EXACT.
 """
 
@@ -14,29 +15,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
+from relay.ir.type_traversal import type_symbols
 from relay.ir.type_variables import free_type_vars
-from relay.ir.types import TypeVar
-from relay.ir.variables import free_vars, substitute
+from relay.ir.types import FuncType, TypeVar
+from relay.ir.variables import free_vars
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
-from relay.transform.rewriting import copied, rewrite_nodes, same_type, with_body
+from relay.transform.rewriting import copied, rewrite_nodes, same_type
 
 
 @module_pass("LambdaLift", level=1)
 def lambda_lift(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make every function inside a function global."""
-    lifting = _Lifting(module)
+    lifting = _Lifting(FreshNames(module.__contains__))
     changed = {name: lifting.without_inner(name, function) for name, function in module.functions.items()}
     return module.with_functions({**changed, **lifting.made}) if lifting.made else module
 
 
 @dataclass(frozen=True, slots=True)
 class _Lifting:
-    module: IRModule
+    names: FreshNames
     made: dict[GlobalVar, Function] = field(default_factory=dict)
 
     def without_inner(self, name: GlobalVar, function: Function) -> Function:
@@ -46,7 +49,7 @@ class _Lifting:
         own = {id(node.value): node.var for node in post_order(function.body) if isinstance(node, Let)}
 
         def step(node: Expr, rebuilt: Expr) -> Expr:
-            if isinstance(rebuilt, Function) and _is_liftable(rebuilt):
+            if isinstance(rebuilt, Function) and _is_liftable(rebuilt) and _tells_extents(rebuilt, own.get(id(node))):
                 return self._maker(rebuilt, own.get(id(node)), name)
             return rebuilt
 
@@ -54,11 +57,11 @@ class _Lifting:
 
     def _maker(self, function: Function, own: Var | None, outer: GlobalVar) -> Expr:
         """What stands for a function: the global one that it becomes, or the call that makes its closure."""
-        name = self._fresh_name(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
+        name = GlobalVar(self.names.take(f"{outer.name_hint}_{own.name_hint if own else 'fn'}"))
         captures = tuple(var for var in free_vars(function) if var is not own)
         maker: Expr = Call(name, captures, span=function.span) if captures else name
         if own is not None:
-            function = with_body(function, substitute(function.body, {own: maker}))
+            function = rewrite_nodes(function, lambda _, new: maker if new is own else new)
         if captures:
             lifted = Function(captures, function.with_attr("Closure", 1), span=function.span)
         else:
@@ -66,16 +69,19 @@ class _Lifting:
         self.made[name] = copied(_quantified(lifted, (*captures, function)))
         return same_type(maker, function)
 
-    def _fresh_name(self, base: str) -> GlobalVar:
-        name, number = GlobalVar(base), 1
-        while name in self.module or name in self.made:
-            number += 1
-            name = GlobalVar(f"{base}{number}")
-        return name
-
 
 def _is_liftable(node: Expr) -> bool:
     return isinstance(node, Function) and not node.attrs.get("Primitive") and not node.attrs.get("Closure")
+
+
+def _tells_extents(function: Function, own: Var | None) -> bool:
+    """Whether the extents in what a function gives are told by what it takes, from its caller and from around it."""
+    type_ = function.checked_type
+    if not isinstance(type_, FuncType) or not type_symbols(type_.ret_type):
+        return True
+    taken = [each.checked_type for each in (*function.params, *free_vars(function)) if each is not own]
+    told = {symbol for each in taken if each is not None for symbol in type_symbols(each)}
+    return told.issuperset(type_symbols(type_.ret_type))
 
 
 def _quantified(function: Function, typed: tuple[Expr, ...]) -> Function:

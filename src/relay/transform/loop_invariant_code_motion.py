@@ -43,7 +43,7 @@ from relay.ops.record import FromTypes, FusionKind, OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 from relay.transform.known_functions import is_closed, typed_var
-from relay.transform.loops import LoopName, self_calls, with_loops_split
+from relay.transform.loops import LoopName, lets_and_end, self_calls, with_loops_split
 from relay.transform.rewriting import copied, rewrite_nodes, same_type, with_body
 
 LARGEST_COPIED_NODES = 64
@@ -103,7 +103,7 @@ def _bound(bindings: Sequence[tuple[Var, Expr]], body: Expr) -> Expr:
 def _guard(body: Expr, calls: Sequence[Call]) -> int | None:
     """The position, among the parts of the choice at the end of a body, of the only branch with calls of itself; None
     where there is no such choice, or where it cannot be made twice."""
-    bindings, choice = _chain(body)
+    bindings, choice = lets_and_end(body)
     if not isinstance(choice, If | Match):
         return None
     parts = children(choice)
@@ -121,20 +121,9 @@ def _guard(body: Expr, calls: Sequence[Call]) -> int | None:
     return inside.index(True)
 
 
-def _chain(body: Expr) -> tuple[list[Let], Expr]:
-    """The bindings of a body, and what it is worth: the last value where that is the last that is bound."""
-    bindings: list[Let] = []
-    while isinstance(body, Let):
-        bindings.append(body)
-        body = body.body
-    if bindings and body is bindings[-1].var:
-        return bindings[:-1], bindings[-1].value
-    return bindings, body
-
-
 def _in_branch(body: Expr, guard: int, entered: Expr) -> Expr:
     """A body whose choice enters the loop where there is a turn."""
-    bindings, choice = _chain(body)
+    bindings, choice = lets_and_end(body)
     parts = list(children(choice))
     parts[guard] = entered
     return _bound([(let.var, let.value) for let in bindings], same_type(rebuild(choice, parts), choice))
@@ -260,7 +249,7 @@ class _Invariants:
         scope = self.scopes.of(node)
         while scope.parent is not None and scope.parent is not self.scopes.root:
             scope = scope.parent
-        is_branch = scope.owner is not None and scope.owner is _chain(self.function.body)[1]
+        is_branch = scope.owner is not None and scope.owner is lets_and_end(self.function.body)[1]
         return scope.position if is_branch else None
 
     def _is_moved(self, node: Expr, guard: int | None, is_tree: bool) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, Union
 
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var, record_type
 from relay.ir.module import IRModule
+from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.rewriting import rewrite_nodes, same_type
@@ -21,12 +23,13 @@ def with_loops_split(module: IRModule, split: Split) -> IRModule:
     """The module with its functions split where `split` does, those inside functions first: the same module where it
     does nothing."""
     functions = dict(module.functions)
+    names = FreshNames(module.__contains__)
     for name, function in module.functions.items():
         if function.attrs or function.type_params or not _has_loop(name, function):
             continue
         normal = to_basic_block_normal_form(function)
         inner = _with_inner_split(normal, split)
-        loop = _fresh_name(f"{name.name_hint}_loop", functions)
+        loop = GlobalVar(names.take(f"{name.name_hint}_loop"))
         parts = split(inner, name, loop)
         if parts is not None:
             functions[name], functions[loop] = parts
@@ -38,14 +41,6 @@ def with_loops_split(module: IRModule, split: Split) -> IRModule:
 def _has_loop(name: GlobalVar, function: Function) -> bool:
     nodes = post_order(function.body)
     return name in nodes or any(isinstance(node, Let) and isinstance(node.value, Function) for node in nodes)
-
-
-def _fresh_name(base: str, functions: dict[GlobalVar, Function]) -> GlobalVar:
-    name, number = GlobalVar(base), 1
-    while name in functions:
-        number += 1
-        name = GlobalVar(f"{base}{number}")
-    return name
 
 
 def _with_inner_split(function: Function, split: Split) -> Function:
@@ -61,6 +56,14 @@ def _with_inner_split(function: Function, split: Split) -> Function:
         return same_type(Let(loop, parts[1], whole), rebuilt.body)
 
     return rewrite_nodes(function, step)
+
+
+def lets_and_end(body: Expr) -> tuple[list[Let], Expr]:
+    """The lets that a body begins with, and what it ends with: the last value where that is the last that is bound."""
+    lets, end = let_chain(body)
+    if lets and end is lets[-1].var:
+        return lets[:-1], lets[-1].value
+    return lets, end
 
 
 def self_calls(function: Function, name: LoopName) -> list[Call]:

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Mapping
 
 from relay.base.diagnostics import RelayError
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.type_traversal import map_type
@@ -48,6 +49,8 @@ class _Copies:
     def __init__(self, module: IRModule) -> None:
         self.module = module
         self.names: dict[tuple[GlobalVar, tuple[Type, ...]], GlobalVar] = {}
+        self._copied: set[GlobalVar] = set()
+        self._fresh = FreshNames(module.__contains__)
         self.waiting: deque[tuple[GlobalVar, Function, Types]] = deque(
             (name, function, {}) for name, function in module.functions.items() if not function.type_params
         )
@@ -90,12 +93,10 @@ class _Copies:
 
     def _fresh_name(self, name: GlobalVar) -> GlobalVar:
         """The name itself for the first copy: the generic function goes."""
-        taken = set(self.names.values())
-        copy, number = name, 1
-        while copy in taken or (copy != name and copy in self.module):
-            number += 1
-            copy = GlobalVar(f"{name.name_hint}{number}")
-        return copy
+        if name in self._copied:
+            return GlobalVar(self._fresh.take(name.name_hint))
+        self._copied.add(name)
+        return GlobalVar(name.name_hint)  # another function, which is not generic
 
 
 def _refusal(name: GlobalVar, what: str, where: Expr) -> RelayError:

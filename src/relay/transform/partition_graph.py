@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from relay.base.diagnostics import RelayError
+from relay.base.fresh_names import FreshNames
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, record_type
@@ -33,7 +34,7 @@ from relay.transform.rewriting import copied, same_type, with_body
 @module_pass("PartitionGraph", level=0)
 def partition_graph(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make each region a global function that its compiler is given."""
-    lifting = _Lifting(module)
+    lifting = _Lifting(FreshNames(module.__contains__, "_", first=0))
     changed: dict[GlobalVar, Function] = {}
     for name, function in module.functions.items():
         kept = COMPILER in function.attrs or bool(function.attrs.get("Primitive"))
@@ -47,9 +48,8 @@ def partition_graph(module: IRModule, context: PassContext) -> IRModule:  # noqa
 
 @dataclass(frozen=True, slots=True)
 class _Lifting:
-    module: IRModule
+    names: FreshNames
     made: dict[GlobalVar, Function] = field(default_factory=dict)
-    numbers: dict[str, int] = field(default_factory=dict)  # the next one to try, by stem
 
     def without_regions(self, name: GlobalVar, function: Function) -> Function:
         new: dict[int, Expr] = {}
@@ -75,18 +75,11 @@ class _Lifting:
                 remedy="let relay.transform.AnnotateTarget make the regions",
             )
         compiler = str(region.attrs[COMPILER])
-        name = self._fresh_name(f"{compiler}_{outer.name_hint}")
+        name = GlobalVar(self.names.take_numbered(f"{compiler}_{outer.name_hint}"))
         attrs = {**region.attrs, "Primitive": 1, "Inline": 1, "global_symbol": name.name_hint}
         self.made[name] = copied(_with_constants(region, args, attrs))
         rest = tuple(argument for argument in args if not isinstance(argument, Constant))
         return Call(name, rest, span=call.span)
-
-    def _fresh_name(self, stem: str) -> GlobalVar:
-        number = self.numbers.get(stem, 0)
-        while (name := GlobalVar(f"{stem}_{number}")) in self.module or name in self.made:
-            number += 1
-        self.numbers[stem] = number + 1
-        return name
 
 
 def _with_constants(region: Function, args: tuple[Expr, ...], attrs: Mapping[str, AttributeValue]) -> Function:

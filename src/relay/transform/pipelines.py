@@ -23,10 +23,12 @@ from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
+from relay.transform.lift_called_functions import lift_called_functions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.recognize_attention import recognize_attention
 from relay.transform.simplify_expr import simplify_expr
 from relay.transform.simplify_inference import simplify_inference
+from relay.transform.simplify_known_cases import simplify_known_cases
 from relay.transform.specialize_functions import specialize_functions
 
 
@@ -48,8 +50,10 @@ OPTIMIZATIONS = (
     auto_batch,
     specialize_functions,
     inline,
+    simplify_known_cases,
     accumulate_recursion,
     loop_invariant_code_motion,
+    lift_called_functions,
     graph_normal_form,
     dynamic_to_static,
     simplify_inference,
@@ -69,7 +73,9 @@ OPTIMIZATIONS = (
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
-SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. SimplifyExpr runs again behind
+SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. SimplifyKnownCases finds what is known when
+functions are in place, and AccumulateRecursion the branches that it leaves; LiftCalledFunctions comes behind both loop
+passes, which look at functions inside functions too. SimplifyExpr runs again behind
 RecognizeAttention, which leaves reshapes of reshapes. CombineParallelDense saves two kernels a layer of an encoder, its
 slices fuse into what splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of
 the slices cost more than the wider convolution saves.

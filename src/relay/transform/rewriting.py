@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from relay.ir.expr import AnyExpr, Call, Expr, Function, record_type, record_type_args
+from relay.ir.expr import AnyExpr, Call, Expr, Function, Let, Var, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
 from relay.transform.extents import function_at
 
@@ -22,9 +22,11 @@ class Uses:
 
 
 def same_type(expr: AnyExpr, model: Expr) -> AnyExpr:
-    """`expr`, which has the type of `model`, with that type recorded."""
+    """`expr`, which has the type of `model`, with that type recorded; and its type arguments, if it calls the same."""
     if expr.checked_type is None and model.checked_type is not None:
         record_type(expr, model.checked_type)
+        if isinstance(expr, Call) and isinstance(model, Call) and expr.op is model.op:
+            record_type_args(expr, model.type_args)
     return expr
 
 
@@ -52,10 +54,7 @@ def rewrite_typed(function: Function, step: Callable[[Expr, Uses], Expr]) -> Fun
 
 def _rebuilt(node: Expr, parts: Sequence[Expr]) -> Expr:
     """The node with other parts of the same types: what inference found of it still holds."""
-    rebuilt = same_type(rebuild(node, parts), node)
-    if isinstance(node, Call) and isinstance(rebuilt, Call) and rebuilt.op is node.op:
-        record_type_args(rebuilt, node.type_args)
-    return rebuilt
+    return same_type(rebuild(node, parts), node)
 
 
 def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Function:
@@ -66,6 +65,36 @@ def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Fun
         rebuilt = _rebuilt(node, [new[id(child)] for child in children(node)])
         new[id(node)] = same_type(step(node, rebuilt), node)
     return with_body(function, new[id(function.body)])
+
+
+def without_unused(function: Function, may_go: Callable[[Expr], bool]) -> Function:
+    """The function without bindings that nothing needs, of values that `may_go`; the same function if there are none.
+
+    A value is looked at where it is bound: a shared one that is used elsewhere too is evaluated there.
+    """
+    bound = {n.var: n.value for n in post_order(function.body) if isinstance(n, Let) and may_go(n.value)}
+    used: set[Var] = set()
+    met: set[int] = set()
+    stack: list[Expr] = [function.body]
+    while stack:
+        node = stack.pop()
+        if id(node) in met:
+            continue
+        met.add(id(node))
+        if isinstance(node, Var) and node in bound:
+            used.add(node)
+            stack.append(bound[node])
+        elif isinstance(node, Let) and node.var in bound:
+            stack.append(node.body)
+        else:
+            stack.extend(children(node))
+
+    def step(_: Expr, rebuilt: Expr) -> Expr:
+        if isinstance(rebuilt, Let) and rebuilt.var in bound and rebuilt.var not in used:
+            return rebuilt.body
+        return rebuilt
+
+    return function if used == set(bound) else rewrite_nodes(function, step)
 
 
 def copied(function: Function) -> Function:

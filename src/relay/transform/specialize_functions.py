@@ -27,6 +27,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.analysis.call_graph import call_graph
+from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order
@@ -119,7 +120,7 @@ class _Copies:
     _followed: dict[GlobalVar, tuple[bool, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.lifting = Lifting(set(self.module.functions), dict(self.module.functions))
+        self.lifting = Lifting(FreshNames(self.module.__contains__), dict(self.module.functions))
 
     def with_made(self, changed: Mapping[GlobalVar, Function]) -> IRModule:
         """The module with these functions and the copies that they need."""

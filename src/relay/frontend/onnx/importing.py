@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
+from relay.base.fresh_names import FreshNames
 from relay.frontend.onnx.findings import Findings, malformed
 from relay.frontend.onnx.graph import NEWEST_OPSET, OLDEST_OPSET, STANDARD_DOMAINS, GraphImporter
 from relay.frontend.onnx.listing import printable
@@ -138,6 +139,7 @@ class SymbolNames:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
+        self._fresh = FreshNames(separator="_", first=1)
 
     def of(self, name: str) -> str:
         """Letters, digits and underscores, not beginning with a digit.
@@ -149,9 +151,5 @@ class SymbolNames:
         if name not in self._names:
             plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
             plain = plain if not plain[0].isdigit() else f"_{plain}"
-            taken, number = plain, 0
-            while taken in self._names.values():
-                number += 1
-                taken = f"{plain}_{number}"
-            self._names[name] = taken
+            self._names[name] = self._fresh.take(plain)
         return self._names[name]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from relay.base.diagnostics import RelayError
+from relay.base.fresh_names import FreshNames
 from relay.base.span import Span, reading
 from relay.frontend.python.block import Block
 from relay.frontend.python.callables import Template
@@ -111,6 +112,10 @@ class _Reader:
     names: dict[PythonFunction, GlobalVar] = field(default_factory=dict)
     called: dict[GlobalVar, int] = field(default_factory=dict)
     inlining: list[Any] = field(default_factory=list)
+    _fresh: FreshNames = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._fresh = FreshNames(lambda name: GlobalVar(name) in self.session.functions, "_")
 
     def statements(
         self, source: PythonSource, definition: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({})
@@ -122,7 +127,7 @@ class _Reader:
         """Read a function, if it was not yet."""
         if defined in self.names:
             return self.names[defined]
-        name = self.names[defined] = self._name(defined.__name__)
+        name = self.names[defined] = GlobalVar(self._fresh.take(defined.__name__))
         source = read_source(defined.definition)
         statements = self.statements(source, defined.definition, defined.around)
         params, result = self.signature(statements, _arguments(source), source, defined.definition)
@@ -219,14 +224,6 @@ class _Reader:
             return statements.inline(block, template, [method.part, *arguments], named, span)
         finally:
             self.inlining.pop()
-
-    def _name(self, hint: str) -> GlobalVar:
-        taken = {*self.names.values(), *self.session.functions}
-        name, number = GlobalVar(hint), 1
-        while name in taken:
-            number += 1
-            name = GlobalVar(f"{hint}_{number}")
-        return name
 
 
 def _finder(definition: Callable[..., Any], around: Mapping[str, Any]) -> Callable[[str], Any]:

@@ -24,7 +24,7 @@ from relay.ir.expr import (
 )
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
-from relay.ir.types import FuncType, GlobalTypeVar, Type, TypeCall, type_children
+from relay.ir.types import FuncType, GlobalTypeVar, Type, TypeCall, type_parts
 from relay.ir.variables import free_vars, substitute
 from relay.ops.table import OPERATORS
 from relay.text.prelude import borrow_functions, prelude_types
@@ -115,11 +115,8 @@ def _pattern_headers(pattern: Pattern) -> Iterator[GlobalTypeVar]:
 
 
 def _headers(type_: Type) -> Iterator[GlobalTypeVar]:
-    stack = [type_]
-    while stack:
-        each = stack.pop()
-        if isinstance(each, GlobalTypeVar):
-            yield each
-        elif isinstance(each, TypeCall):
-            yield each.func
-        stack.extend(type_children(each))
+    for part in type_parts(type_):
+        if isinstance(part, GlobalTypeVar):
+            yield part
+        elif isinstance(part, TypeCall):
+            yield part.func

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from relay.base.fresh_names import FreshNames
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Call,
@@ -31,14 +32,17 @@ class Definitions:
 
     functions: dict[GlobalVar, Function]
     types: dict[GlobalTypeVar, TypeData]
-    taken: set[str] = field(default_factory=set)
+    names: FreshNames
+    type_names: FreshNames
 
     @staticmethod
     def of(module: IRModule) -> Definitions:
         """Beginning with what a module has."""
         types = dict(module.type_definitions)
         taken = {constructor.name_hint for constructor in module.constructors()}
-        return Definitions(dict(module.functions), types, {*taken, *(each.name for each in types)})
+        taken.update(each.name for each in types)
+        names, type_names = FreshNames(module.__contains__), FreshNames(taken.__contains__)
+        return Definitions(dict(module.functions), types, names, type_names)
 
     @property
     def module(self) -> IRModule:
@@ -46,11 +50,7 @@ class Definitions:
 
     def fresh(self, hint: str) -> GlobalVar:
         """A name for a function, which is to be defined."""
-        name, number = GlobalVar(hint), 1
-        while name in self.functions:
-            number += 1
-            name = GlobalVar(f"{hint}{number}")
-        return name
+        return GlobalVar(self.names.take(hint))
 
     def function(self, hint: str, params: Sequence[Var], body: Expr, result: Type) -> GlobalVar:
         """Define a function that does not call itself."""
@@ -60,32 +60,25 @@ class Definitions:
 
     def data(self, header: str, constructors: Sequence[tuple[str, Sequence[Type | None]]]) -> tuple[Constructor, ...]:
         """Define a data type. A field that is None is of the type itself."""
-        own = GlobalTypeVar(self._fresh_type(header))
+        own = GlobalTypeVar(self.type_names.take(header))
         inputs = [tuple(TypeCall(own, ()) if each is None else each for each in fields) for _, fields in constructors]
         made = tuple(
-            Constructor(self._fresh_type(name), fields, own, tag)
+            Constructor(self.type_names.take(name), fields, own, tag)
             for tag, ((name, _), fields) in enumerate(zip(constructors, inputs, strict=True))
         )
         self.types[own] = TypeData(own, (), made)
         return made
-
-    def _fresh_type(self, hint: str) -> str:
-        name, number = hint, 1
-        while name in self.taken:
-            number += 1
-            name = f"{hint}{number}"
-        self.taken.add(name)
-        return name
 
     def lists(self) -> Lists | None:
         """The lists of the prelude, taken in if need be; None if the module has other ones under their names."""
         data = prelude_types()[0]
         own = self.types.get(data.header)
         if own is None:
-            names = {data.header.name, *(each.name_hint for each in data.constructors)}
-            if names & self.taken:
+            names = (data.header.name, *(each.name_hint for each in data.constructors))
+            if any(name in self.type_names for name in names):
                 return None
-            self.taken |= names
+            for name in names:
+                self.type_names.take(name)
             self.types[data.header] = own = data
         elif not structural_equal(own, data):
             return None

@@ -19,6 +19,7 @@ from relay.ir.expr import (
     Tuple,
     Var,
 )
+from relay.ir.known_types import known_type
 from relay.ir.types import TensorType, TupleType
 from relay.ops.build import symbol
 from relay.ops.create import zeros
@@ -26,7 +27,7 @@ from relay.ops.shape import expand_dims
 from relay.transform.auto_batch.clause import batched_body
 from relay.transform.auto_batch.definitions import items
 from relay.transform.auto_batch.linearize import Linearizer, begin, none_left
-from relay.transform.auto_batch.recursion import ClauseForm, Recursion, type_of
+from relay.transform.auto_batch.recursion import ClauseForm, Recursion
 from relay.transform.auto_batch.rows import (
     Batched,
     Refusal,
@@ -55,7 +56,7 @@ def clause_function(
     """The function of one clause, or why there is none. `sources` are its parameters if it has calls."""
     fields = [Var(var.name_hint, rows_type(type_, symbol("n"))) for var, type_ in _fields(clause)]
     addresses = [Var(f"of_{var.name_hint}", addresses_type(symbol("n"))) for var in clause.sub_trees]
-    invariants = [Var(var.name_hint, type_of(var)) for var in recursion.invariants]
+    invariants = [Var(var.name_hint, known_type(var)) for var in recursion.invariants]
     known: dict[Var, Batched] = {
         var: Rows(mine, type_) for (var, type_), mine in zip(_fields(clause), fields, strict=True)
     }
@@ -78,13 +79,13 @@ def clause_function(
 
 
 def _fields(clause: ClauseForm) -> list[tuple[Var, TensorType]]:
-    return [(var, type_) for var in clause.fields if isinstance(type_ := type_of(var), TensorType)]
+    return [(var, type_) for var in clause.fields if isinstance(type_ := known_type(var), TensorType)]
 
 
 def _invariants(recursion: Recursion, mine: Sequence[Var]) -> Mapping[Var, Batched]:
     found: dict[Var, Batched] = {}
     for var, own in zip(recursion.invariants, mine, strict=True):
-        type_ = type_of(var)
+        type_ = known_type(var)
         if isinstance(type_, TensorType):
             found[var] = Shared(own, type_)
     return found
@@ -103,7 +104,7 @@ def define_up(scheme: Scheme, linearizer: Linearizer) -> GlobalVar:
     recursion = scheme.recursion
     levels, rest = Var("levels", linearizer.level_type), Var("rest")
     sources = source_parameters(recursion)
-    invariants = tuple(Var(var.name_hint, type_of(var)) for var in recursion.invariants)
+    invariants = tuple(Var(var.name_hint, known_type(var)) for var in recursion.invariants)
     flat = tuple(var for source in sources for var in source)
     patterns: list[Var] = []
     bound: list[tuple[Var, Expr]] = []
@@ -142,7 +143,7 @@ def define_batch(scheme: Scheme, linearizer: Linearizer, up: GlobalVar) -> Globa
     """`batch(values, invariants…)` → the rows of the results, for a list of values, last first"""
     recursion, lists = scheme.recursion, scheme.lists
     values = Var("values", lists.of(recursion.subject_type))
-    invariants = tuple(Var(var.name_hint, type_of(var)) for var in recursion.invariants)
+    invariants = tuple(Var(var.name_hint, known_type(var)) for var in recursion.invariants)
     slots = (*linearizer.ends, *linearizer.steps)
     top, levels = Var("top"), Var("levels")
     first, *state = items(top, 1 + len(slots))

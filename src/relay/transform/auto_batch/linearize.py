@@ -28,11 +28,11 @@ from relay.ir.expr import (
     Var,
     const,
 )
-from relay.ir.types import ANY, TensorType, TupleType, Type, TypeCall
+from relay.ir.known_types import known_tensor_type, known_type
+from relay.ir.types import ANY, TupleType, Type, TypeCall
 from relay.ops.comparison import equal
 from relay.ops.elementwise_binary import add
 from relay.transform.auto_batch.definitions import items
-from relay.transform.auto_batch.recursion import type_of
 from relay.transform.auto_batch.rows import rows_type
 from relay.transform.auto_batch.scheme import INDEX, Role, Scheme, Slot, addresses_type, parameters
 
@@ -64,7 +64,7 @@ def define_linearizer(scheme: Scheme) -> Linearizer:
     walk = _define_walk(scheme, ends, steps)
     fields: list[Type | None] = []
     for clause in scheme.recursion.steps:
-        fields += (rows_type(_tensor(type_of(var)), ANY) for var in clause.fields)
+        fields += (rows_type(known_tensor_type(var), ANY) for var in clause.fields)
         fields += (addresses_type(ANY) for _ in clause.calls)
     level, top = scheme.definitions.data(
         f"{scheme.prefix}_Levels", ((f"{scheme.prefix}_Level", (*fields, None)), (f"{scheme.prefix}_Top", ()))
@@ -90,12 +90,6 @@ def _of(slots: Sequence[Slot], role: Role) -> tuple[Slot, ...]:
     return tuple(slot for slot in slots if slot.role is role)
 
 
-def _tensor(type_: Type) -> TensorType:
-    if not isinstance(type_, TensorType):
-        raise TypeError(f"{type_} is no tensor")
-    return type_
-
-
 # --------------------------------------------------------------------------------------------------------------- walk
 
 
@@ -107,7 +101,7 @@ def _define_walk(scheme: Scheme, ends: tuple[Slot, ...], steps: tuple[Slot, ...]
     addresses, state = Var("addresses", scheme.lists.of(INDEX)), parameters(slots)
     clauses: list[Clause] = []
     for number, clause in enumerate(scheme.clauses):
-        variables = [None if var is None else Var(var.name_hint, type_of(var)) for var in clause.form.variables]
+        variables = [None if var is None else Var(var.name_hint, known_type(var)) for var in clause.form.variables]
         renamed = dict(zip(clause.form.variables, variables, strict=True))
         stepped = [
             _stepped(scheme, slot, var, renamed) if slot.clause == number else var
@@ -184,7 +178,7 @@ def _level(
     for slot, var in zip(taken, step_vars, strict=True):
         if slot.role is Role.FIELD:
             field = scheme.clauses[slot.clause].form.fields[slot.position]
-            made.append(scheme.stacking.stacked(var, _tensor(type_of(field)), last_first=True))
+            made.append(scheme.stacking.stacked(var, known_tensor_type(field), last_first=True))
         else:
             made.append(next(remaining))
     return tuple(made)

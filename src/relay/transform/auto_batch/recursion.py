@@ -26,6 +26,7 @@ from relay.ir.expr import (
     PatternWildcard,
     Var,
 )
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType, Type
@@ -75,15 +76,7 @@ class Recursion:
     @property
     def subject_type(self) -> Type:
         """The data type that is taken apart."""
-        return type_of(self.subject)
-
-
-def type_of(var: Var) -> Type:
-    """The type of a variable of a typed program."""
-    type_ = var.checked_type or var.type_annotation
-    if type_ is None:
-        raise ValueError(f"%{var.name_hint} has no type")
-    return type_
+        return known_type(self.subject)
 
 
 def recursions(module: IRModule) -> tuple[Recursion | Refusal, ...]:
@@ -141,7 +134,7 @@ def _clause(name: GlobalVar, function: Function, subject: Var, clause: Clause) -
     if any(name in _value_parts(node) for node in nodes):
         return Refusal(name, "uses itself as a value", clause.rhs.span)
     used = {node for node in nodes if isinstance(node, Var)}
-    fields = tuple(v for v in variables if v is not None and v in used and isinstance(type_of(v), TensorType))
+    fields = tuple(v for v in variables if v is not None and v in used and isinstance(known_type(v), TensorType))
     return ClauseForm(clause.lhs.constructor, variables, fields, calls, tuple(sub_trees), clause.rhs)
 
 

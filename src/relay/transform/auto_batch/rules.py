@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from relay.base.diagnostics import CompilerBug
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem
+from relay.ir.known_types import known_tensor_type
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, TupleType
 from relay.ops.record import FusionKind, OperatorRecord
@@ -55,13 +55,6 @@ def _names_axes(record: OperatorRecord) -> bool:
     return bool(names & {"axis", "axes", "shape", "newshape"}) or record.name == "broadcast_to_like"
 
 
-def _tensor(call: Call) -> TensorType:
-    type_ = call.checked_type
-    if not isinstance(type_, TensorType):
-        raise CompilerBug("AutoBatch", f"{_name(call)} gives {type_}, not a tensor")
-    return type_
-
-
 def _again(call: Call, args: Sequence[Expr], attrs: Attributes | None = None) -> Call:
     return Call(call.op, tuple(args), call.attrs if attrs is None else attrs, span=call.span)
 
@@ -72,7 +65,7 @@ def _again(call: Call, args: Sequence[Expr], attrs: Attributes | None = None) ->
 def _elementwise(call: Call, args: tuple[Batched, ...], broadcasts: bool) -> Batched | str:
     """Element by element: rows of lower rank get axes of extent 1 behind the batch's. Operators that do not broadcast
     (`cast_like`) have the shape of their first input."""
-    result = _tensor(call)
+    result = known_tensor_type(call)
     rank = len(result.shape)
     made: list[Expr] = []
     for position, arg in enumerate(args):
@@ -139,7 +132,7 @@ def _results(call: Call, new: Call, are_rows: bool) -> Batched:
 
     if isinstance(call.checked_type, TupleType):
         return tuple(one(TupleGetItem(new, i), type_) for i, type_ in enumerate(leaf_results(call)))
-    return one(new, _tensor(call))
+    return one(new, known_tensor_type(call))
 
 
 def _name(call: Call) -> str:
@@ -180,7 +173,7 @@ def _same_order(call: Call, args: tuple[Batched, ...]) -> Batched | str:
     (data,) = args
     if not isinstance(data, Rows):
         return "gives a tuple to a reshape"
-    result = _tensor(call)
+    result = known_tensor_type(call)
     return Rows(with_axes(data.expr, row_shape(data.type), row_shape(result)), result)
 
 
@@ -192,7 +185,7 @@ def _transpose(call: Call, args: tuple[Batched, ...]) -> Batched | str:
     named: Any = call.attrs
     axes = tuple(reversed(range(rank))) if named.axes is None else tuple(axis % rank for axis in named.axes)
     moved = replace(named, axes=(0, *(axis + 1 for axis in axes)))
-    return from_full(_again(call, (in_full(data),), moved), _tensor(call))
+    return from_full(_again(call, (in_full(data),), moved), known_tensor_type(call))
 
 
 def _product(call: Call, args: tuple[Batched, ...]) -> Batched | str:
@@ -202,7 +195,7 @@ def _product(call: Call, args: tuple[Batched, ...]) -> Batched | str:
         return f"calls {_name(call)} with a weight that differs from instance to instance"
     if getattr(call.attrs, "transpose_a", False):
         return f"calls {_name(call)} with transposed data"
-    result = _tensor(call)
+    result = known_tensor_type(call)
     if len(data.type.shape) > 1 and has_unit_axis(data.type):
         return Rows(_again(call, (data.expr, weight.expr)), result)
     return from_full(_again(call, (in_full(data), weight.expr)), result)
@@ -215,7 +208,7 @@ def _batch_matmul(call: Call, args: tuple[Batched, ...]) -> Batched | str:
         if isinstance(arg, tuple) or not has_unit_axis(arg.type):
             return "calls nn.batch_matmul on more than one pair of matrices an instance"
         made.append(arg.expr)
-    return Rows(_again(call, made), _tensor(call))
+    return Rows(_again(call, made), known_tensor_type(call))
 
 
 def _take(call: Call, args: tuple[Batched, ...]) -> Batched | str:
@@ -225,7 +218,7 @@ def _take(call: Call, args: tuple[Batched, ...]) -> Batched | str:
     if isinstance(data, Shared) and isinstance(indices, Rows):
         if named.axis not in (0, -len(data.type.shape)) or named.batch_dims:
             return "takes from a shared tensor along another axis than 0"
-        return from_full(_again(call, (data.expr, in_full(indices))), _tensor(call))
+        return from_full(_again(call, (data.expr, in_full(indices))), known_tensor_type(call))
     return _ALONG_TAKEN(call, args)
 
 

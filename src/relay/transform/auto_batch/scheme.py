@@ -14,6 +14,7 @@ from enum import Enum, auto
 
 from relay.arith.expr import IntExpr
 from relay.ir.expr import Expr, GlobalVar, Var, const
+from relay.ir.known_types import known_type
 from relay.ir.types import ANY, TensorType, Type, scalar_type
 from relay.ops.build import symbol
 from relay.ops.comparison import equal, where
@@ -21,7 +22,7 @@ from relay.ops.elementwise_binary import add, bitwise_and, multiply, right_shift
 from relay.ops.index import take
 from relay.ops.shape import expand_dims
 from relay.transform.auto_batch.definitions import Definitions, Lists
-from relay.transform.auto_batch.recursion import ClauseForm, Recursion, type_of
+from relay.transform.auto_batch.recursion import ClauseForm, Recursion
 from relay.transform.auto_batch.rows import Rows, row_shape, rows_type
 from relay.transform.auto_batch.stacking import Stacking
 
@@ -89,7 +90,7 @@ class Scheme:
             prefix = form.constructor.name_hint.lower()
             for position, var in enumerate(form.fields):
                 found.append(
-                    Slot(Role.FIELD, number, position, f"{prefix}_{var.name_hint}", self.lists.of(type_of(var)))
+                    Slot(Role.FIELD, number, position, f"{prefix}_{var.name_hint}", self.lists.of(known_type(var)))
                 )
             for position, var in enumerate(form.sub_trees):
                 type_ = self.lists.of(self.recursion.subject_type)

@@ -20,6 +20,7 @@ from relay.ir.expr import (
     Var,
     const,
 )
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_equal
 from relay.ir.traversal import children, post_order, rewrite
@@ -34,7 +35,6 @@ from relay.ops.table import OPERATORS
 from relay.text.prelude import borrow_functions
 from relay.transform.auto_batch.definitions import Definitions, items
 from relay.transform.auto_batch.generate import Batches
-from relay.transform.auto_batch.recursion import type_of
 from relay.transform.auto_batch.rows import has_unit_axis, nested_expr, rows_type
 from relay.transform.auto_batch.scheme import INDEX
 from relay.transform.rewriting import rewrite_typed, same_type
@@ -115,7 +115,7 @@ def _mapped_on(function: Function, call: Call, results: Expr, node: Call) -> Exp
 def with_single_root(batches: Batches) -> Function:
     """The recursive function as a batch of one."""
     recursion, lists = batches.recursion, batches.lists
-    params = {param: Var(param.name_hint, type_of(param)) for param in recursion.function.params}
+    params = {param: Var(param.name_hint, known_type(param)) for param in recursion.function.params}
     values = lists.with_first(params[recursion.subject], lists.empty())
     rows = Var("rows")
     call = Call(batches.batch, (values, *(params[var] for var in recursion.invariants)))
@@ -131,7 +131,7 @@ def _define_each(batches: Batches, definitions: Definitions) -> None:
     """`each(values, invariants…)` → the list of the results"""
     recursion, lists = batches.recursion, batches.lists
     values = Var("values", lists.of(recursion.subject_type))
-    invariants = tuple(Var(var.name_hint, type_of(var)) for var in recursion.invariants)
+    invariants = tuple(Var(var.name_hint, known_type(var)) for var in recursion.invariants)
     last_first, rows = Var("last_first"), Var("rows")
     reversed_ = _define_reversed(batches, definitions)
     backwards, count = items(last_first, 2)

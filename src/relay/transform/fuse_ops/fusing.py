@@ -24,6 +24,7 @@ from relay.transform.framework import function_pass
 from relay.transform.fuse_ops.graph import fusion_graph
 from relay.transform.fuse_ops.outputs import join_outputs
 from relay.transform.fuse_ops.rebuild import rebuilt
+from relay.transform.fuse_ops.tuples import opened_tuples
 from relay.transform.fuse_ops.vertical import (
     heavy_with_elementwise,
     injective_with_padding,
@@ -50,6 +51,7 @@ def fuse_ops(function: Function, module: IRModule, context: PassContext) -> Func
     """Make every operator call of a function part of a primitive function; below level 1, each one of its own."""
     if function.attrs.get("Primitive"):
         return function
+    function = opened_tuples(function)
     graph = fusion_graph(function.body)
     if context.opt_level >= 1:
         for phase in _PHASES:

@@ -171,6 +171,7 @@ class Calls:
     # --------------------------------------------------------------------------------------------------- variants
 
     def _fresh_name(self, source: str) -> GlobalVar:
+        """A name for a variant. No `FreshNames`: what is given up leaves its name to others."""
         taken = {each.name for each in self._variants.values()}
         number, name = 1, GlobalVar(f"{source}_known")
         while name in taken or name in self.functions.module:

@@ -39,6 +39,7 @@ from relay.ir.expr import (
     Var,
     record_type,
 )
+from relay.ir.known_types import known_type
 from relay.ir.traversal import LEAVES
 from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import TupleType, Type, TypeVar
@@ -85,7 +86,7 @@ class Evaluator:
             if isinstance(expr.value, LEAVES):
                 value = self.atom_value(expr.value, environment, types)
             else:
-                type_ = instantiated(expr.value.checked_type, types)
+                type_ = instantiated(known_type(expr.value), types)
                 value: PartialValue = yield self.form(expr.value, environment, types, type_, hint)
             environment.values[expr.var] = value  # before anything is made of it: a function may call itself
             annotation = expr.var.type_annotation
@@ -143,11 +144,11 @@ class Evaluator:
             case Var():
                 return environment.find(expr)
             case Constant(data):
-                return PartialValue(KnownTensor(data), instantiated(expr.checked_type, types), expr)
+                return PartialValue(KnownTensor(data), instantiated(known_type(expr), types), expr)
             case GlobalVar() | Op() | Constructor():
                 return PartialValue(KnownName(expr), TupleType(()), expr)
             case Function(attrs=attrs):
-                type_ = instantiated(expr.checked_type, types)
+                type_ = instantiated(known_type(expr), types)
                 if attrs and not self.functions.free_vars(expr):  # a kernel, or code for another compiler
                     return PartialValue(None, type_, expr)
                 return PartialValue(KnownFunction(expr, environment, types), type_, None, self.residual.block)
@@ -283,7 +284,7 @@ class Evaluator:
         return self.residual.emit(Match(atom, tuple(clauses), complete, span=node.span), type_, hint)
 
     def fresh(self, var: Var, types: TypeArguments) -> PartialValue:
-        type_ = instantiated(var.checked_type, types)
+        type_ = instantiated(known_type(var), types)
         annotation = None if var.type_annotation is None else self.residual.annotation(type_)
         return PartialValue(None, type_, Var(var.name_hint, annotation, span=var.span))
 

@@ -29,6 +29,7 @@ from typing import Any
 from relay.base.trampoline import run
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr, Function, GlobalVar
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.type_traversal import type_symbols
 from relay.transform.context import PassContext
@@ -90,7 +91,7 @@ def _body(function: Function, evaluator: Evaluator) -> Generator[Any, Any, Expr]
     residual = evaluator.residual
     environment = Environment(None)
     for param in function.params:
-        environment.values[param] = PartialValue(None, instantiated(param.checked_type, NO_TYPES), param)
+        environment.values[param] = PartialValue(None, instantiated(known_type(param), NO_TYPES), param)
     arguments = tuple(environment.values.values())
     residual.activations.push(Activation(Kind.RESIDUAL, function, arguments, residual.branches))
     value: PartialValue = yield evaluator.chain(function.body, environment, NO_TYPES)

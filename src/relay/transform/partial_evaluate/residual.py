@@ -150,10 +150,8 @@ class Residual:
         return dropped
 
 
-def instantiated(type_: Type | None, types: TypeArguments) -> Type:
+def instantiated(type_: Type, types: TypeArguments) -> Type:
     """The type of a node in an activation where its type parameters stand for `types`."""
-    if type_ is None:
-        raise CompilerBug("PartialEvaluate", "a node has no type")
     if not types:
         return type_
     return map_type(type_, variable=lambda each: types.get(each, each) if isinstance(each, TypeVar) else each)

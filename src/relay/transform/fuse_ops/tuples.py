@@ -1,0 +1,33 @@
+"""Operators take the fields of tuples: no kernel is given a tuple as one value."""
+
+from __future__ import annotations
+
+from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem, record_type
+from relay.ir.types import TupleType
+from relay.transform.rewriting import rewrite_typed, same_type
+
+
+def opened_tuples(function: Function) -> Function:
+    """`function` with `(%t.0, %t.1)` for each tuple `%t` that an operator is given.
+
+    before: concatenate(%t, axis=0)        after: concatenate((%t.0, %t.1), axis=0)
+    """
+    return rewrite_typed(function, lambda expr, _: _with_fields(expr))
+
+
+def _with_fields(expr: Expr) -> Expr:
+    match expr:
+        case Call(op=Op(), args=args, attrs=attrs, type_args=type_args):
+            opened = tuple(map(_opened, args))
+            same = all(one is other for one, other in zip(opened, args, strict=True))
+            return expr if same else Call(expr.op, opened, attrs, type_args, span=expr.span)
+        case _:
+            return expr
+
+
+def _opened(argument: Expr) -> Expr:
+    type_ = argument.checked_type
+    if isinstance(argument, Tuple) or not isinstance(type_, TupleType):
+        return argument
+    fields = [record_type(TupleGetItem(argument, index), field) for index, field in enumerate(type_.fields)]
+    return same_type(Tuple(tuple(fields)), argument)
