@@ -16,4 +16,4 @@ def check(example: tuple[Program, int], repro: Path) -> None:
 
 
 if __name__ == "__main__":
-    campaign.run("tests.programs", __doc__, st.tuples(programs(), st.integers(0, 3)), check, 20_000)
+    campaign.run("tests.programs", __doc__, st.tuples(programs(functions_cross=True), st.integers(0, 3)), check, 20_000)

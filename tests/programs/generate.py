@@ -325,8 +325,12 @@ def _contains(type_: Type, inner: Type) -> bool:
 
 
 @st.composite
-def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) -> Program:
-    """A program with up to three global functions that may call each other, and arguments for its `@main`."""
+def programs(
+    draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24, functions_cross: bool = False
+) -> Program:
+    """A program with up to three global functions that may call each other, and arguments for its `@main`. It may take
+    and give functions where `functions_cross`."""
+    cross = _seldom if functions_cross else _never
     is_open = draw(st.booleans())
     generator = Generator(draw, tuple(each for each in TENSORS if each != OPEN_VECTOR))
     helpers = _helpers(generator, max_size // 3)
@@ -339,10 +343,10 @@ def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) 
         signatures.append((GlobalVar(f"f{position}"), FuncType((INT, *parameters), draw(plain))))
     functions = {name: _global_function(generator, type_, signatures, max_size) for name, type_ in signatures}
     inputs = _inputs(draw, generator, 3)
-    taken = draw(_seldom(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=2)))
+    taken = draw(cross(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=2)))
     params = tuple(generator.fresh(each, "x") for each in (*inputs, *taken))
     scope = Scope((), tuple(signatures), const(generator.number(0, MAX_FUEL))).with_variables(*params)
-    given = draw(_seldom(st.tuples(st.sampled_from(CALLED), plain)))
+    given = draw(cross(st.tuples(st.sampled_from(CALLED), plain)))
     result = _with_functions(draw, FuncType(given[:1], given[1])) if given else draw(plain)
     size = generator.number(0, max_size)
     if helpers and generator.number(0, 1):
@@ -357,6 +361,10 @@ def programs(draw: Callable[[st.SearchStrategy[Any]], Any], max_size: int = 24) 
     calls = tuple(tensors.argument(generator, given[0], extent) for _ in range(generator.number(1, 3))) if given else ()
     module = IRModule({**LIBRARY.functions, **helpers, **functions, GlobalVar("main"): main}, LIBRARY.type_definitions)
     return Program(module, tuple(arguments), calls)
+
+
+def _never(_: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.just(())
 
 
 def _seldom(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

@@ -24,7 +24,7 @@ REPRO = Path(".repro")
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-@given(programs(), st.integers(0, 3))
+@given(programs(functions_cross=True), st.integers(0, 3))
 def test_three_ways_agree(program: Program, opt_level: int):
     differential.check(program, opt_level, REPRO)
 
