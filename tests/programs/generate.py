@@ -343,14 +343,14 @@ def programs(
         signatures.append((GlobalVar(f"f{position}"), FuncType((INT, *parameters), draw(plain))))
     functions = {name: _global_function(generator, type_, signatures, max_size) for name, type_ in signatures}
     inputs = _inputs(draw, generator, 3)
-    taken = [FuncType((each,), each) for each in draw(cross(st.lists(st.sampled_from(CALLED), min_size=1, max_size=2)))]
+    taken = draw(cross(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=2)))
     params = tuple(generator.fresh(each, "x") for each in (*inputs, *taken))
     scope = Scope((), tuple(signatures), const(generator.number(0, MAX_FUEL))).with_variables(*params)
     given = draw(cross(st.tuples(st.sampled_from(CALLED), plain)))
     result = _with_functions(draw, FuncType(given[:1], given[1])) if given else draw(plain)
     size = generator.number(0, max_size)
     if helpers and generator.number(0, 1):
-        result = generator.helpers[-1][1].ret_type
+        given, result = (), generator.helpers[-1][1].ret_type
         body = generator.helper(scope, result, size)
     else:
         body = generator.expr(scope, result, size)
@@ -386,6 +386,7 @@ def same(x: Any) -> Any:
 
 
 CALLED = (INT, FLOAT, VECTOR)
+FUNCTIONS = tuple(FuncType((each,), each) for each in CALLED)
 PYTHON_FUNCTIONS = (double, same)
 
 

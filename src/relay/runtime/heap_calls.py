@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -68,9 +68,10 @@ class HeapCalls:
             if quick is None:
                 slow.append((position, each, given))
         type_ = spec.result.type if isinstance(spec.result, HeapResult) else None
-        known = {symbol.name: value for symbol, value in values.items()}
-        crossing = Crossing(self._border, Extents(known)) if slow or type_ is not None else None
-        if crossing is not None:
+        crossing = None
+        if slow or type_ is not None:
+            known = {symbol.name: value for symbol, value in values.items()}
+            crossing = Crossing(self._border, Extents(known))
             found, image = build(crossing, [(each, given) for _, each, given in slow])
             kept.append(image)
             for (position, _, _), word in zip(slow, found, strict=True):
@@ -114,30 +115,49 @@ class HeapCalls:
         workspace = self._workspaces.take(spec.workspace_bytes)
         heap = workspace.address
         try:
-            with self._prepared(heap, crossing):
-                status = function((_BUFFERS * len(words))(*words), symbols, heap, self._code.constants_address)
-            reader = Reader(crossing) if crossing is not None and (crossing.refs or plan is not None) else None
-            if status or crossing is None or reader is None or plan is None:
-                result = None if status else read_result(heap, self._labels)
+            buffers = (_BUFFERS * len(words))(*words)
+            if crossing is None or not crossing.has_effects:
+                status = function(buffers, symbols, heap, self._code.constants_address)
             else:
-                result = reader.value(read_word(heap + RESULT_OFFSET_BYTES), plan, crossing.extents)
-            if reader is not None:
-                reader.finish()  # also when the call failed: what was written stays written
+                with self._effects(heap, crossing):
+                    status = function(buffers, symbols, heap, self._code.constants_address)
+            result = self._read(heap, status, crossing, plan)
             if status:
                 raise _raised(crossing) or failure(spec, status, {} if crossing is None else crossing.extents.known)
-            self._observe(spec, heap, crossing)
+            if self.observer is not None or self._is_checked:
+                self._observe(spec, heap, crossing)
             return result
         finally:
             self._close(heap)
             self._workspaces.give_back(workspace)
 
-    def _prepared(self, heap: int, crossing: Crossing | None) -> Any:
-        effects = crossing is not None and crossing.has_effects
-        ctypes.c_int64.from_address(heap + ONCE_OFFSET_BYTES).value = effects
-        if crossing is None or not crossing.hosts:
-            return nullcontext()
-        ctypes.c_int64.from_address(heap + HOST_OFFSET_BYTES).value = self._host.address
-        return self._host.serving(heap, crossing, self._drop_result)
+    @contextmanager
+    def _effects(self, heap: int, crossing: Crossing) -> Generator[None]:
+        """A call that is not run twice, and may call Python."""
+        once = ctypes.c_int64.from_address(heap + ONCE_OFFSET_BYTES)
+        once.value = 1
+        try:
+            if crossing.hosts:
+                ctypes.c_int64.from_address(heap + HOST_OFFSET_BYTES).value = self._host.address
+                with self._host.serving(heap, crossing, self._drop_result):
+                    yield
+            else:
+                yield
+        finally:
+            once.value = 0
+
+    def _read(self, heap: int, status: int, crossing: Crossing | None, plan: Plan | None) -> Any:
+        """The result of a call, and what it wrote to refs; that also when it failed: what was written stays written."""
+        if crossing is None or (plan is None and not crossing.refs):
+            return None if status else read_result(heap, self._labels)
+        reader = Reader(crossing)
+        result = None
+        if not status and plan is not None:
+            result = reader.value(read_word(heap + RESULT_OFFSET_BYTES), plan, crossing.extents)
+        elif not status:
+            result = read_result(heap, self._labels)
+        reader.finish()
+        return result
 
     def _observe(self, spec: EntrySpec, heap: int, crossing: Crossing | None) -> None:
         """Release the result, and what was put into refs of the caller's, and tell what is left."""
