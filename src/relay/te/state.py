@@ -120,6 +120,8 @@ class Stage(Named):
     scope: Scope = Scope.GLOBAL
     intrinsic: Intrinsic | None = None
     prefetches: tuple[Prefetching, ...] = ()
+    claims: tuple[str, ...] = ()
+    """Loops each iteration of which asks for what it writes."""
 
     def loop(self, name: str) -> Loop:
         """The loop of that name. Raises `RelayError` (`schedule-unknown-loop`)."""
@@ -179,6 +181,8 @@ class State:
             words += [f"{key}={value}" for key, value in loop.annotations]
             yield f"{indent}for {loop.name}" + (f": {', '.join(words)}" if words else "")
             indent += "  "
+            if loop.name in stage.claims:
+                yield f"{indent}prefetch {stage.outputs[0].name} to write"
             for prefetching in stage.prefetches:
                 if prefetching.loop == loop.name:
                     yield f"{indent}prefetch {prefetching.buffer.name} of the next {prefetching.ahead}"

@@ -11,6 +11,7 @@ from relay.te.schedule.fuse import Fuse
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
 from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.prefetch_stores import PrefetchStores
 from relay.te.schedule.reduce_together import ReduceTogether
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
@@ -25,6 +26,7 @@ from relay.te.schedule.vectorize import Vectorize
 
 __all__ = [
     "STEP_TYPES", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot", "Fuse", "Parallel",
-    "Pragma", "Prefetch", "RFactor", "ReduceTogether", "Reorder", "ScheduleBuilder", "SetScope", "Split", "Step",
+    "Pragma", "Prefetch", "PrefetchStores", "RFactor", "ReduceTogether", "Reorder", "ScheduleBuilder",
+    "SetScope", "Split", "Step",
     "Tensorize", "Tile", "Unroll", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
 ]  # fmt: skip

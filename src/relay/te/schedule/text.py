@@ -23,6 +23,7 @@ from relay.te.schedule.fuse import Fuse
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
 from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.prefetch_stores import PrefetchStores
 from relay.te.schedule.reduce_together import ReduceTogether
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
@@ -36,12 +37,14 @@ from relay.te.schedule.vectorize import Vectorize
 
 KnownStep: TypeAlias = Union[
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
-    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, ReduceTogether,
+    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, PrefetchStores,
+    ReduceTogether,
 ]  # fmt: skip
 
 STEP_TYPES: tuple[type[KnownStep], ...] = (
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
-    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, ReduceTogether,
+    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, PrefetchStores,
+    ReduceTogether,
 )  # fmt: skip
 
 Argument: TypeAlias = Union[str, int, tuple[str, ...], None]

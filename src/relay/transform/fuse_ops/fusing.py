@@ -32,6 +32,7 @@ from relay.transform.fuse_ops.vertical import (
     injective_with_reduction,
     layout_before_attention,
     layout_behind_attention,
+    layout_behind_convolution,
     reduction_with_arithmetic,
     rows_in_cache,
 )
@@ -39,6 +40,7 @@ from relay.transform.fuse_ops.vertical import (
 _PHASES = (
     layout_behind_attention,
     heavy_with_elementwise,
+    layout_behind_convolution,
     reduction_with_arithmetic,
     injective_with_reduction,
     rows_in_cache,

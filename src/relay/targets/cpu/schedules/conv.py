@@ -13,8 +13,15 @@ from relay.base.diagnostics import CompilerBug
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
-from relay.targets.cpu.schedules.padding import PADDING, pad
-from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, accumulators_of, even_tile, product
+from relay.targets.cpu.schedules.padding import pad
+from relay.targets.cpu.schedules.plan import (
+    TILED_PRODUCTS_PER_NANOSECOND,
+    Plan,
+    accumulators_of,
+    even_tile,
+    loops_as_read,
+    product,
+)
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute
 
@@ -24,11 +31,11 @@ _WAYS = 8
 
 def schedule_conv2d(plan: Plan, reduction: str) -> None:
     """`conv2d[n, oh, ow, oc]` with its padding before it and everything behind it fused."""
-    plan.inline_formulas(keep=PADDING)
     pad(plan)
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
-    batch, rows, columns, channels = (loop.name for loop in s.state.stage(store).loops)
+    batch, rows, columns, channels = loops_as_read(plan, store, acc)
+    turned = s.state.stage(store).loops[-1].name != channels
     extents = [plan.extent(store, loop) for loop in (batch, rows, columns, channels)]
     lanes = plan.vector_lanes
     block = tile_width(plan, extents[3], CONVOLUTION)
@@ -42,8 +49,10 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     row_loops = [loop for loop in (row_outer,) if loop]
     weights_first = _weights_fit(plan, acc, extents[3])
     outer = [batch, *(row_loops + panels if weights_first else panels + row_loops)]
-    tile = [loop for loop in (row_inner, column_inner) if loop]
-    s.reorder(store, *outer, *[loop for loop in (column_outer,) if loop], *tile, channel_inner)
+    tile, vector = [loop for loop in (row_inner, column_inner) if loop], channel_inner
+    if turned:
+        tile, vector = [*tile[:-1], channel_inner], column_inner
+    s.reorder(store, *outer, *[loop for loop in (column_outer,) if loop], *tile, vector)
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
     work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
@@ -52,12 +61,13 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     )
     assert innermost is not None
     s.compute_at(acc, store, innermost)
+    plan.prefetch_stores(store, innermost)
     inner_sum = accumulate(plan, acc, lanes)
     if channel_outer and not weights_first:
         prefetch_panel(plan, acc, inner_sum, channel_outer)
     for loop in tile:
         s.unroll(store, loop)
-    plan.vectorize_columns(store, channel_inner, lanes)
+    plan.vectorize_columns(store, vector, lanes)
 
 
 def _pixels_in_l1(plan: Plan) -> int:

@@ -6,7 +6,7 @@ all rows. Loops: batch · channel tiles · row tiles · vectors · channels and 
 
 from __future__ import annotations
 
-from relay.targets.cpu.schedules.padding import PADDING, pad
+from relay.targets.cpu.schedules.padding import pad
 from relay.targets.cpu.schedules.plan import (
     TILED_PRODUCTS_PER_NANOSECOND,
     Plan,
@@ -21,7 +21,6 @@ _ROWS = 2
 
 def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     """`conv[n, oc, .., ow]` with its padding before it and everything behind it fused."""
-    plan.inline_formulas(keep=PADDING)
     pad(plan)
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)

@@ -1,19 +1,28 @@
-"""Padding as a pass of its own, in front of windows: rows in parallel, the innermost axis as vectors."""
+"""Padding as a pass of its own, in front of windows: rows in parallel, the innermost axis as vectors.
+
+A change of layout in front of it is a pass of its own too: what is read across is turned in registers.
+"""
 
 from __future__ import annotations
 
-from relay.targets.cpu.schedules.plan import Plan, product
+from relay.targets.cpu.schedules.elementwise import schedule_formula
+from relay.targets.cpu.schedules.plan import Plan, is_reduction, product
+from relay.targets.cpu.schedules.turning import turned_loads
 
 STAGE = "data_pad"
-PADDING = frozenset({STAGE})
 _SHORTEST_VECTOR = 8
 
 
 def pad(plan: Plan) -> None:
-    """Schedule the padding stage, if the group has one."""
+    """Inline the group's formulas and schedule its padding stage, if it has one."""
     s = plan.steps
     if plan.stage_named(STAGE) is None:
+        plan.inline_formulas()
         return
+    turning = _turning_before(plan)
+    plan.inline_formulas(keep=frozenset({STAGE, *turning}))
+    for name in turning:
+        schedule_formula(plan, name)
     loops = [loop.name for loop in s.state.stage(STAGE).loops]
     extents = tuple(plan.extent(STAGE, loop) for loop in loops)
     innermost = extents[-1]
@@ -21,3 +30,11 @@ def pad(plan: Plan) -> None:
         _, inner = plan.tile(STAGE, loops[-1], plan.vector_lanes)
         s.vectorize(STAGE, inner)
     plan.parallelize(STAGE, loops[:-1], product(extents))
+
+
+def _turning_before(plan: Plan) -> list[str]:
+    """The formulas that the padding needs and that read across."""
+    state = plan.steps.state
+    padding = state.stage(STAGE)
+    formulas = (stage for stage in state.stages if not is_reduction(stage) and not plan.is_output(stage))
+    return [each.name for each in formulas if state.depends_on(padding, each) and turned_loads(plan, each) is not None]

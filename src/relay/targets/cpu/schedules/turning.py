@@ -1,0 +1,94 @@
+"""Formulas that read along another axis than they write: transposes, and changes of layout, with what is elementwise.
+
+A square of vectors is read along the axis of what is read, turned in registers, and written along the axis of the
+result, so neither side goes through memory an element at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.arith.expr import IntExpr, Symbol, linear_parts
+from relay.targets.cpu.schedules.plan import Plan, product
+from relay.te.operation import Compute, Reduction, loads_of
+from relay.te.state import Stage
+from relay.tir.buffer import Scope
+from relay.tir.expr import Load, Ramp
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """The axis of a result, by its position, that `tensors` have innermost."""
+
+    axis: int
+    tensors: tuple[str, ...]
+
+
+def turned_loads(plan: Plan, stage: Stage) -> Turned | None:
+    """What a formula reads along one other axis than the innermost of its result, and with gaps along that; None where
+    there is nothing of the kind, or an axis is too short for vectors."""
+    operation = stage.operation
+    if not isinstance(operation, Compute) or isinstance(operation.body, Reduction) or len(operation.axes) < 2:
+        return None
+    found: dict[str, int] = {}
+    loads = list(loads_of(operation.body))
+    for load in loads:
+        axis = _contiguous_axis(operation, load)
+        if axis is not None:
+            found[load.buffer.name] = axis
+    axes = set(found.values())
+    once = all(sum(load.buffer.name == name for load in loads) == 1 for name in found)
+    if len(axes) != 1 or not once:
+        return None
+    axis = axes.pop()
+    extents = (operation.axes[axis].extent, operation.axes[-1].extent)
+    if any(isinstance(extent, int) and extent <= plan.vector_lanes // 2 for extent in extents):
+        return None
+    return Turned(axis, tuple(found))
+
+
+def _contiguous_axis(operation: Compute, load: Load) -> int | None:
+    """The axis that alone moves the last index of a load, one by one, where the innermost axis moves another."""
+    if not load.indices or any(isinstance(index, Ramp) for index in load.indices):
+        return None
+    terms: list[dict[Symbol, int]] = []
+    for index in load.indices:
+        if isinstance(index, Ramp):
+            return None
+        parts = linear_parts(index)[1]
+        if not all(isinstance(term, Symbol) and term in operation.axes for term, _ in parts):
+            return None
+        terms.append({term: factor for term, factor in parts if isinstance(term, Symbol)})
+    innermost = operation.axes[-1]
+    *others, last = terms
+    if len(last) != 1 or innermost in last or not any(innermost in each for each in others):
+        return None
+    ((symbol, factor),) = last.items()
+    alone = factor == 1 and not any(symbol in each for each in others)
+    return operation.axes.index(symbol) if alone else None
+
+
+def schedule_turning(plan: Plan, name: str, turned: Turned) -> None:
+    """Squares of vectors: rows of squares · other loops · squares in a row · (rows, unrolled · lanes).
+
+    Other loops between the two keep what is written together: a row of squares is one stretch of memory for each row.
+    """
+    s = plan.steps
+    loops = [loop.name for loop in s.state.stage(name).loops]
+    work: IntExpr = product(tuple(plan.extent(name, loop) for loop in loops))
+    lanes = plan.vector_lanes
+    column_outer, column = s.split(name, loops.pop(), factor=lanes)
+    row_outer, row = s.split(name, loops.pop(turned.axis), factor=lanes)
+    outer = [row_outer, *loops, column_outer]
+    s.reorder(name, *outer, row, column)
+    square = plan.parallelize(name, outer, work)
+    assert square is not None
+    for tensor in turned.tensors:
+        copy = s.cache_read(tensor, Scope.REGISTER, (name,))
+        s.compute_at(copy, name, square)
+        *others, last = [loop.name for loop in s.state.stage(copy).loops]
+        for loop in others:
+            s.unroll(copy, loop)
+        s.vectorize(copy, last)
+    s.unroll(name, row)
+    s.vectorize(name, column)
