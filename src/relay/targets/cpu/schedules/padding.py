@@ -1,4 +1,4 @@
-"""Padding as a pass of its own, in front of windows: rows in parallel, the innermost axis as vectors.
+"""Padding in front of windows: a pass of its own, or made for a part of the result; the innermost axis as vectors.
 
 A change of layout in front of it is a pass of its own too: what is read across is turned in registers.
 """
@@ -14,8 +14,13 @@ _SHORTEST_VECTOR = 8
 
 
 def pad(plan: Plan) -> None:
-    """Inline the group's formulas and schedule its padding stage, if it has one."""
-    s = plan.steps
+    """Inline the group's formulas and schedule its padding stage, if it has one, as a pass of its own."""
+    inline_but_padding(plan)
+    schedule_padding(plan)
+
+
+def inline_but_padding(plan: Plan) -> None:
+    """Inline the group's formulas, but padding and changes of layout in front of it; those are scheduled."""
     if plan.stage_named(STAGE) is None:
         plan.inline_formulas()
         return
@@ -23,13 +28,27 @@ def pad(plan: Plan) -> None:
     plan.inline_formulas(keep=frozenset({STAGE, *turning}))
     for name in turning:
         schedule_formula(plan, name)
-    loops = [loop.name for loop in s.state.stage(STAGE).loops]
-    extents = tuple(plan.extent(STAGE, loop) for loop in loops)
+
+
+def schedule_padding(plan: Plan) -> None:
+    """Padding at the root, its rows in parallel."""
+    if plan.stage_named(STAGE) is not None:
+        schedule_copy(plan, STAGE)
+
+
+def schedule_copy(plan: Plan, stage: str, store: str | None = None, loop: str | None = None) -> None:
+    """A copy of the data at the root, its rows in parallel; or of what is read in an iteration of `loop` of `store`."""
+    s = plan.steps
+    loops = [loop.name for loop in s.state.stage(stage).loops]
+    extents = tuple(plan.extent(stage, loop) for loop in loops)
     innermost = extents[-1]
     if isinstance(innermost, int) and innermost >= _SHORTEST_VECTOR:
-        _, inner = plan.tile(STAGE, loops[-1], plan.vector_lanes)
-        s.vectorize(STAGE, inner)
-    plan.parallelize(STAGE, loops[:-1], product(extents))
+        _, inner = plan.tile(stage, loops[-1], plan.vector_lanes)
+        s.vectorize(stage, inner)
+    if store is not None and loop is not None:
+        s.compute_at(stage, store, loop)
+    else:
+        plan.parallelize(stage, loops[:-1], product(extents))
 
 
 def _turning_before(plan: Plan) -> list[str]:

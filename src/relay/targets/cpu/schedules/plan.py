@@ -159,7 +159,7 @@ class Plan:
         fused, *rest = outer
         while rest and self.extent(stage, fused) == 1:
             fused = rest.pop(0)
-        while rest and not self._shares_out(self.extent(stage, fused)):
+        while rest and not self.shares_out(self.extent(stage, fused)):
             fused = self.steps.fuse(stage, fused, rest.pop(0))
         self.steps.parallel(stage, fused)
         return rest[-1] if rest else fused
@@ -172,7 +172,7 @@ class Plan:
         if isinstance(size, int) and size * written.dtype.item_bytes > self.target.cache_bytes[1] // 2:
             self.steps.prefetch_stores(stage, tile)
 
-    def _shares_out(self, iterations: IntExpr) -> bool:
+    def shares_out(self, iterations: IntExpr) -> bool:
         """Whether no thread waits long for another when so many iterations are shared out."""
         threads = max(2, self.target.num_threads)
         if not isinstance(iterations, int):
