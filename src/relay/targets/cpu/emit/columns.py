@@ -57,14 +57,12 @@ def emit_column(e: Emitter, buffer: Buffer, column: Column) -> str:
 
 
 def _turned(e: Emitter, buffer: Buffer, square: Column, size: int, row: int, step: int) -> str:
-    """Vector `row` of the square of `size` vectors that starts at `square.first`, after the steps down to `step`. Of
-    vectors beyond the buffer's nothing is read."""
+    """Vector `row` of the square of `size` vectors that starts at `square.first`, after the steps down to `step`. For
+    those beyond the buffer's the last one stands: LLVM 22 fails an assertion on some shuffles of poison."""
     vector = vector_of(memory_element(buffer.dtype), size)
     place = e.places[buffer]
     if step == size:
-        if row >= square.lanes:
-            return "poison"
-        offset = (square.first + row * square.stride) * place.item_bytes
+        offset = (square.first + min(row, square.lanes - 1) * square.stride) * place.item_bytes
         pointer = e.function.op(f"getelementptr i8, ptr {place.pointer}, i64 {offset}") if offset else place.pointer
         return e.function.load(place.load_key, f"load {vector}, ptr {pointer}, align {place.item_bytes}")
     low = _turned(e, buffer, square, size, row & ~step, 2 * step)

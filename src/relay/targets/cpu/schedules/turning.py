@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relay.arith.expr import IntExpr, Symbol, linear_parts
+from relay.arith.expr import IntExpr, free_symbols
 from relay.targets.cpu.schedules.plan import Plan, product
 from relay.te.operation import Compute, Reduction, loads_of
 from relay.te.state import Stage
+from relay.te.tensor import Axis
 from relay.tir.buffer import Scope
 from relay.tir.expr import Load, Ramp
 
@@ -48,24 +49,20 @@ def turned_loads(plan: Plan, stage: Stage) -> Turned | None:
 
 
 def _contiguous_axis(operation: Compute, load: Load) -> int | None:
-    """The axis that alone moves the last index of a load, one by one, where the innermost axis moves another."""
-    if not load.indices or any(isinstance(index, Ramp) for index in load.indices):
+    """The axis that is the last index of a load, whole, where the innermost axis is another index, whole."""
+    whole = [
+        operation.axes.index(index)
+        for index, extent in zip(load.indices, load.buffer.shape, strict=True)
+        if isinstance(index, Axis) and index in operation.axes and index.extent == extent
+    ]
+    parts = [index for index in load.indices if not isinstance(index, Ramp)]
+    used = [sum(axis in free_symbols(index) for index in parts) for axis in operation.axes]
+    innermost = len(operation.axes) - 1
+    if innermost not in whole or not load.indices or load.indices[-1] is operation.axes[-1]:
         return None
-    terms: list[dict[Symbol, int]] = []
-    for index in load.indices:
-        if isinstance(index, Ramp):
-            return None
-        parts = linear_parts(index)[1]
-        if not all(isinstance(term, Symbol) and term in operation.axes for term, _ in parts):
-            return None
-        terms.append({term: factor for term, factor in parts if isinstance(term, Symbol)})
-    innermost = operation.axes[-1]
-    *others, last = terms
-    if len(last) != 1 or innermost in last or not any(innermost in each for each in others):
-        return None
-    ((symbol, factor),) = last.items()
-    alone = factor == 1 and not any(symbol in each for each in others)
-    return operation.axes.index(symbol) if alone else None
+    last = load.indices[-1]
+    axis = operation.axes.index(last) if isinstance(last, Axis) and last in operation.axes else -1
+    return axis if axis in whole and used[axis] == used[innermost] == 1 and len(parts) == len(load.indices) else None
 
 
 def schedule_turning(plan: Plan, name: str, turned: Turned) -> None:
