@@ -31,6 +31,7 @@ from relay.transform.fuse_ops.vertical import (
     injective_with_padding,
     injective_with_reduction,
     layout_before_attention,
+    layout_before_convolution,
     layout_behind_attention,
     layout_behind_convolution,
     reduction_with_arithmetic,
@@ -45,6 +46,7 @@ _PHASES = (
     injective_with_reduction,
     rows_in_cache,
     injective_with_padding,
+    layout_before_convolution,
     arithmetic_with_product,
     layout_before_attention,
 )

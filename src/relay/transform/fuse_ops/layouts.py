@@ -25,6 +25,7 @@ from relay.transform.fuse_ops.graph import Node, external_operands, operands, sh
 
 _KEYS = 1
 _HEADS_INSIDE = (0, 2, 1, 3)
+_MANY_CHANNELS = 16  # whole vectors of them are turned
 _WIDEST_HEAD = 64  # of which some rows are in registers at a time
 
 
@@ -94,12 +95,32 @@ def stores_in_tiles(members: Sequence[Node]) -> bool:
     """Whether these calls are a convolution over channels innermost that stores tiles of pixels and channels, and
     arithmetic on it that reads nothing else as large."""
     heavy = next((member for member in members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE), None)
-    if heavy is None or not isinstance(heavy.call.attrs, Conv2DAttributes) or heavy.call.attrs.data_layout != "NHWC":
+    if heavy is None or not (convolves_tiles(heavy) or _is_depthwise(heavy)):
         return False
-    *_, channels = _source_shape(heavy) or (None,)
     others = external_operands(member for member in members if member is not heavy)
     read = [_shape(each) for key, each in others.items() if key != id(heavy.call)]
-    return heavy.call.attrs.groups in (1, channels) and shape_of(heavy) not in read
+    return shape_of(heavy) not in read
+
+
+def convolves_tiles(node: Node) -> bool:
+    """Whether a convolution over channels innermost takes tiles of pixels and of all channels together."""
+    attributes = node.call.attrs
+    return isinstance(attributes, Conv2DAttributes) and attributes.data_layout == "NHWC" and attributes.groups == 1
+
+
+def _is_depthwise(node: Node) -> bool:
+    attributes = node.call.attrs
+    if not isinstance(attributes, Conv2DAttributes) or attributes.data_layout != "NHWC":
+        return False
+    *_, channels = _source_shape(node) or (None,)
+    return attributes.groups == channels
+
+
+def brings_channels_back(node: Node) -> bool:
+    """Whether a change of layout brings many channels behind space."""
+    *_, channels = shape_of(node) or (None,)
+    many = isinstance(channels, int) and channels >= _MANY_CHANNELS
+    return many and node.call.attrs == LayoutTransformAttributes("NCHW", "NHWC")
 
 
 def brings_channels_forward(node: Node) -> bool:

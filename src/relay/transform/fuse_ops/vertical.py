@@ -10,7 +10,9 @@ from relay.transform.context import FusionLimits
 from relay.transform.fuse_ops.fronts import copies_its_data, makes_rows, takes_rows
 from relay.transform.fuse_ops.graph import Group, Node, in_order, operands, shape_of, within
 from relay.transform.fuse_ops.layouts import (
+    brings_channels_back,
     brings_channels_forward,
+    convolves_tiles,
     is_attention,
     joins_heads,
     reads_as,
@@ -72,6 +74,13 @@ def injective_with_padding(node: Node, limits: FusionLimits) -> None:
     """What makes the data of a convolution, done while these are copied into their padding."""
     sink = node.post_dominator
     if node.group.kind <= FusionKind.INJECTIVE and sink is not None and copies_its_data(sink):
+        _join_with_data(node, sink, limits)
+
+
+def layout_before_convolution(node: Node, limits: FusionLimits) -> None:
+    """A change of layout of the data of a convolution, done for the part of them that is read next."""
+    sink = node.post_dominator
+    if sink is not None and brings_channels_back(node) and convolves_tiles(sink):
         _join_with_data(node, sink, limits)
 
 

@@ -18,7 +18,7 @@ from relay.ir.expr import Expr, Var
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
-from relay.targets.cpu.schedules.padding import STAGE, inline_but_padding, schedule_copy
+from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
 from relay.targets.cpu.schedules.plan import (
     TILED_PRODUCTS_PER_NANOSECOND,
     Plan,
@@ -59,7 +59,8 @@ class Shape:
 
 def schedule_conv2d(plan: Plan, reduction: str) -> None:
     """`conv2d[n, oh, ow, oc]` with its padding before it and everything behind it fused."""
-    inline_but_padding(plan)
+    copies = copies_of_data(plan)
+    plan.inline_formulas(keep=frozenset(copies))
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
     batch, rows, columns, channels = loops_as_read(plan, store, acc)
@@ -67,12 +68,12 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     shape = _shape(plan, acc)
     block = tile_width(plan, shape.channels, CONVOLUTION)
     pixels = most_rows(plan, block)
-    copy = _copy(plan, acc, pixels)
-    if copy is None:
+    copies = _spread(plan, acc, pixels, copies)
+    if not copies:
         pixels = min(pixels, _pixels_in_l1(plan))
     width = even_tile(shape.columns, pixels)
     height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
-    block_rows = _rows_of_block(plan, shape, height, plan.extent(store, batch))
+    block_rows = _rows_of_block(plan, shape, height, plan.extent(store, batch), max(1, len(copies)))
     row_block, rows = (None, rows) if block_rows is None else plan.tile(store, rows, block_rows)
     channel_outer, channel_inner = plan.tile(store, channels, block)
     column_outer, column_inner = plan.tile(store, columns, width)
@@ -86,12 +87,10 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     work = _work(plan, acc)
     if row_block:
         place = plan.parallelize(store, blocks, work, TILED_PRODUCTS_PER_NANOSECOND)
-        if copy is not None:
-            schedule_copy(plan, copy, store, place)
+        schedule_copies(plan, copies, store, place)
         innermost = inside[-1] if inside else place
     else:
-        if copy is not None:
-            schedule_copy(plan, copy)
+        schedule_copies(plan, copies)
         innermost = plan.parallelize(store, [*blocks, *inside], work, TILED_PRODUCTS_PER_NANOSECOND)
     assert innermost is not None
     panel = next((loop.name for loop in s.state.stage(store).loops if loop.name == channel_outer), None)
@@ -173,19 +172,17 @@ def _work(plan: Plan, acc: str) -> IntExpr:
     return product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
 
 
-def _copy(plan: Plan, acc: str, pixels: int) -> str | None:
-    """The stage that copies the data, if there is one: to pad them, or because too few pixels would be in the cache at
-    once at the distance that they have. In a copy they are further apart."""
-    s = plan.steps
-    shared = _pixels_in_l1(plan) < pixels
-    copy = STAGE if plan.stage_named(STAGE) is not None else None
-    if copy is None and shared:
-        attributes, data, _ = _convolution(plan)
-        if isinstance(data, Var) and attributes.strides == (1, 1):
-            copy = s.cache_read(data.name_hint, Scope.GLOBAL, (acc,))
-    if copy is not None and shared:
-        s.leave_gap(copy, _LINE_BYTES // _ITEM_BYTES)
-    return copy
+def _spread(plan: Plan, acc: str, pixels: int, copies: tuple[str, ...]) -> tuple[str, ...]:
+    """The copies of the data, with one more where too few pixels would be in the cache at once at the distance that
+    they have. In the last copy they are further apart then."""
+    if _pixels_in_l1(plan) >= pixels:
+        return copies
+    attributes, data, _ = _convolution(plan)
+    if not copies and isinstance(data, Var) and attributes.strides == (1, 1):
+        copies = (plan.steps.cache_read(data.name_hint, Scope.GLOBAL, (acc,)),)
+    if copies:
+        plan.steps.leave_gap(copies[-1], _LINE_BYTES // _ITEM_BYTES)
+    return copies
 
 
 def _pixels_in_l1(plan: Plan) -> int:
@@ -206,16 +203,18 @@ def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> i
     return even_tile(rows, max(1, pixels // width))
 
 
-def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr) -> int | None:
-    """Rows of the result in a block, a multiple of `height`: as many as keep what they read, and what they write, in
-    half of the second-level cache. None where blocks are not known, not needed, or give threads uneven parts."""
+def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: int) -> int | None:
+    """Rows of the result in a block, a multiple of `height`: as many as keep what they read (`times`, where that is
+    copied), and what they write, in half of the second-level cache. None where blocks are not known, not needed, or give threads uneven parts."""
     if not isinstance(shape.rows, int) or not isinstance(batch, int):
         return None
     room = plan.target.cache_bytes[1] // 2
     most = 0
     while most < shape.rows:
         rows = most + height
-        bytes_ = shape.block_bytes(rows) + (product((rows, shape.result_row_bytes)) if _weights_fit(plan, shape) else 0)
+        bytes_ = shape.block_bytes(rows) * times + (
+            product((rows, shape.result_row_bytes)) if _weights_fit(plan, shape) else 0
+        )
         if not isinstance(bytes_, int) or bytes_ > room:
             break
         most = rows

@@ -65,8 +65,9 @@ def _contiguous_axis(operation: Compute, load: Load) -> int | None:
     return axis if axis in whole and used[axis] == used[innermost] == 1 and len(parts) == len(load.indices) else None
 
 
-def schedule_turning(plan: Plan, name: str, turned: Turned) -> None:
-    """Squares of vectors: rows of squares · other loops · squares in a row · (rows, unrolled · lanes).
+def schedule_turning(plan: Plan, name: str, turned: Turned, is_part: bool = False) -> None:
+    """Squares of vectors: rows of squares · other loops · squares in a row · (rows, unrolled · lanes); in parallel,
+    unless it is a part that another stage computes.
 
     Other loops between the two keep what is written together: a row of squares is one stretch of memory for each row.
     """
@@ -78,7 +79,7 @@ def schedule_turning(plan: Plan, name: str, turned: Turned) -> None:
     row_outer, row = s.split(name, loops.pop(turned.axis), factor=lanes)
     outer = [row_outer, *loops, column_outer]
     s.reorder(name, *outer, row, column)
-    square = plan.parallelize(name, outer, work)
+    square = column_outer if is_part else plan.parallelize(name, outer, work)
     assert square is not None
     for tensor in turned.tensors:
         copy = s.cache_read(tensor, Scope.REGISTER, (name,))
