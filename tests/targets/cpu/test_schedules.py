@@ -131,7 +131,7 @@ def test_tail_of_a_tile_stays_in_registers() -> None:
     body = convolution_of_few_channels()
     function = relay.Function(relay.analysis.free_vars(body), body)
     compilation = compiled(function)
-    kernel = compilation.kernel("fused_nn_conv2d")
+    (kernel,) = compilation.kernels
     products = [
         line
         for line in compilation.backend.assembly(kernel.source(compilation.backend)).splitlines()

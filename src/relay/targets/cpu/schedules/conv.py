@@ -204,25 +204,24 @@ def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> i
 
 
 def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: int) -> int | None:
-    """Rows of the result in a block, a multiple of `height`: as many as keep what they read (`times`, where that is
-    copied), and what they write, in half of the second-level cache. None where blocks are not known, not needed, or give threads uneven parts."""
+    """Rows of the result in a block, a multiple of `height`: as many as keep what they read (`times` over, where that
+    is copied) in half of the second-level cache, and what they write too where weights leave room for it. None where
+    blocks are not known, not needed, or give threads uneven parts."""
     if not isinstance(shape.rows, int) or not isinstance(batch, int):
         return None
-    room = plan.target.cache_bytes[1] // 2
+    fit = _weights_fit(plan, shape)
     most = 0
     while most < shape.rows:
         rows = most + height
-        bytes_ = shape.block_bytes(rows) * times + (
-            product((rows, shape.result_row_bytes)) if _weights_fit(plan, shape) else 0
-        )
-        if not isinstance(bytes_, int) or bytes_ > room:
+        taken = shape.block_bytes(rows) * times + product((rows, shape.result_row_bytes if fit else 0))
+        if not isinstance(taken, int) or taken > plan.target.cache_bytes[1] // 2:
             break
         most = rows
     for rows in range(max(most, height), 0, -height):
         even = -(-even_tile(shape.rows, rows) // height) * height
         parts = -(-shape.rows // even)
         pixels = product((even, shape.columns))
-        if not _weights_fit(plan, shape) and isinstance(pixels, int) and pixels < _FEWEST_PIXELS:
+        if not fit and isinstance(pixels, int) and pixels < _FEWEST_PIXELS:
             break
         if parts > 1 and plan.shares_out(parts * batch):
             return even
