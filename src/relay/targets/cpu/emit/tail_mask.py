@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.expr import Broadcast, Compare, CompareOp, IndexValue, Ramp, RampValue, Value
+from relay.tir.expr import Broadcast, Compare, CompareOp, Imm, IndexValue, Ramp, RampValue, Value
 
 _VECTOR_BYTES = 64  # of the widest vectors there are
 
@@ -50,6 +50,8 @@ def leading_lanes(mask: Value) -> int | None:
     """How many lanes a mask lets through, if these are the first ones and it says so by constants."""
     match mask:
         case Compare(CompareOp.LESS, RampValue(int(base), 1), Broadcast(IndexValue(int(limit)))):
+            return max(0, min(limit - base, mask.lanes))
+        case Compare(CompareOp.LESS, RampValue(int(base), 1), Imm(value=int(limit))):
             return max(0, min(limit - base, mask.lanes))
         case _:
             return None

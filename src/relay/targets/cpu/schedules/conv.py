@@ -36,6 +36,7 @@ _WAYS = 8
 _LARGEST_SUMS_ON_STACK = 1 << 16  # bytes
 _ITEM_BYTES = 4
 _LINE_BYTES = 64
+_SMALLEST_SHARE = 4  # of the rows that there is room for
 _FEWEST_PIXELS = 96  # of a block, where weights stream: that many products for each weight hide its way
 
 
@@ -217,14 +218,13 @@ def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times:
         if not isinstance(taken, int) or taken > plan.target.cache_bytes[1] // 2:
             break
         most = rows
-    for rows in range(max(most, height), 0, -height):
-        even = -(-even_tile(shape.rows, rows) // height) * height
-        parts = -(-shape.rows // even)
-        pixels = product((even, shape.columns))
-        if not fit and isinstance(pixels, int) and pixels < _FEWEST_PIXELS:
-            break
-        if parts > 1 and plan.shares_out(parts * batch):
-            return even
+    candidates = sorted(range(height, max(most, height) + 1, height), key=lambda rows: (shape.rows % rows != 0, -rows))
+    for rows in candidates:
+        parts = -(-shape.rows // rows)
+        pixels = product((rows, shape.columns))
+        streams = not fit and isinstance(pixels, int) and pixels < _FEWEST_PIXELS
+        if not streams and rows > most // _SMALLEST_SHARE and parts > 1 and plan.shares_out(parts * batch):
+            return rows
     return None
 
 
