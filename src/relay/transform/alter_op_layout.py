@@ -8,8 +8,8 @@
 Each value is kept in the layouts in which it is needed, and converted at most once to each. Operators follow by their
 layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
 changed, the others get their inputs back as they were. Constant weights are packed in blocks of output channels (the
-packing folds); `nn.dense` on a constant weight becomes `nn.contrib_dense_pack`. Other products get their second matrix
-with columns innermost, by a transposition of its own.
+packing folds); `nn.conv2d_transpose` with one becomes plain convolutions (`transposed_convolution`), and `nn.dense`
+`nn.contrib_dense_pack`. Other products get their second matrix with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.conv import CONV2D, Conv2DAttributes
+from relay.ops.conv_transpose import Conv2DTransposeAttributes
 from relay.ops.layout_rule import (
     AxisAttribute,
     Broadcasting,
@@ -41,6 +42,7 @@ from relay.ops.transpose import transpose
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
+from relay.transform.transposed_convolution import as_convolutions
 
 _RANK = 4
 _FEW_ROWS = 4
@@ -127,6 +129,10 @@ class Layouts:
             return None
         if isinstance(expr.attrs, Conv2DAttributes) and record.name == "nn.conv2d":
             return self._conv2d(expr, expr.attrs, record)
+        if isinstance(expr.attrs, Conv2DTransposeAttributes):
+            spread = self._conv2d_transpose(expr, expr.attrs)
+            if spread is not None:
+                return spread
         drops_axes = isinstance(record.layout, AxisAttribute) and record.layout.drops_axes
         if not isinstance(expr.checked_type, TensorType) or (_rank(expr) != _RANK and not drops_axes):
             return None
@@ -173,6 +179,30 @@ class Layouts:
             kernel_size=kernel_size,
         )
         return call(record, (self.preferred(data), packed), attrs)
+
+    def _conv2d_transpose(self, expr: Call, attributes: Conv2DTransposeAttributes) -> Expr | None:
+        """A transposed convolution as plain ones, in the preferred layout; None where it stays what it is."""
+        data, weight = expr.args
+        type_ = expr.checked_type
+        if self.kernel_layout or attributes.data_layout != self.source or not isinstance(type_, TensorType):
+            return None
+        if self.preferences.conv2d_data != "NHWC" or not isinstance(weight.checked_type, TensorType):
+            return None
+        result = TensorType(tuple(type_.shape[axis] for axis in self.order), type_.dtype)
+
+        def convolve(kernel: Expr, padding: tuple[int, int, int, int]) -> Expr:
+            shape = kernel.checked_type
+            assert isinstance(shape, TensorType)
+            plain = Conv2DAttributes(padding=padding, out_dtype=attributes.out_dtype)
+            layout = self._kernel_layout(plain, shape, True)
+            packed = layout_transform(kernel, "OIHW", layout)
+            taps = tuple(extent for extent in shape.shape[2:] if isinstance(extent, int))
+            described = _changed(
+                plain, channels=shape.shape[0], kernel_size=taps, data_layout="NHWC", kernel_layout=layout
+            )
+            return call(CONV2D, (self.preferred(data), packed), described)
+
+        return as_convolutions(weight, attributes, result, convolve)
 
     def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
         outputs, per_group = weight.shape[0], weight.shape[1]
