@@ -46,6 +46,7 @@ from relay.transform.transposed_convolution import as_convolutions
 
 _RANK = 4
 _FEW_ROWS = 4
+_OF_FEW_CHANNELS = "HWIO"
 _BATCHED = 3  # axes of a batch of matrices
 
 
@@ -167,6 +168,8 @@ class Layouts:
         if not isinstance(type_, TensorType) or not isinstance(extents["O"], int):
             return None
         kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
+        if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
+            return None  # channels of a group fill no vectors: these lie along space
         same = kernel_layout == attributes.kernel_layout
         packed = self.plain(weight) if same else layout_transform(self.plain(weight), kernel.text, kernel_layout)
         space = (extents["H"], extents["W"])
@@ -206,9 +209,12 @@ class Layouts:
 
     def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
         outputs, per_group = weight.shape[0], weight.shape[1]
-        if attributes.groups > 1:
-            return "HWOI" if per_group == 1 else "HWIO"
         blocks = self.preferences.conv2d_kernel_blocks
+        if attributes.groups > 1:
+            if not isinstance(outputs, int) or per_group == 1 or not is_constant:
+                return "HWOI" if per_group == 1 else _OF_FEW_CHANNELS
+            blocks = tuple(block for block in blocks if (outputs // attributes.groups) % block == 0)
+            return f"OHWI{blocks[0]}o" if blocks else _OF_FEW_CHANNELS
         if not is_constant or not blocks or not isinstance(outputs, int):
             return "HWIO"
         return f"OHWI{fitting_block(blocks, outputs)}o"

@@ -19,6 +19,7 @@ from relay.ir.types import TensorType
 from relay.ops.attention import AttentionAttributes
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.layout_transform import LayoutTransformAttributes
+from relay.ops.layouts import parse_layout
 from relay.ops.record import FusionKind
 from relay.ops.transpose import TransposeAttributes
 from relay.transform.fuse_ops.graph import Node, external_operands, operands, shape_of
@@ -105,7 +106,9 @@ def stores_in_tiles(members: Sequence[Node]) -> bool:
 def convolves_tiles(node: Node) -> bool:
     """Whether a convolution over channels innermost takes tiles of pixels and of all channels together."""
     attributes = node.call.attrs
-    return isinstance(attributes, Conv2DAttributes) and attributes.data_layout == "NHWC" and attributes.groups == 1
+    if not isinstance(attributes, Conv2DAttributes) or attributes.data_layout != "NHWC":
+        return False
+    return attributes.groups == 1 or bool(parse_layout(attributes.kernel_layout).blocks)
 
 
 def _is_depthwise(node: Node) -> bool:

@@ -6,6 +6,8 @@ all rows. Loops: batch · channel tiles · row tiles · vectors · channels and 
 
 from __future__ import annotations
 
+from relay.arith.expr import IntExpr
+from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.padding import pad
 from relay.targets.cpu.schedules.plan import (
     TILED_PRODUCTS_PER_NANOSECOND,
@@ -19,6 +21,14 @@ from relay.te.operation import Compute
 _ROWS = 2
 
 
+def _channels_of_group(plan: Plan, channels: IntExpr) -> IntExpr:
+    """Output channels that read the same input channels."""
+    for call, _ in plan.group.anchors:
+        if isinstance(call.attrs, (Conv1DAttributes, Conv2DAttributes)) and isinstance(channels, int):
+            return channels // call.attrs.groups
+    return channels
+
+
 def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     """`conv[n, oc, .., ow]` with its padding before it and everything behind it fused."""
     pad(plan)
@@ -26,7 +36,8 @@ def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     acc, store = accumulators_of(plan, reduction)
     loops = [loop.name for loop in s.state.stage(store).loops]
     extents = [plan.extent(store, loop) for loop in loops]
-    channel_outer, channel = plan.tile(store, loops[1], dividing_tile(extents[1], plan.target.register_count // 4))
+    together = dividing_tile(_channels_of_group(plan, extents[1]), plan.target.register_count // 4)
+    channel_outer, channel = plan.tile(store, loops[1], together)
     column_outer, column = plan.tile(store, loops[-1], plan.vector_lanes)
     rows = [plan.tile(store, loop, dividing_tile(plan.extent(store, loop), _ROWS)) for loop in loops[2:-1]]
     outer = [loops[0], channel_outer, *(row for row, _ in rows), column_outer]
