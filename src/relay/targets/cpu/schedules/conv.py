@@ -149,7 +149,7 @@ def _shape(plan: Plan, acc: str) -> Shape:
     item = data.dtype.item_bytes
     return Shape(
         rows, columns, channels,
-        taps if isinstance(taps, int) else 1,
+        (taps - 1) * attributes.dilation[0] + 1 if isinstance(taps, int) else 1,
         attributes.strides[0],
         product((*data.shape[2:], item)),
         product((columns, channels, item)),
