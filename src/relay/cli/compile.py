@@ -49,7 +49,7 @@ def execute(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     model = read_model(options)
     read_s = time.perf_counter() - started
-    compilation = model.compilation(options)
+    compilation = model.compilation(options.target, options.opt_level)
     with progress_bar(quiet=options.json) as report:
         compilation.progress = report
         artefact = compilation.artefact

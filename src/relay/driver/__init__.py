@@ -8,10 +8,12 @@ from relay.driver.export import export_library
 from relay.driver.graph import build_graph
 from relay.driver.parameters import bind_params, load_params, save_params
 from relay.driver.reading import load_json, parse, parse_expr, save_json
+from relay.driver.targets import backend_for
 
 __all__ = [
     "Compilation",
     "Executor",
+    "backend_for",
     "bind_params",
     "build",
     "build_graph",
