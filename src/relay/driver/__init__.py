@@ -8,6 +8,7 @@ from relay.driver.export import export_library
 from relay.driver.graph import build_graph
 from relay.driver.parameters import bind_params, load_params, save_params
 from relay.driver.reading import load_json, parse, parse_expr, save_json
+from relay.driver.roofline import measure_roofline
 
 __all__ = [
     "Compilation",
@@ -21,6 +22,7 @@ __all__ = [
     "export_library",
     "load_json",
     "load_params",
+    "measure_roofline",
     "parse",
     "parse_expr",
     "save_json",

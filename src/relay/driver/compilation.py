@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.arith.expr import IntExpr, substitute
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.version import VERSION
 from relay.driver.external import external_objects
@@ -19,12 +20,17 @@ from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
+from relay.lower.arena import arena_of
 from relay.lower.backend import Backend
 from relay.lower.devices import on_one_device
 from relay.lower.external import with_external_kernels
+from relay.lower.group import leaf_types
+from relay.lower.kernel_calls import size_bytes
 from relay.lower.module import entry_checks, lower_module
 from relay.lower.program import (
+    CallKernel,
     Parameter,
     ProcedureEntry,
     Program,
@@ -33,9 +39,11 @@ from relay.lower.program import (
     called_kernels,
     scalar_kernels,
 )
+from relay.lower.work import kernel_uses, kernel_work
 from relay.runtime.artefact import Artefact
 from relay.runtime.heap import heap_bytes
 from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
+from relay.runtime.work import ArenaBuffer, KernelWork
 from relay.runtime.workspaces import aligned_bytes
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.pipelines import optimization_pipeline
@@ -163,9 +171,35 @@ class Compilation:
         program = self.program
         most_arguments = max((len(each.parameters) for each in program.procedures), default=0)
         with_heap = (_heap_entry_spec(entry, most_arguments) for entry in program.entries)
-        entries = (*map(_entry_spec, program.functions), *with_heap)
+        straight = (_entry_spec(each, arena_of(each, self._result_bytes)) for each in program.functions)
         arities = tuple(len(entry.inputs) - 1 for entry in program.applying)
-        return Manifest(entries, self.provenance, self.backend.target, program.labels, program.data, arities)
+        return Manifest(
+            (*straight, *with_heap),
+            self.provenance,
+            self.backend.target,
+            program.labels,
+            program.data,
+            arities,
+            self._kernel_works,
+        )
+
+    @property
+    def _kernel_works(self) -> tuple[KernelWork, ...]:
+        uses = kernel_uses(self.program)
+        kernels = [self._kernels_by_name[name] for name in uses]
+        return tuple(
+            kernel_work(each.info.name, each.function, each.info.symbols, uses[each.info.name]) for each in kernels
+        )
+
+    @cached_property
+    def _kernels_by_name(self) -> dict[str, Kernel]:
+        return {kernel.info.name: kernel for kernel in self.kernels}
+
+    def _result_bytes(self, call: CallKernel) -> list[IntExpr]:
+        kernel = self._kernels_by_name[call.kernel]
+        known = dict(zip(kernel.info.symbols, call.extents, strict=True))
+        types = leaf_types(known_type(kernel.function.body))
+        return [substitute(size_bytes(each), known) for each in types]
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -195,7 +229,7 @@ def _constant_bytes(program: Program) -> NDArray[np.uint8]:
     return data
 
 
-def _entry_spec(function: ProgramFunction) -> EntrySpec:
+def _entry_spec(function: ProgramFunction, arena: tuple[ArenaBuffer, ...]) -> EntrySpec:
     return EntrySpec(
         name=function.name,
         inputs=tuple(TensorSpec(p.name, p.type.shape, p.type.dtype) for p in function.inputs),
@@ -204,6 +238,7 @@ def _entry_spec(function: ProgramFunction) -> EntrySpec:
         symbols=function.symbols,
         workspace_bytes=function.workspace_bytes,
         failures=function.failures,
+        arena=arena,
     )
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
+from relay.base.cache_folder import cache_folder
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
 
@@ -43,7 +44,8 @@ class KernelCache:
         >>> KernelCache.from_environment({"RELAY_CACHE": "0"}) is None
         True
         """
-        if environment.get("RELAY_CACHE", "1") == "0":
+        folder = cache_folder(environment)
+        if folder is None:
             return None
         limit = environment.get("RELAY_CACHE_BYTES", str(DEFAULT_LIMIT_BYTES))
         if not (limit.isascii() and limit.isdigit()):
@@ -53,11 +55,7 @@ class KernelCache:
                 expected="a size in bytes, such as 536870912",
                 found=limit,
             )
-        stated = environment.get("RELAY_CACHE_DIR")
-        if stated:
-            return cls(Path(stated), int(limit))
-        user = environment.get("XDG_CACHE_HOME")
-        return cls((Path(user) if user else Path.home() / ".cache") / "relay" / "kernels", int(limit))
+        return cls(folder, int(limit))
 
     def get(self, key: str) -> bytes | None:
         """The object under `key`, or None."""
