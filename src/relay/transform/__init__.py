@@ -28,6 +28,7 @@ from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
 from relay.transform.forward_fold_scale_axis import forward_fold_scale_axis as ForwardFoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
+from relay.transform.infer_type import infer_type as InferType
 from relay.transform.inline import inline as Inline
 from relay.transform.instruments import (
     DumpChanges,
@@ -94,6 +95,7 @@ __all__ = [
     "ForwardFoldScaleAxis",
     "FuseOps",
     "FusionLimits",
+    "InferType",
     "Inline",
     "Instrument",
     "LambdaLift",

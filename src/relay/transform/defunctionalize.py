@@ -238,7 +238,10 @@ class _Data:
     def _check_main(self, function: Function) -> None:
         type_ = function.checked_type
         if isinstance(type_, FuncType) and any(map(_holds_functions, (*type_.arg_types, type_.ret_type))):
-            raise _refusal(f"@main, of type {type_}, takes or gives functions")
+            raise _refusal(
+                f"@main, of type {type_}, takes or gives functions, which its caller knows as functions",
+                remedy="let @main take and give data, and make or call the functions inside",
+            )
 
 
 def _closure(function: Function) -> Function | None:
@@ -272,5 +275,5 @@ def _holds_functions(type_: Type) -> bool:
     return any(isinstance(part, FuncType) for part in type_parts(type_))
 
 
-def _refusal(message: str) -> RelayError:
-    return RelayError(rule="not-first-order", message=message, remedy="give the function a type that is written out")
+def _refusal(message: str, remedy: str = "give the function a type that is written out") -> RelayError:
+    return RelayError(rule="not-first-order", message=message, remedy=remedy)
