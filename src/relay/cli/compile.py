@@ -77,13 +77,13 @@ def execute(options: argparse.Namespace) -> None:
 
 
 def _tree(whole: TimedPart) -> Tree:
-    """The parts, slowest first, those under a thousandth of the whole left out."""
+    """The parts, slowest first, those under a thousandth of the whole left out unless there is a note."""
     root = Tree(_line(whole, whole))
     branches = [(root, whole)]
     while branches:
         branch, part = branches.pop()
         parts = sorted(part.parts.values(), key=lambda each: (each.is_beside, -each.seconds))
-        shown = [each for each in parts if each.seconds >= whole.seconds / 1000]
+        shown = [each for each in parts if each.seconds >= whole.seconds / 1000 or each.note]
         branches += [(branch.add(_line(each, whole)), each) for each in shown]
         if shown and part.rest_s >= whole.seconds / 1000:
             branch.add(_line(TimedPart("rest", part.rest_s), whole))
