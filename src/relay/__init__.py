@@ -5,6 +5,8 @@
     executable = relay.build(module, target="llvm", params=params, opt_level=3)
     y = executable(x)
 
+`relay.compile_model("model.onnx")` is the same in one step, and keeps what it makes for the next process.
+
 Names are loaded when they are first used, so that `import relay` is cheap.
 """
 
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
         TypeVar,
         scalar_type,
     )
+    from relay.modelfiles.compiling import compile_model
     from relay.op import *  # noqa: F403
     from relay.prelude import Prelude
     from relay.runtime.executable import Executable, load
@@ -116,6 +119,7 @@ _HOMES = {
     "relay.ir.types": (
         "FuncType", "GlobalTypeVar", "RefType", "TensorType", "TupleType", "TypeCall", "TypeVar", "scalar_type",
     ),
+    "relay.modelfiles.compiling": ("compile_model",),
     "relay.prelude": ("Prelude",),
     "relay.runtime.executable": ("Executable", "load"),
     "relay.runtime.graph_executor": ("GraphExecutor",),

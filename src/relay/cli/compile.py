@@ -54,7 +54,7 @@ def execute(options: argparse.Namespace) -> None:
             export_library = relay.driver.export_library
         with watch.part("read model"):
             model = read_model(options)
-        compilation = model.compilation(options)
+        compilation = model.compilation(options.target, options.opt_level)
         compilation.watch = watch
         with progress_bar(quiet=options.json) as report:
             compilation.progress = report

@@ -12,9 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 import relay
-from relay.cli.console import progress_bar
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
-from relay.cli.models import SOURCE_SUFFIXES, add_model_options, read_model
+from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model
 from relay.report import write_html, write_trace
 from relay.runtime.executable import Executable, load
 from relay.runtime.program_profile import HEADER, NAMES, KernelProfile, ProgramProfile
@@ -61,14 +60,11 @@ def execute(options: argparse.Namespace) -> None:
 
 
 def _executable(options: argparse.Namespace) -> Executable:
-    """What the options name, loaded. A compiled model has its machine measured too, if that was never done."""
-    if Path(options.model).suffix == ".so" or Path(options.model).suffix == ARTEFACT_SUFFIX:
-        executable = load(options.model)
-        executable.roofline = lambda threads: kept_roofline(threads) or relay.driver.measure_roofline(threads)
-        return executable
-    model = read_model(options)
-    with progress_bar(quiet=options.json) as report:
-        return relay.build(model.module, options.target, model.params, options.opt_level, report)
+    """What the options name, loaded. The machine is measured if that was never done, which needs the compiler."""
+    compiled = Path(options.model).suffix in COMPILED_SUFFIXES
+    executable = load(options.model) if compiled else compile_model(options, quiet=options.json)
+    executable.roofline = lambda threads: kept_roofline(threads) or relay.driver.machine_roofline(threads)
+    return executable
 
 
 def _table(title: str, profile: ProgramProfile) -> Table:

@@ -37,8 +37,7 @@ def build(
     array([2., 2., 2.], dtype=float32)
     """
     compilation = compile_stages(program, target, params, opt_level, progress)
-    backend = compilation.backend
-    return instantiate(compilation.artefact, partial(export_library, backend), partial(machine_roofline, backend))
+    return instantiate(compilation.artefact, partial(export_library, compilation.backend), machine_roofline)
 
 
 def compile_stages(

@@ -94,11 +94,11 @@ _READ = """primfunc roofline_read_{blocks}(data: float32[{threads}, {blocks}, {c
 """
 
 
-def machine_roofline(backend: Backend, threads: int) -> Roofline:
-    """The limits of this machine with so many threads: what is kept of them, or measured now (about 2 s) and kept."""
+def machine_roofline(threads: int) -> Roofline:
+    """The limits of this machine with so many threads: what is kept of them, or measured now (about 3 s) and kept."""
     known = kept_roofline(threads)
     if known is None:
-        known = _measured(backend, threads)
+        known = _measured(backend_for(Target()), threads)
         keep_roofline(known)
     return known
 

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import llvmlite.binding as llvm
 
-from relay.base.cache_folder import cache_folder
-from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.runtime.files import write_atomically
+from relay.base.kept_files import KeptFiles
 
 _FORMAT = "relay-roofline-1"
+_MOST_BYTES = 1 << 20  # never reached: a file for each number of threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +78,20 @@ def machine_key(threads: int) -> str:
 
 def kept_roofline(threads: int) -> Roofline | None:
     """What was measured on this machine with so many threads; None where nothing was, or the file is damaged."""
-    file = _file(threads)
-    if file is None:
+    files = _files()
+    if files is None:
         return None
     try:
-        return _from_json(json.loads(file.read_bytes()))
+        return _from_json(json.loads(files.path(machine_key(threads)).read_bytes()))
     except (OSError, ArithmeticError, LookupError, TypeError, ValueError):
         return None
 
 
 def keep_roofline(roofline: Roofline) -> None:
     """Keep what was measured, unless nothing is kept here. A full or read-only disk is no error."""
-    file = _file(roofline.threads)
-    if file is None:
-        return
-    with suppress(OSError, RelayError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, [json.dumps(to_json(roofline), sort_keys=True).encode()])
+    files = _files()
+    if files is not None:
+        files.put(machine_key(roofline.threads), [json.dumps(to_json(roofline), sort_keys=True).encode()])
 
 
 def to_json(roofline: Roofline) -> Any:
@@ -115,6 +110,5 @@ def _from_json(value: Any) -> Roofline:
     return Roofline(int(value["threads"]), MappingProxyType(peaks), levels)
 
 
-def _file(threads: int) -> Path | None:
-    folder = cache_folder()
-    return None if folder is None else folder / "machine" / f"{machine_key(threads)}.json"
+def _files() -> KeptFiles | None:
+    return KeptFiles.from_environment("machine", ".json", "RELAY_CACHE_BYTES", _MOST_BYTES, os.environ)

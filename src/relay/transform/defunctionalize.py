@@ -251,9 +251,11 @@ def _closure(function: Function) -> Function | None:
 
 
 def _is_first_order(function: Function) -> bool:
-    """Whether no value in a function is a function. Operators, constructors, and what is called only, are none."""
+    """Whether no value in a function is a function. Operators, constructors, and what is written out where it is called
+    and nowhere else, are none; what a call gives is one."""
     order = post_order(function.body)
-    called = {id(node.op) for node in order if isinstance(node, Call)} - {id(function.body)}
+    callees = (node.op for node in order if isinstance(node, Call) and not isinstance(node.op, Call))
+    called = set(map(id, callees)) - {id(function.body)}
     called -= {id(part) for node in order for part in (node.args if isinstance(node, Call) else children(node))}
     values = [*function.params, *(node for node in order if id(node) not in called)]
     return not any(isinstance(each, GlobalVar) or _is_of_functions(each) for each in values)
