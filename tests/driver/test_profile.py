@@ -14,6 +14,7 @@ from relay.runtime.roofline import MemoryLevel, Roofline
 from tests.driver.processes import python
 from tests.driver.programs import WEIGHT, layer, layer_result, rows
 from tests.messages import check_message
+from tests.pages import run_page
 
 ROOFLINE = Roofline(
     1, {DType.FLOAT32: 100e9}, (MemoryLevel("L2", 1 << 20, 50e9), MemoryLevel("memory", 0, 10e9))
@@ -155,6 +156,14 @@ def test_the_table():
     assert text[0].split()[:3] == ["kernel", "operators", "calls"]
     assert [line.split()[0] for line in text[-4:]] == ["control", "total", "roofline,", "arena:"]
     assert text[-1].startswith("arena: 2,048 bytes planned, 2,048 bytes alive at most, +0.0%")
+
+
+def test_the_page_of_the_documentation_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run_page("profiling.md", tmp_path)
+    assert "bytes alive at most" in capsys.readouterr().out
+    assert (tmp_path / "profile.html").exists()
+    assert (tmp_path / "trace.json").exists()
 
 
 def library(tmp_path) -> relay.Executable:
