@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import relay
 from relay.base.dtypes import DType
+from relay.runtime.program_profile import roofline_line
 from relay.runtime.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
 
 
@@ -27,6 +30,16 @@ def test_measured_once_and_kept(monkeypatch):
     assert all(level.bytes_per_s > 1e8 for level in measured.levels)
     speeds = [level.bytes_per_s for level in measured.levels]
     assert speeds[0] > speeds[-1]
+
+
+def test_a_busy_machine_is_measured_again(monkeypatch):
+    """Once others leave the processors alone; until then a profile says so."""
+    busy = Roofline(1, {DType.FLOAT32: 1e9}, (MemoryLevel("memory", 0, 1e9),), is_disturbed=True)
+    keep_roofline(busy)
+    assert "measured while the machine was busy" in roofline_line(kept_roofline(1), 1)
+    quiet = replace(busy, is_disturbed=False)
+    monkeypatch.setattr("relay.driver.roofline._measured", lambda backend, threads: quiet)
+    assert relay.driver.machine_roofline(1) == kept_roofline(1) == quiet
 
 
 def test_damaged_figures_are_as_none(tmp_path):

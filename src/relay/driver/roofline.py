@@ -36,6 +36,9 @@ READ_BYTES = 32 << 20
 ROUNDS, ROUNDS_S = 10, 0.4
 """How often to measure, at least, and for how many seconds."""
 
+LEAST_SHARE = 0.85
+"""A thread that had less of its processor was disturbed."""
+
 MEMORY_FACTOR, MOST_MEMORY_BYTES = 4, 512 << 20
 """An array in main memory is so many times the last cache, and no larger than that."""
 
@@ -95,9 +98,10 @@ _READ = """primfunc roofline_read_{blocks}(data: float32[{threads}, {blocks}, {c
 
 
 def machine_roofline(threads: int) -> Roofline:
-    """The limits of this machine with so many threads: what is kept of them, or measured now (about 3 s) and kept."""
+    """The limits of this machine with so many threads: what is kept of them, or measured now (about 3 s) and kept. What
+    was measured while the machine was busy is measured again."""
     known = kept_roofline(threads)
-    if known is None:
+    if known is None or known.is_disturbed:
         known = _measured(backend_for(Target()), threads)
         keep_roofline(known)
     return known
@@ -125,30 +129,37 @@ def measure_roofline(threads: int | None = None) -> Roofline:
 def _measured(backend: Backend, threads: int) -> Roofline:
     target = backend.target
     load_support(backend.support_object())
-    peaks = {dtype: _peak(backend, dtype, threads) for dtype in (DType.FLOAT32, DType.FLOAT64)}
+    shares: list[float] = []
+
+    def rate(amount: float, run: Callable[[], None]) -> float:
+        seconds, share = _quickest(run)
+        shares.append(share / threads)
+        return amount / seconds
+
+    peaks = {dtype: rate(*_peak(backend, dtype, threads)) for dtype in (DType.FLOAT32, DType.FLOAT64)}
     levels: list[MemoryLevel] = []
     inner = target.l1_bytes * threads
     for name, size in (("L2", target.l2_bytes * threads), ("L3", target.l3_bytes)):
         if size > 2 * inner:  # else there is nothing that fits it and not the one before
-            levels.append(MemoryLevel(name, size, _read(backend, max(size // 4, 2 * inner), threads)))
+            levels.append(MemoryLevel(name, size, rate(*_read(backend, max(size // 4, 2 * inner), threads))))
             inner = size
     memory = min(max(MEMORY_FACTOR * inner, 64 << 20), MOST_MEMORY_BYTES)
-    levels.append(MemoryLevel("memory", 0, _read(backend, memory, threads)))
-    return Roofline(threads, MappingProxyType(peaks), tuple(levels))
+    levels.append(MemoryLevel("memory", 0, rate(*_read(backend, memory, threads))))
+    return Roofline(threads, MappingProxyType(peaks), tuple(levels), min(shares) < LEAST_SHARE)
 
 
-def _peak(backend: Backend, dtype: DType, threads: int) -> float:
-    """Operations a second."""
+def _peak(backend: Backend, dtype: DType, threads: int) -> tuple[float, Callable[[], None]]:
+    """How many operations, and what does them."""
     lanes = backend.target.register_bits // dtype.bits
     text = _PEAK.format(dtype=dtype, lanes=lanes, threads=threads, chains=CHAINS, steps=PEAK_STEPS)
     given = np.full((2, lanes), 0.5, dtype.numpy)
     sums = np.zeros((threads, CHAINS, lanes), dtype.numpy)
     run = _loaded(backend, parse_primfunc(text))
-    return 2 * CHAINS * lanes * PEAK_STEPS * threads / _least_seconds(lambda: run(given, sums))
+    return 2 * CHAINS * lanes * PEAK_STEPS * threads, lambda: run(given, sums)
 
 
-def _read(backend: Backend, size_bytes: int, threads: int) -> float:
-    """Bytes a second."""
+def _read(backend: Backend, size_bytes: int, threads: int) -> tuple[float, Callable[[], None]]:
+    """How many bytes, and what reads them."""
     lanes = backend.target.register_bits // DType.FLOAT32.bits
     block_bytes = CHAINS * lanes * DType.FLOAT32.item_bytes
     blocks = max(1, size_bytes // (threads * block_bytes))
@@ -158,7 +169,7 @@ def _read(backend: Backend, size_bytes: int, threads: int) -> float:
     data[:] = 0
     sums = np.zeros((threads, CHAINS, lanes), np.float32)
     run = _loaded(backend, parse_primfunc(text))
-    return data.nbytes * rounds / _least_seconds(lambda: run(data, sums))
+    return data.nbytes * rounds, lambda: run(data, sums)
 
 
 def _loaded(backend: Backend, function: PrimFunc) -> Callable[..., None]:
@@ -177,13 +188,15 @@ def _loaded(backend: Backend, function: PrimFunc) -> Callable[..., None]:
     return run
 
 
-def _least_seconds(run: Callable[[], None]) -> float:
-    """The quickest of several runs: others who use the machine only make it slower."""
+def _quickest(run: Callable[[], None]) -> tuple[float, float]:
+    """The seconds of the quickest of several runs, since others who use the machine only make it slower, and how many
+    processors it had in these seconds."""
     run()
-    found: list[float] = []
+    found: list[tuple[float, float]] = []
     begun = time.perf_counter()
     while len(found) < ROUNDS or time.perf_counter() - begun < ROUNDS_S:
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.process_time()
         run()
-        found.append(time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        found.append((seconds, (time.process_time() - used) / seconds))
     return min(found)

@@ -168,7 +168,8 @@ def roofline_line(roofline: Roofline | None, threads: int) -> str:
         )
     peaks = ", ".join(f"{peak / 1e9:,.0f} GFLOP/s {dtype}" for dtype, peak in roofline.peak_flops.items())
     levels = ", ".join(f"{level.name} {level.bytes_per_s / 1e9:,.0f} GB/s" for level in roofline.levels)
-    return f"roofline, {roofline.threads} threads: {peaks}; {levels}"
+    busy = " (measured while the machine was busy: it can do more)" if roofline.is_disturbed else ""
+    return f"roofline, {roofline.threads} threads: {peaks}; {levels}{busy}"
 
 
 def _rate(amount: float | None, seconds: float) -> float | None:

@@ -36,11 +36,12 @@ class MemoryLevel:
 @dataclass(frozen=True, slots=True)
 class Roofline:
     """`peak_flops` by type (a multiply-add is two operations), `levels` from the nearest to main memory, which is last;
-    all for `threads` threads."""
+    all for `threads` threads. `is_disturbed`: others used the processors meanwhile, so the machine can do more."""
 
     threads: int
     peak_flops: Mapping[DType, float]
     levels: tuple[MemoryLevel, ...]
+    is_disturbed: bool = False
 
     def level_of(self, size_bytes: float) -> MemoryLevel:
         """The nearest level that holds so many bytes.
@@ -97,6 +98,7 @@ def keep_roofline(roofline: Roofline) -> None:
 def to_json(roofline: Roofline) -> Any:
     return {
         "threads": roofline.threads,
+        "disturbed": roofline.is_disturbed,
         "peak_flops": {str(dtype): peak for dtype, peak in roofline.peak_flops.items()},
         "levels": [[level.name, level.size_bytes, level.bytes_per_s] for level in roofline.levels],
     }
@@ -107,7 +109,7 @@ def _from_json(value: Any) -> Roofline:
     levels = tuple(MemoryLevel(str(name), int(size), float(speed)) for name, size, speed in value["levels"])
     if not levels or min([*peaks.values(), *(level.bytes_per_s for level in levels)]) <= 0:
         raise ValueError("a machine that does nothing")
-    return Roofline(int(value["threads"]), MappingProxyType(peaks), levels)
+    return Roofline(int(value["threads"]), MappingProxyType(peaks), levels, bool(value["disturbed"]))
 
 
 def _files() -> KeptFiles | None:
