@@ -29,9 +29,10 @@ from relay.tir.stmt import PrimFunc
 CHAINS = 12
 """Independent sums: more than latency times units of any processor so far (5 · 2), and they fit 16 registers."""
 
-PEAK_STEPS = 20_000
-READ_BYTES = 32 << 20
-"""How much all threads read in a round, at least. Rounds are short, so that some are not disturbed."""
+PEAK_STEPS = 200_000
+READ_BYTES = 128 << 20
+"""How much all threads read in a round, at least. Rounds last about a millisecond: long enough for sleeping threads to
+come, and short enough for some not to be disturbed."""
 
 ROUNDS, ROUNDS_S = 10, 0.4
 """How often to measure, at least, and for how many seconds."""
