@@ -1,7 +1,7 @@
-"""`python -m benchmarks compare`: figures against older ones. Without files: those here against those of the last commit.
+"""`python -m benchmarks compare`: figures against older ones; without files, against those of the last commit.
 
-Times of two days are not comparable, ratios to a peer of the same run are: a change is marked where the quartiles of the
-two ratios do not meet.
+Times of two days are not comparable, ratios to a peer of the same run are: a change is marked where the quartiles of
+the two ratios do not meet.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from rich.table import Table
 
 from benchmarks.figures import Failure, Figure, Quantity, Record, best_figures, from_json, geometric_mean
 
+WIDTH = 130
+
 
 def compare_files(old: Path, new: Path) -> None:
-    _show(new.stem, from_json(old.read_text()), from_json(new.read_text()))
+    _show(new.stem, old.read_text(), new.read_text())
 
 
 def compare_with_last_commit(results: Path) -> None:
@@ -29,7 +31,7 @@ def compare_with_last_commit(results: Path) -> None:
         elif old == new:
             print(f"{path.stem}: as committed")
         else:
-            _show(path.stem, from_json(old), from_json(new))
+            _show(path.stem, old, new)
 
 
 def _committed(path: Path) -> str | None:
@@ -39,11 +41,16 @@ def _committed(path: Path) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def _show(title: str, old: Sequence[Record], new: Sequence[Record]) -> None:
+def _show(title: str, old: str, new: str) -> None:
+    try:
+        rows = changes(from_json(old), from_json(new))
+    except ValueError as error:
+        print(f"{title}: {error}")
+        return
     table = Table("workload", "of", "old", "new", "new ÷ old", "", title=title)
-    for row in changes(old, new):
+    for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    Console(width=WIDTH).print(table)
 
 
 def changes(old: Sequence[Record], new: Sequence[Record]) -> list[tuple[str, ...]]:
@@ -63,9 +70,7 @@ def _ratio_changes(old: Sequence[Record], new: Sequence[Record]) -> list[tuple[s
             rows.append((label, now.peer, "", f"{now.ratio:.2f}", "", "new"))
             continue
         gains.append(now.ratio / was.ratio)
-        mark = (
-            "better" if now.quartiles[0] > was.quartiles[1] else "worse" if now.quartiles[1] < was.quartiles[0] else ""
-        )
+        mark = _mark(now.quartiles, was.quartiles, "better", "worse")
         rows.append((label, now.peer, f"{was.ratio:.2f}", f"{now.ratio:.2f}", f"{gains[-1]:.2f}", mark))
     gone = best_figures(old).keys() - best_figures(new).keys()
     rows += [(f"{workload}, {threads} T", "", "", "", "", "gone") for workload, threads in sorted(gone)]
@@ -87,13 +92,17 @@ def _quantity_changes(old: Sequence[Record], new: Sequence[Record]) -> list[tupl
         if was is None:
             rows.append((now.workload, now.quantity, "", f"{now.value:.4g} {now.unit}", "", "new"))
             continue
-        low, high = was.quartiles or (was.value, was.value)
-        now_low, now_high = now.quartiles or (now.value, now.value)
-        mark = "better" if now_high < low else "worse" if now_low > high else ""
+        spread, old_spread = (each.quartiles or (each.value, each.value) for each in (now, was))
+        mark = _mark(spread, old_spread, "worse", "better")
         change = f"{now.value / was.value:.2f}" if was.value else ""
         texts = (f"{each.value:.4g} {each.unit}" for each in (was, now))
         rows.append((now.workload, now.quantity, *texts, change, mark))
     return rows
+
+
+def _mark(now: tuple[float, float], was: tuple[float, float], above: str, below: str) -> str:
+    """A word where two spreads do not meet."""
+    return above if now[0] > was[1] else below if now[1] < was[0] else ""
 
 
 def _ours(records: Iterable[Record]) -> list[Quantity]:

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias, Union
 from relay.testing.measure import Timing, ratio
 
 RELAY = "relay"
+FORM = 2
+"""Of the files: it is raised when records change, so that what cannot be compared is said to be so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,16 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def to_json(machine: Mapping[str, object], records: Iterable[Record]) -> str:
-    return json.dumps({"machine": machine, "figures": [asdict(each) for each in records]}, indent=1) + "\n"
+    content = {"form": FORM, "machine": machine, "figures": [asdict(each) for each in records]}
+    return json.dumps(content, indent=1) + "\n"
 
 
 def from_json(text: str) -> list[Record]:
-    """The records of a file that `to_json` wrote."""
-    return [_record(each) for each in json.loads(text)["figures"]]
+    """The records of a file that `to_json` wrote. Raises `ValueError` for one of another form."""
+    content = json.loads(text)
+    if content.get("form") != FORM:
+        raise ValueError(f"the file has form {content.get('form', 1)}, not {FORM}: it cannot be compared")
+    return [_record(each) for each in content["figures"]]
 
 
 def _record(fields: dict[str, Any]) -> Record:

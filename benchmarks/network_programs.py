@@ -1,4 +1,4 @@
-"""Whole networks as ONNX models with seeded weights, at batch 1: those of `examples/onnx_models.py` and of `relay.testing`."""
+"""Whole networks as ONNX models with seeded weights, at batch 1: of `examples/onnx_models.py` and `relay.testing`."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from relay.testing.libraries import library
 from relay.testing.peers import Arrays, Call, MakeCall
 
 Shape = tuple[int, ...]
+Weights = Mapping[str, NDArray[Any]]
 Make = Callable[[], Workload]
 OPSET, IR_VERSION = 20, 9
 
@@ -27,16 +28,17 @@ def values(shape: Shape, seed: int = 0) -> NDArray[np.float32]:
 def program(
     nodes: Sequence[NodeProto],
     inputs: Mapping[str, NDArray[Any]],
-    weights: Mapping[str, NDArray[Any]] | None = None,
+    weights: Weights | None = None,
     outputs: Sequence[str] = ("y",),
     natural: Mapping[str, MakeCall] | None = None,
     without: tuple[str, ...] = (),
 ) -> Workload:
     """Nodes that compute float32 outputs, as a workload."""
+    value_info = helper.make_tensor_value_info
     graph = helper.make_graph(
         list(nodes), "operator",
-        [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for n, x in inputs.items()],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs],
+        [value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for name, x in inputs.items()],
+        [value_info(name, TensorProto.FLOAT, None) for name in outputs],
         [numpy_helper.from_array(array, name) for name, array in (weights or {}).items()],
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
@@ -158,11 +160,9 @@ def conv_transpose(channels: tuple[int, int], kernel: int, size: int) -> Make:
     return make
 
 
-def one_input(
-    operator: str, shape: Shape, weights: Mapping[str, NDArray[Any]] | None = None, **attributes: Any
-) -> Make:
-    """An operator of one tensor; `weights` are further inputs, in order. JAX has no pooling and resizing like ONNX's."""
-    without = ("jax",) if operator in ("Resize", "MaxPool", "AveragePool", "GlobalAveragePool") else ()
+def one_input(operator: str, shape: Shape, weights: Weights | None = None, **attributes: Any) -> Make:
+    """An operator of one tensor; `weights` are further inputs, in order. JAX does without poolings, as in networks."""
+    without = ("jax",) if operator.endswith("Pool") else ()
 
     def make() -> Workload:
         nodes = [node(operator, "x", *(weights or {}), **attributes)]

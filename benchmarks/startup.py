@@ -24,12 +24,13 @@ from relay.testing.peers import installed_peers
 
 MODELS = ("resnet18", "resnet50", "bert_base_s128", "gpt2_decode_p127")
 IMPORT_ROUNDS, ROUNDS = 15, 3
+OURS = ("compile, cold", "relay-compile"), ("compile, warm", "relay-compile"), ("load", RELAY)
 Samples = dict[tuple[str, str], list[float]]  # by quantity and who
 
 
 def measure(options: argparse.Namespace) -> list[Record]:
     """Seconds and bytes: of importing relay (over NumPy, in pairs), and of models, by relay and by peers."""
-    records: list[Record] = [_import_over_numpy(3 if options.quick else IMPORT_ROUNDS)]
+    records: list[Record] = [_import_over_numpy(1 if options.quick else IMPORT_ROUNDS)]
     chosen = {"encoder_s16": SMALL["encoder_s16"]} if options.quick else {name: NETWORKS[name] for name in MODELS}
     for name in options.only or chosen:
         records += _model(name, {**NETWORKS, **SMALL}[name](), options)
@@ -50,17 +51,13 @@ def _model(name: str, workload: Workload, options: argparse.Namespace) -> Iterat
     samples: Samples = {}
     failed: dict[str, str] = {}
     peers = [peer for peer in options.peers or installed_peers() if peer not in workload.without]
-    for _ in track(range(options.rounds or ROUNDS), name, transient=True):
+    for _ in track(range(1 if options.quick else ROUNDS), name, transient=True):
         with tempfile.TemporaryDirectory() as path:
             folder = Path(path)
             (folder / "model.onnx").write_bytes(workload.model)
             np.savez(folder / "inputs.npz", **workload.inputs)
             words = str(folder / "model.onnx"), str(folder)
-            for kind, action in (
-                ("compile, cold", "relay-compile"),
-                ("compile, warm", "relay-compile"),
-                ("load", RELAY),
-            ):
+            for kind, action in OURS:
                 _note(samples, kind, RELAY, fresh.run(action, *words, environment=_environment(folder)))
             for peer in peers:
                 if peer not in failed:

@@ -1,4 +1,4 @@
-"""Programs as ONNX files, timed by relay and by every peer in one interleaved run, after their results were compared."""
+"""Programs as ONNX files, timed by relay and by every peer in one interleaved run, once their results were compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import relay
 from benchmarks.figures import RELAY, Failure, Record, Work, figure
-from relay.runtime.executable import Executable
 from relay.testing.measure import REST_S, interleaved
 from relay.testing.peers import PEERS, Call, MakeCall, installed_peers, relative_error
 
@@ -36,7 +35,7 @@ class Workload:
 class Compiled:
     """Ours, and the least that a call has to do."""
 
-    executable: Executable
+    call: Call
     work: Work
 
 
@@ -61,8 +60,7 @@ def _measure(name: str, workload: Workload, options: argparse.Namespace) -> Iter
         return
     for threads in options.threads:
         relay.set_num_threads(threads)
-        arguments = tuple(workload.inputs.values())
-        calls: dict[str, Call] = {RELAY: lambda: compiled.executable(*arguments)}
+        calls: dict[str, Call] = {RELAY: compiled.call}
         for peer in options.peers or installed_peers():
             if peer not in workload.without:
                 try:
@@ -100,10 +98,11 @@ def compile_workload(workload: Workload) -> Compiled:
     module, params = relay.frontend.from_onnx(workload.model)
     executable = relay.build(module, params=params, opt_level=3)
     products = relay.analysis.get_total_mac_number(relay.transform.infer_type(module))
-    results = executable(*workload.inputs.values())
-    arrays = (*params.values(), *workload.inputs.values(), *(results if isinstance(results, tuple) else (results,)))
+    arguments = tuple(workload.inputs.values())
+    results = executable(*arguments)
+    arrays = (*params.values(), *arguments, *(results if isinstance(results, tuple) else (results,)))
     moved = sum(np.asarray(each).nbytes for each in arrays)
-    return Compiled(executable, Work(2.0 * products, float(moved)))
+    return Compiled(lambda: executable(*arguments), Work(2.0 * products, float(moved)))
 
 
 def told(error: Exception) -> str:
