@@ -39,7 +39,7 @@ fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 g
 	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime tests/programs
 	$(BIN)/python -m tests.programs
 
-bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, PyTorch and JAX
+bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, OpenVINO, PyTorch and JAX
 	$(BIN)/python -m benchmarks
 
 clean:

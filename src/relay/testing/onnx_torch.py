@@ -116,10 +116,9 @@ def _shapes(torch: Any) -> Table:
     """What moves data."""
 
     def split(node: OnnxNode, x: Any, *_: Any) -> Any:
-        axis, sizes = node.attributes.get("axis", 0), node.integers(1)
-        if sizes is None:
-            return torch.tensor_split(x, len(node.outputs), axis)
-        return torch.split(x, sizes, axis)
+        axis, sizes, count = node.attributes.get("axis", 0), node.integers(1), len(node.outputs)
+        parts = torch.tensor_split(x, count, axis) if sizes is None else torch.split(x, sizes, axis)
+        return [parts[number] for number in range(count)]
 
     return {
         "Identity": lambda _, x: x,
