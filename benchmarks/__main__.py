@@ -19,8 +19,9 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -43,19 +44,37 @@ def main(words: Sequence[str]) -> None:
         return
     options = _options(words)
     for name in options.suite or SUITES:
-        found = importlib.import_module(f"benchmarks.{name}").measure(options)
         path = Path(options.output) if options.output else RESULTS / f"{name}.json"
-        if name == "ablation":  # it shows and plots by itself
-            text = json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n"
-        else:
-            _show(found)
-            text = to_json(machine(), found)
-        if not options.no_save:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-            if name != "ablation" and (groups := bars_of(found)):
-                plot_bars(groups, path.with_suffix(".png"), name)
-            print(f"kept in {path}")
+        found, complete = _collect(importlib.import_module(f"benchmarks.{name}").measure(options))
+        _keep(name, found, path if complete else path.with_suffix(".partial.json"), options.no_save)
+        if not complete:
+            return
+
+
+def _collect(records: Iterable[Any]) -> tuple[list[Any], bool]:
+    """What there is until the end, or until someone presses Ctrl-C; and which it was."""
+    found: list[Any] = []
+    try:
+        for each in records:
+            found.append(each)  # what came before an interruption stays
+    except KeyboardInterrupt:
+        return found, False
+    return found, True
+
+
+def _keep(name: str, found: list[Any], path: Path, no_save: bool) -> None:
+    if name == "ablation":  # it shows and plots by itself
+        text = json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n"
+    else:
+        _show(found)
+        text = to_json(machine(), found)
+    if no_save:
+        return
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    if name != "ablation" and (groups := bars_of(found)):
+        plot_bars(groups, path.with_suffix(".png"), name)
+    print(f"kept in {path}")
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from rich.progress import track
 
@@ -14,17 +15,15 @@ from relay.driver.build import compile_stages
 from relay.lower.program import ProgramFunction
 
 
-def measure(options: argparse.Namespace) -> list[Record]:
+def measure(options: argparse.Namespace) -> Iterator[Record]:
     """Three quantities a model: planned bytes, the lower bound, and their ratio; weights are told beside them."""
     chosen = SMALL if options.quick else NETWORKS
     names = [name for name in chosen if name.startswith(tuple(options.only or ("",)))]
-    records: list[Record] = []
     for name in track(names, "planning", transient=True):
         try:
-            records += _planned(name, chosen[name]())
+            yield from _planned(name, chosen[name]())
         except Exception as error:
-            records.append(Failure(name, 1, RELAY, told(error)))
-    return records
+            yield Failure(name, 1, RELAY, told(error))
 
 
 def _planned(name: str, workload: Workload) -> list[Record]:

@@ -28,20 +28,18 @@ THREADS = (1, 2)
 Calls = Mapping[str, Callable[[], Any]]
 
 
-def measure(options: argparse.Namespace) -> list[Record]:
+def measure(options: argparse.Namespace) -> Iterator[Record]:
     """A record a model, thread count and peer; and the cost of a call."""
     chosen = {name: make for name, make in _models() if name.startswith(tuple(options.only or ("",)))}
     if options.quick:
         chosen = {"charrnn_h128": chosen["charrnn_h128"]}
-    records: list[Record] = []
     for name, make in track(list(chosen.items()), "recurrent", transient=True):
         for threads in options.threads:
             relay.set_num_threads(threads)
             torch.set_num_threads(threads)
-            records += measure_calls(name, threads, make(threads), options)
+            yield from measure_calls(name, threads, make(threads), options)
     microseconds = call_microseconds()
-    records.append(Quantity("a call with three arrays", "time", RELAY, microseconds, "µs"))
-    return records
+    yield Quantity("a call with three arrays", "time", RELAY, microseconds, "µs")
 
 
 def _models() -> Iterator[tuple[str, Callable[[int], Calls]]]:

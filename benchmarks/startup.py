@@ -28,13 +28,12 @@ OURS = ("compile, cold", "relay-compile"), ("compile, warm", "relay-compile"), (
 Samples = dict[tuple[str, str], list[float]]  # by quantity and who
 
 
-def measure(options: argparse.Namespace) -> list[Record]:
+def measure(options: argparse.Namespace) -> Iterator[Record]:
     """Seconds and bytes: of importing relay (over NumPy, in pairs), and of models, by relay and by peers."""
-    records: list[Record] = [_import_over_numpy(1 if options.quick else IMPORT_ROUNDS)]
+    yield _import_over_numpy(1 if options.quick else IMPORT_ROUNDS)
     chosen = {"encoder_s16": SMALL["encoder_s16"]} if options.quick else {name: NETWORKS[name] for name in MODELS}
     for name in options.only or chosen:
-        records += _model(name, {**NETWORKS, **SMALL}[name](), options)
-    return records
+        yield from _model(name, {**NETWORKS, **SMALL}[name](), options)
 
 
 def _import_over_numpy(rounds: int) -> Quantity:

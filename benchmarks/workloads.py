@@ -23,12 +23,13 @@ LARGEST_ERROR = 1e-3
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload:
     """An ONNX file and what it is called with. `natural` are calls of peers that have a better way than its operators;
-    `without` are peers to which it is not natural."""
+    `without` are peers to which it is not natural; `unread_bytes` of its weights no call looks at."""
 
     model: bytes
     inputs: Mapping[str, NDArray[Any]]
     natural: Mapping[str, MakeCall] = field(default_factory=dict)
     without: tuple[str, ...] = ()
+    unread_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,17 +40,15 @@ class Compiled:
     work: Work
 
 
-def measure_workloads(makers: Mapping[str, Callable[[], Workload]], options: argparse.Namespace) -> list[Record]:
+def measure_workloads(makers: Mapping[str, Callable[[], Workload]], options: argparse.Namespace) -> Iterator[Record]:
     """A record a workload, thread count and peer. Who fails is recorded with the reason."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    records: list[Record] = []
     with Progress(*columns, transient=True) as bars:
         task = bars.add_task("", total=len(makers))
         for name, make in makers.items():
             bars.update(task, description=name)
-            records += _measure(name, make(), options)
+            yield from _measure(name, make(), options)
             bars.advance(task)
-    return records
 
 
 def _measure(name: str, workload: Workload, options: argparse.Namespace) -> Iterator[Record]:
@@ -101,7 +100,7 @@ def compile_workload(workload: Workload) -> Compiled:
     arguments = tuple(workload.inputs.values())
     results = executable(*arguments)
     arrays = (*params.values(), *arguments, *(results if isinstance(results, tuple) else (results,)))
-    moved = sum(np.asarray(each).nbytes for each in arrays)
+    moved = sum(np.asarray(each).nbytes for each in arrays) - workload.unread_bytes
     return Compiled(lambda: executable(*arguments), Work(2.0 * products, float(moved)))
 
 

@@ -55,7 +55,7 @@ def test_who_fails_or_gives_something_else_is_recorded(monkeypatch, capsys):
     broken = {"openvino": refuses, "jax": lambda *_: lambda: [np.zeros(3)]}
     workload = replace(operator_programs.OPERATORS["layernorm_128x768"](), natural=broken)
     options = type("", (), {"threads": [1], "peers": ["onnxruntime", *broken], "seconds": 0.1, "rounds": 2})
-    records = workloads.measure_workloads({"norm": lambda: workload}, options)
+    records = list(workloads.measure_workloads({"norm": lambda: workload}, options))
     failures = {each.peer: each.failure for each in records if isinstance(each, Failure)}
     assert failures == {
         "openvino": "NotImplementedError: no such operator", "jax": "its result is another one: relative error inf",

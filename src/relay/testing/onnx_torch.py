@@ -13,7 +13,8 @@ from relay.testing.onnx_graph import OnnxNode, Table, read_onnx, run_by_table
 
 
 def torch_module(model: bytes | Path) -> Any:
-    """A `torch.nn.Module` of straight-line code that takes the inputs of the model in order and gives its outputs."""
+    """A `torch.nn.Module` of straight-line code that takes the inputs of the model in order and gives its outputs,
+    dense and in the order of the axes, as every other library does."""
     torch, fx = library("torch"), library("torch.fx")
     graph = read_onnx(model)
     table = torch_table(torch)
@@ -26,7 +27,7 @@ def torch_module(model: bytes | Path) -> Any:
     inputs = [fx.Proxy(traced.placeholder(f"input_{number}"), tracer) for number in range(len(graph.inputs))]
     weights = {name: fx.Proxy(traced.get_attr(f"weight_{number}"), tracer) for number, name in enumerate(graph.weights)}
     outputs = run_by_table(graph, table, weights, inputs)
-    traced.output(tuple(each.node for each in outputs))
+    traced.output(tuple(each.contiguous().node for each in outputs))
     traced.eliminate_dead_code()
     return fx.GraphModule(root, traced).eval()
 
