@@ -236,9 +236,9 @@ def layer_norm(rows: int, width: int) -> Make:
 def gather(rows: int, width: int, count: int) -> Make:
     def make() -> Workload:
         places = np.random.default_rng(0).integers(0, rows, count)
-        return program(
-            [node("Gather", "table", "places", axis=0)], {"places": places}, {"table": values((rows, width))}
-        )
+        nodes = [node("Gather", "table", "places", axis=0)]
+        workload = program(nodes, {"places": places}, {"table": values((rows, width))})
+        return replace(workload, unread_bytes=4 * width * (rows - count))
 
     return make
 
