@@ -47,12 +47,13 @@ def measure_workloads(makers: Mapping[str, Callable[[], Workload]], options: arg
         task = bars.add_task("", total=len(makers))
         for name, make in makers.items():
             bars.update(task, description=name)
-            yield from _measure(name, make(), options)
+            yield from _measure(name, make, options)
             bars.advance(task)
 
 
-def _measure(name: str, workload: Workload, options: argparse.Namespace) -> Iterator[Record]:
+def _measure(name: str, make: Callable[[], Workload], options: argparse.Namespace) -> Iterator[Record]:
     try:
+        workload = make()
         compiled = compile_workload(workload)
     except Exception as error:
         yield from (Failure(name, threads, RELAY, told(error)) for threads in options.threads)
