@@ -108,8 +108,21 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def to_json(machine: Mapping[str, object], records: Iterable[Record]) -> str:
-    content = {"form": FORM, "machine": machine, "figures": [asdict(each) for each in records]}
-    return json.dumps(content, indent=1) + "\n"
+    """A record a line, numbers to six digits, so that files are short and their differences can be read."""
+    lines = ",\n".join(json.dumps(_rounded(asdict(each)), ensure_ascii=False) for each in records)
+    return f'{{"form": {FORM},\n"machine": {json.dumps(machine)},\n"figures": [\n{lines}\n]}}\n'
+
+
+def _rounded(value: Any) -> Any:
+    match value:
+        case float():
+            return float(f"{value:.6g}")
+        case dict():
+            return {name: _rounded(each) for name, each in value.items()}
+        case tuple():
+            return [_rounded(each) for each in value]
+        case _:
+            return value
 
 
 def from_json(text: str) -> list[Record]:

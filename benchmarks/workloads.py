@@ -62,7 +62,7 @@ def _measure(name: str, make: Callable[[], Workload], options: argparse.Namespac
         relay.set_num_threads(threads)
         calls: dict[str, Call] = {RELAY: compiled.call}
         for peer in options.peers or installed_peers():
-            if peer not in workload.without:
+            if peer not in workload.without and PEERS[peer].runs_with(threads):
                 try:
                     make = workload.natural.get(peer, PEERS[peer].make_call)
                     calls[peer] = make(workload.model, workload.inputs, threads)

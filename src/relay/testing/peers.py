@@ -103,10 +103,15 @@ def jax_call(model: Path | bytes, inputs: Arrays, threads: int) -> Call:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A way of running a model, and the package that it needs."""
+    """A way of running a model, and the package that it needs. `on_all_processors`: with another number of threads it
+    does not run."""
 
     package: str
     make_call: MakeCall
+    on_all_processors: bool = False
+
+    def runs_with(self, threads: int) -> bool:
+        return not self.on_all_processors or threads == len(os.sched_getaffinity(0))
 
 
 PEERS: Mapping[str, Peer] = MappingProxyType(
@@ -115,7 +120,7 @@ PEERS: Mapping[str, Peer] = MappingProxyType(
         "openvino": Peer("openvino", openvino_call),
         "pytorch": Peer("torch", pytorch_call),
         "torch-compile": Peer("torch", torch_compile_call),
-        "jax": Peer("jax", jax_call),
+        "jax": Peer("jax", jax_call, on_all_processors=True),
     }
 )
 
