@@ -2,7 +2,8 @@
 
 All variants of a model run in turn in one process, two threads, batch 1, float32; they are checked to agree. A ratio
 above 1 says how many times as long the model takes without the pass. A pass without which the same native code comes
-out (`=`) does nothing for that model, and is not timed.
+out (`=`) does nothing for that model, and is not timed. What these models do not need, programs of other kinds do:
+the last column has one for each such pass (`witnesses.py`).
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import matplotlib
 import numpy as np
@@ -25,6 +26,7 @@ from rich.progress import track
 from rich.table import Table
 
 import relay
+from benchmarks.witnesses import WITNESSES, Witness
 from relay.driver.build import compile_stages
 from relay.ir.module import IRModule
 from relay.lower.program import ProgramFunction
@@ -36,6 +38,10 @@ LEVELS = (0, 1, 2, 3, 4)
 USUAL = "-O3"
 NEEDED = ("SimplifyInference", "FuseOps", "ToANormalForm")
 """Without these there is no native code."""
+OWN = "own program"
+"""The column of programs that need the pass."""
+Choice: TypeAlias = tuple[str, tuple[int, tuple[str, ...]]]
+"""The name of a variant: its level, and the passes that are off."""
 PLACE = Path(__file__).parent / "results"
 
 
@@ -66,16 +72,20 @@ def measure(options: argparse.Namespace) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for name, make in SUBJECTS.items():
         if not options.only or name in options.only:
-            rows += _rows(name, make(), options.seconds)
-    Console(width=130).print(_table(rows))
+            rows += _rows(name, make(), options.seconds, tuple(_choices()))
+    if not options.only or OWN in options.only:
+        for name, witness in WITNESSES.items():
+            choices = ((USUAL, (3, ())), (f"no {name}", (3, (name,))))
+            rows += list(_rows(OWN, _witnessed(witness), options.seconds / 2, choices))[1:]
+    Console(width=150).print(_table(rows))
     if not options.no_save:
         _plot(rows, PLACE / "ablation.png")
         (PLACE / "ablation.html").write_text(_page(rows))
     return rows
 
 
-def _rows(model: str, subject: Subject, seconds: float) -> Iterator[dict[str, object]]:
-    variants = [_variant(name, subject, *how) for name, how in track(list(_choices()), f"compiling {model}")]
+def _rows(model: str, subject: Subject, seconds: float, choices: Sequence[Choice]) -> Iterator[dict[str, object]]:
+    variants = [_variant(name, subject, *how) for name, how in track(choices, f"compiling {model}", transient=True)]
     usual = next(each for each in variants if each.name == USUAL)
     distinct = [each for each in variants if each is usual or each.code != usual.code]
     expected = _leaves(variants[0].executable(*subject.arguments))
@@ -96,7 +106,7 @@ def _rows(model: str, subject: Subject, seconds: float) -> Iterator[dict[str, ob
         }  # fmt: skip
 
 
-def _choices() -> Iterator[tuple[str, tuple[int, tuple[str, ...]]]]:
+def _choices() -> Iterator[Choice]:
     """The levels; then the usual one with each of its passes off in turn."""
     for level in LEVELS:
         yield f"-O{level}", (level, ())
@@ -140,6 +150,10 @@ def _leaves(value: Any) -> list[np.ndarray[Any, Any]]:
 def _network(workload: tuple[IRModule, Mapping[str, Any]], *shape: int) -> Subject:
     module, params = workload
     return Subject(module, params, (np.random.default_rng(0).standard_normal(shape).astype(np.float32),))
+
+
+def _witnessed(witness: Witness) -> Subject:
+    return Subject(relay.parse(f'#[version = "0.0.5"]\n{witness.text}'), witness.params, witness.arguments)
 
 
 def _char_rnn() -> Subject:

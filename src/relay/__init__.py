@@ -5,6 +5,8 @@
     executable = relay.build(module, target="llvm", params=params, opt_level=3)
     y = executable(x)
 
+`relay.compile_model("model.onnx")` is the same in one step, and keeps what it makes for the next process.
+
 Names are loaded when they are first used, so that `import relay` is cheap.
 """
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         nn,
         op,
         prelude,
+        report,
         runtime,
         te,
         testing,
@@ -81,6 +84,7 @@ if TYPE_CHECKING:
         TypeVar,
         scalar_type,
     )
+    from relay.modelfiles.compiling import compile_model
     from relay.op import *  # noqa: F403
     from relay.prelude import Prelude
     from relay.runtime.executable import Executable, load
@@ -92,7 +96,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "prelude",
-    "runtime", "te", "testing", "tir", "transform",
+    "report", "runtime", "te", "testing", "tir", "transform",
 )  # fmt: skip
 
 _HOMES = {
@@ -116,6 +120,7 @@ _HOMES = {
     "relay.ir.types": (
         "FuncType", "GlobalTypeVar", "RefType", "TensorType", "TupleType", "TypeCall", "TypeVar", "scalar_type",
     ),
+    "relay.modelfiles.compiling": ("compile_model",),
     "relay.prelude": ("Prelude",),
     "relay.runtime.executable": ("Executable", "load"),
     "relay.runtime.graph_executor": ("GraphExecutor",),

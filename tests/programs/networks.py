@@ -54,7 +54,7 @@ class _Network:
 
     def input(self) -> None:
         shape = self.one_of(
-            [(3, 4), (1, 2, 5, 6), (2, 3, 4), (2, 4, 7, 5), (4, 16), (1, 16, 4, 4), (2, 4, 4), (1, 4, 3, 3)]
+            [(3, 4), (1, 2, 5, 6), (2, 3, 4), (2, 4, 7, 5), (4, 16), (1, 16, 4, 4), (2, 4, 4), (1, 4, 3, 3), (2, 16, 4)]
         )
         var = relay.var(f"x{len(self.params)}", shape=shape)
         self.params.append(var)

@@ -13,9 +13,13 @@ from relay.transform import (
     CombineParallelConv2D,
     CombineParallelDense,
     ConvertLayout,
+    Defunctionalization,
     Legalize,
+    Monomorphize,
     PassContext,
+    ToCPS,
 )
+from relay.transform.framework import AnyPass
 from tests.messages import check_message
 
 
@@ -52,3 +56,36 @@ def test_fast_math_runs_at_its_level_or_when_it_is_required() -> None:
     for opt_level, required, operator in ((3, (), "divide"), (3, ("FastMath",), "rsqrt"), (4, (), "rsqrt")):
         with PassContext(opt_level=opt_level, required_pass=required):
             assert operator in relay.astext(relay.transform.optimization_pipeline(module))
+
+
+_FUNCTIONS_OF_MAIN = "def @main(%f: fn(float32) -> float32) { %f(1f) }"
+_EXTENTS_OF_THE_CALLER = """
+def @main(%x: Tensor[(?), float32], %c: bool) {
+  let %f = if (%c) { fn (%y: Tensor[(?), float32]) { add(%x, %y) } } else { fn (%y: Tensor[(?), float32]) { %y } };
+  %f(%x)
+}
+"""
+_GROWING_TYPES = """
+def @grow[A](%x: A, %n: int32) -> int32 { if (equal(%n, 0)) { 0 } else { @grow((%x, %x), subtract(%n, 1)) } }
+def @main(%n: int32) { @grow(%n, %n) }
+"""
+_FUNCTIONS_IN_DATA = """
+type Step { Step(fn(float32) -> float32) }
+def @main(%s: Step) { match (%s) { Step(%f) => %f(1f) } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "applied", "program"),
+    [
+        ("functions_of_main", Defunctionalization(), _FUNCTIONS_OF_MAIN),
+        ("functions_of_extents", Defunctionalization(), _EXTENTS_OF_THE_CALLER),
+        ("growing_types", Monomorphize(), _GROWING_TYPES),
+        ("functions_in_data", ToCPS(), _FUNCTIONS_IN_DATA),
+    ],
+)
+def test_programs_that_a_pass_cannot_take(name: str, applied: AnyPass, program: str) -> None:
+    module = relay.parse(f'#[version = "0.0.5"]\n{program}')
+    with pytest.raises(RelayError) as caught:
+        applied(relay.transform.InferType()(module))
+    check_message("passes", name, caught.value)

@@ -28,7 +28,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> None:
     model = read_model(options)
-    compilation = model.compilation(options)
+    compilation = model.compilation(options.target, options.opt_level)
     if options.stage in MODULE_STAGES:
         texts = {options.stage: MODULE_STAGES[options.stage](compilation, options.function)}
     else:

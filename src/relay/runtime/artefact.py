@@ -41,11 +41,15 @@ class Artefact:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file whole or not at all."""
+        write_atomically(Path(path), self.chunks())
+
+    def chunks(self) -> list[bytes | memoryview]:
+        """What the file is made of."""
         sections: list[tuple[str, bytes | memoryview]] = [("manifest", self.manifest.to_json().encode())]
         sections.append(("support", self.support))
         sections += [(f"object{i}", data) for i, data in enumerate(self.objects)]
         sections.append(("constants", np.ascontiguousarray(self.constants).data))
-        write_atomically(Path(path), _encode(sections))
+        return _encode(sections)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Artefact:

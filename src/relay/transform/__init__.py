@@ -62,6 +62,7 @@ from relay.transform.simplify_inference import simplify_inference as SimplifyInf
 from relay.transform.simplify_known_cases import simplify_known_cases as SimplifyKnownCases
 from relay.transform.specialize_functions import specialize_functions as SpecializeFunctions
 from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrecision
+from relay.transform.type_inference import type_inference as InferType
 
 __all__ = [
     "A_NORMAL_FORM",
@@ -94,6 +95,7 @@ __all__ = [
     "ForwardFoldScaleAxis",
     "FuseOps",
     "FusionLimits",
+    "InferType",
     "Inline",
     "Instrument",
     "LambdaLift",

@@ -238,7 +238,10 @@ class _Data:
     def _check_main(self, function: Function) -> None:
         type_ = function.checked_type
         if isinstance(type_, FuncType) and any(map(_holds_functions, (*type_.arg_types, type_.ret_type))):
-            raise _refusal(f"@main, of type {type_}, takes or gives functions")
+            raise _refusal(
+                f"@main, of type {type_}, takes or gives functions, which its caller knows as functions",
+                remedy="let @main take and give data, and make or call the functions inside",
+            )
 
 
 def _closure(function: Function) -> Function | None:
@@ -248,9 +251,11 @@ def _closure(function: Function) -> Function | None:
 
 
 def _is_first_order(function: Function) -> bool:
-    """Whether no value in a function is a function. Operators, constructors, and what is called only, are none."""
+    """Whether no value in a function is a function. Operators, constructors, and what is written out where it is called
+    and nowhere else, are none; what a call gives is one."""
     order = post_order(function.body)
-    called = {id(node.op) for node in order if isinstance(node, Call)} - {id(function.body)}
+    callees = (node.op for node in order if isinstance(node, Call) and not isinstance(node.op, Call))
+    called = set(map(id, callees)) - {id(function.body)}
     called -= {id(part) for node in order for part in (node.args if isinstance(node, Call) else children(node))}
     values = [*function.params, *(node for node in order if id(node) not in called)]
     return not any(isinstance(each, GlobalVar) or _is_of_functions(each) for each in values)
@@ -272,5 +277,5 @@ def _holds_functions(type_: Type) -> bool:
     return any(isinstance(part, FuncType) for part in type_parts(type_))
 
 
-def _refusal(message: str) -> RelayError:
-    return RelayError(rule="not-first-order", message=message, remedy="give the function a type that is written out")
+def _refusal(message: str, remedy: str = "give the function a type that is written out") -> RelayError:
+    return RelayError(rule="not-first-order", message=message, remedy=remedy)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from itertools import chain, islice
 
 from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.type_traversal import map_type
-from relay.ir.types import FuncType, IncompleteType, Type, TypeVar
+from relay.ir.types import FuncType, IncompleteType, Type, TypeVar, type_parts
 from relay.transform.context import PassContext
 from relay.transform.eta_expand import eta_expand
 from relay.transform.framework import module_pass
@@ -26,6 +27,7 @@ from relay.transform.retyping import retyped
 from relay.transform.rewriting import rewrite_nodes
 
 LARGEST_NUMBER_OF_COPIES = 1000
+LARGEST_TYPE_PARTS = 10_000
 
 Types = Mapping[TypeVar | IncompleteType, Type]
 
@@ -80,6 +82,9 @@ class _Copies:
         return name in self.module and bool(self.module[name].type_params)
 
     def _copy(self, name: GlobalVar, types: tuple[Type, ...], call: Call) -> GlobalVar:
+        parts = chain.from_iterable(map(type_parts, types))
+        if next(islice(parts, LARGEST_TYPE_PARTS, None), None) is not None:
+            raise _refusal(name, f"is called at types of more than {LARGEST_TYPE_PARTS} parts", call)
         known = self.names.get((name, types))
         if known is not None:
             return known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from relay.ir.expr import Expr, Function, Var
 
 EXTENTS = (1, 2, 3, 5, 7, 8, 16, 17, 31, 32, 33, 48)
 CHANNELS = (1, 2, 3, 5, 8, 15, 16, 17, 24, 32, 33, 64, 72)
+SPECIAL = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-41, -1e-45], np.float32)
 CONCRETE = 3  # what a symbolic extent is when the program runs
 
 _ELEMENTWISE: tuple[Callable[[Expr], Expr], ...] = (
@@ -232,11 +234,20 @@ def movement(case: Case) -> Expr:
             return relay.tile(x, (1, 2, 1, 1))
 
 
+def attention(case: Case) -> Expr:
+    batch, m, k, n, v = (case.pick(*each) for each in ((1, 2, 3), EXTENTS, EXTENTS, EXTENTS, EXTENTS))
+    query, key, value = case.parameter(batch, m, k), case.parameter(batch, n, k), case.parameter(batch, n, v)
+    scores = relay.nn.batch_matmul(query, key, transpose_b=True) * relay.const(0.3)
+    if case.pick(True, False):
+        scores = relay.add(scores, case.parameter(*case.pick((n,), (m, n), (batch, 1, n), (batch, m, n))))
+    return relay.nn.batch_matmul(relay.nn.softmax(scores, axis=-1), value, transpose_b=False)
+
+
 KINDS = {
     each.__name__: each
     for each in (
         convolution, convolution_1d, transposed_convolution, dense, batch_matmul, pooling, reduction, rowwise, norm,
-        movement,
+        movement, attention,
     )
 }  # fmt: skip
 
@@ -249,8 +260,15 @@ def programs(draw: st.DrawFn, kind: str) -> Function:
     return Function(case.parameters, body)
 
 
-def inputs_of(function: Function, seed: int = 0) -> list[np.ndarray]:
-    """Arrays for its parameters; symbolic extents are `CONCRETE`."""
+def inputs_of(function: Function, seed: int = 0, special: float = 0.0) -> list[np.ndarray]:
+    """Arrays for its parameters, none of which begins where a vector does; symbolic extents are `CONCRETE`. A part
+    `special` of the elements are infinite, no numbers, zeros or too small to be normal."""
     rng = np.random.default_rng(seed)
     shapes = [tuple(e if isinstance(e, int) else CONCRETE for e in shape_of(p)) for p in function.params]
-    return [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    arrays: list[np.ndarray] = []
+    for shape in shapes:
+        flat = rng.standard_normal(math.prod(shape) + 1).astype(np.float32)
+        chosen = rng.random(flat.shape) < special
+        flat[chosen] = rng.choice(SPECIAL, int(chosen.sum()))
+        arrays.append(flat[1:].reshape(shape))
+    return arrays

@@ -13,19 +13,24 @@ from pathlib import Path
 import pytest
 
 from relay.base.diagnostics import RelayError
+from relay.base.kept_files import KeptFiles
 from relay.base.target import Target
-from relay.targets.cpu.cache import KernelCache, cache_key
+from relay.targets.cpu.cache import DEFAULT_LIMIT_BYTES, KernelCache, cache_key
 
 KEY = "ab" + "0" * 62
 
 
+def cache_in(folder: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> KernelCache:
+    return KernelCache(KeptFiles(folder, ".o", limit_bytes))
+
+
 def entry(cache: KernelCache) -> Path:
-    (path,) = cache.folder.glob("??/*.o")
+    (path,) = cache.files.folder.glob("??/*.o")
     return path
 
 
 def test_what_is_put_is_got(tmp_path):
-    cache = KernelCache(tmp_path / "new" / "folder")
+    cache = cache_in(tmp_path / "new" / "folder")
     assert cache.get(KEY) is None
     cache.put(KEY, b"object")
     assert cache.get(KEY) == b"object"
@@ -33,7 +38,7 @@ def test_what_is_put_is_got(tmp_path):
 
 @pytest.mark.parametrize("damage", [b"", b"short", None, b"relay-object-1\n" + b"x" * 100])
 def test_a_damaged_entry_is_said_removed_and_made_again(tmp_path, caplog, damage):
-    cache = KernelCache(tmp_path)
+    cache = cache_in(tmp_path)
     cache.put(KEY, b"object" * 100)
     path = entry(cache)
     path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
@@ -46,7 +51,7 @@ def test_a_damaged_entry_is_said_removed_and_made_again(tmp_path, caplog, damage
 
 
 def test_the_least_recently_used_entries_go(tmp_path):
-    cache = KernelCache(tmp_path, limit_bytes=2500)
+    cache = cache_in(tmp_path, limit_bytes=2500)
     keys = [f"{k:02x}" + "1" * 62 for k in range(4)]
     for age, key in enumerate(keys):
         cache.put(key, b"x" * 1000)
@@ -60,8 +65,9 @@ def test_two_processes_write_and_one_is_killed(tmp_path):
     """Whoever reads sees a whole entry or none."""
     program = f"""
         from pathlib import Path
+        from relay.base.kept_files import KeptFiles
         from relay.targets.cpu.cache import KernelCache
-        cache = KernelCache(Path({str(tmp_path)!r}))
+        cache = KernelCache(KeptFiles(Path({str(tmp_path)!r}), ".o", 1 << 30))
         print("started", flush=True)
         for round in range(100000):
             cache.put({KEY!r}, bytes([round % 256]) * 50000)
@@ -71,7 +77,7 @@ def test_two_processes_write_and_one_is_killed(tmp_path):
     for writer in writers:
         assert writer.stdout is not None
         writer.stdout.readline()
-    cache, seen = KernelCache(tmp_path), 0
+    cache, seen = cache_in(tmp_path), 0
     for step in range(200):
         image = cache.get(KEY)
         if image is not None:
@@ -88,17 +94,17 @@ def test_two_processes_write_and_one_is_killed(tmp_path):
     assert seen > 10
     cache.put(KEY, b"after")
     assert cache.get(KEY) == b"after"
-    KernelCache(tmp_path, limit_bytes=0).trim()  # what a killed writer left goes too
+    cache_in(tmp_path, limit_bytes=0).trim()  # what a killed writer left goes too
     assert not list(tmp_path.glob("??/*"))
 
 
 def test_a_cache_that_cannot_be_written_is_said_and_does_no_harm(tmp_path, caplog):
     blocker = tmp_path / "file"
     blocker.write_text("")
-    cache = KernelCache(blocker)
+    cache = cache_in(blocker)
     with caplog.at_level(logging.WARNING):
         cache.put(KEY, b"object")
-    assert "cannot keep a kernel" in caplog.text
+    assert "cannot keep a file" in caplog.text
     assert cache.get(KEY) is None
 
 
@@ -111,9 +117,9 @@ def test_the_key_depends_on_all_that_the_object_depends_on():
 
 def test_settings(tmp_path):
     assert KernelCache.from_environment({"RELAY_CACHE": "0", "RELAY_CACHE_DIR": "/x"}) is None
-    assert KernelCache.from_environment({"RELAY_CACHE_DIR": str(tmp_path), "RELAY_CACHE_BYTES": "10"}) == KernelCache(
-        tmp_path, 10
+    assert KernelCache.from_environment({"RELAY_CACHE_DIR": str(tmp_path), "RELAY_CACHE_BYTES": "10"}) == cache_in(
+        tmp_path / "kernels", 10
     )
-    assert KernelCache.from_environment({"XDG_CACHE_HOME": "/y"}).folder == Path("/y/relay/kernels")
+    assert KernelCache.from_environment({"XDG_CACHE_HOME": "/y"}).files.folder == Path("/y/relay/kernels")
     with pytest.raises(RelayError, match="RELAY_CACHE_BYTES is not a number"):
         KernelCache.from_environment({"RELAY_CACHE_BYTES": "much"})

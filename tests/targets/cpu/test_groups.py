@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings
 
-import relay
-from tests.targets.cpu.groups import KINDS, inputs_of, programs
+from tests.targets.cpu.campaign import Example, check, examples
+from tests.targets.cpu.groups import KINDS
 
-EXAMPLES = 12  # of each kind; more are tried by raising this
-NATIVE = "llvm -num-threads=2"
-TARGETS = (NATIVE, NATIVE, "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1")
-
-
-def check(function: relay.Function, level: int, target: str = NATIVE) -> None:
-    note(relay.IRModule.from_expr(function).astext())
-    arrays = inputs_of(function)
-    expected = relay.create_executor("interpreter", mod=function).evaluate()(*arrays)
-    largest = max(1.0, float(np.abs(expected).max(initial=0)))
-    found = relay.build(function, target, opt_level=level)(*arrays)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-5 * largest, err_msg=f"-O{level}, {target}")
+EXAMPLES = 12  # of each kind: a slice of the campaign
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -30,8 +17,8 @@ def test_groups(kind: str) -> None:
         max_examples=EXAMPLES, deadline=None, derandomize=True, database=None,
         suppress_health_check=list(HealthCheck), phases=(Phase.generate,),
     )  # fmt: skip
-    @given(function=programs(kind), level=st.sampled_from((0, 1, 2, 3)), target=st.sampled_from(TARGETS))
-    def each(function: relay.Function, level: int, target: str) -> None:
-        check(function, level, target)
+    @given(example=examples(kind))
+    def each(example: Example) -> None:
+        check(example)
 
     each()

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.kept_files import KeptFiles
 from relay.targets.cpu.cache import KernelCache
 from relay.targets.cpu.workers import KernelCompiler, compile_many
 
@@ -61,7 +62,7 @@ def test_text_that_llvm_refuses_is_a_bug_of_ours(native, workers):
 
 
 def test_what_is_cached_needs_no_worker(native, tmp_path):
-    cache = KernelCache(tmp_path)
+    cache = KernelCache(KeptFiles(tmp_path, ".o", 1 << 30))
     first = compile_many(TEXTS, native, cache, worker_count=0)
     with KernelCompiler(native, cache, worker_count=1, command=("/does/not/exist",)) as compiler:
         for text in TEXTS:

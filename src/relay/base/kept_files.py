@@ -1,0 +1,99 @@
+"""Folders of files that are kept between runs, each under a key, as long as they fit a limit.
+
+Files are put in whole or not at all: two writers, or one that is killed, leave either nothing or a whole file.
+
+    RELAY_CACHE=0           nothing is kept
+    RELAY_CACHE_DIR=path    where; else `relay` in the user's cache folder
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from relay.base.diagnostics import RelayError
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    """Files under `folder` whose names end in `suffix`, of which `limit_bytes` are kept."""
+
+    folder: Path
+    suffix: str
+    limit_bytes: int
+
+    @classmethod
+    def from_environment(
+        cls, kind: str, suffix: str, limit_setting: str, limit_bytes: int, environment: Mapping[str, str]
+    ) -> KeptFiles | None:
+        """The folder of one kind of files that the environment asks for; None when nothing is to be kept.
+
+        `limit_setting` names the variable that states another limit. Raises `RelayError` (rule `bad-setting`).
+        """
+        if environment.get("RELAY_CACHE", "1") == "0":
+            return None
+        limit = environment.get(limit_setting, str(limit_bytes))
+        if not (limit.isascii() and limit.isdigit()):
+            raise RelayError(
+                rule="bad-setting",
+                message=f"the setting {limit_setting} is not a number",
+                expected="a size in bytes, such as 536870912",
+                found=limit,
+            )
+        stated, user = environment.get("RELAY_CACHE_DIR"), environment.get("XDG_CACHE_HOME")
+        folder = Path(stated) if stated else (Path(user) if user else Path.home() / ".cache") / "relay"
+        return cls(folder / kind, suffix, int(limit))
+
+    def path(self, key: str) -> Path:
+        """Where the file under `key` is, or would be."""
+        return self.folder / key[:2] / f"{key[2:]}{self.suffix}"
+
+    def use(self, key: str) -> None:
+        """Remember that the file was of use just now."""
+        try:
+            os.utime(self.path(key))
+        except OSError:
+            return  # a folder that cannot be written: its files just keep their age
+
+    def put(self, key: str, chunks: Iterable[bytes | memoryview]) -> None:
+        """Keep a file. A full or read-only disk is no error: the file is only not kept."""
+        path = self.path(key)
+        temporary = ""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            with os.fdopen(handle, "wb") as file:
+                file.writelines(chunks)
+            os.replace(temporary, path)
+        except OSError as error:
+            _LOG.warning("cannot keep a file in %s: %s", self.folder, error)
+            if temporary:
+                Path(temporary).unlink(missing_ok=True)
+
+    def forget(self, key: str) -> None:
+        """Remove a damaged file, and say so."""
+        path = self.path(key)
+        _LOG.warning("the kept file %s is damaged: it is made again", path)
+        path.unlink(missing_ok=True)
+
+    def trim(self) -> None:
+        """Remove the least recently used files until the rest fits the limit, and what killed writers left."""
+        entries: list[tuple[float, int, Path]] = []
+        for path in self.folder.glob("??/*"):
+            try:
+                status = path.stat()
+            except OSError:
+                continue  # another process removed it
+            entries.append((status.st_mtime, status.st_size, path))
+        excess = sum(size for _, size, _ in entries) - self.limit_bytes
+        for _, size, path in sorted(entries):
+            if excess <= 0:
+                return
+            path.unlink(missing_ok=True)
+            excess -= size

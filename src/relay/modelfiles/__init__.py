@@ -1,0 +1,1 @@
+"""Models in files: reading them, and compiling each of them once."""

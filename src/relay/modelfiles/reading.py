@@ -1,0 +1,78 @@
+"""Programs from files of any kind that describes one.
+
+Everything of the compiler is reached through names that are loaded when they are used: what is kept needs none of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+import relay
+from relay.base.diagnostics import RelayError
+
+if TYPE_CHECKING:
+    from relay.driver.compilation import Compilation
+    from relay.ir.module import IRModule
+
+Shape: TypeAlias = Sequence[Union[int, str]]
+ModelFile: TypeAlias = Union["str | os.PathLike[str]", bytes]
+SOURCE_SUFFIXES = (".onnx", ".relay", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A program and its parameters."""
+
+    module: IRModule
+    params: dict[str, Any]
+
+    def compilation(self, target: str, opt_level: int) -> Compilation:
+        """Its way to native code. Nothing runs until a stage is asked for."""
+        return relay.driver.compile_stages(self.module, target, self.params, opt_level)
+
+
+def read_model(
+    source: ModelFile, params: Mapping[str, Any] | None = None, shape: Mapping[str, Shape] | None = None
+) -> Model:
+    """The program in a file: ONNX, Relay text or JSON, as the suffix says; bytes are ONNX.
+
+    Raises `RelayError` (`unknown-model-kind`, `shape-of-text`, `cannot-read`, or the reader's).
+    """
+    suffix = ".onnx" if isinstance(source, bytes) else Path(source).suffix
+    if shape and suffix != ".onnx":
+        raise RelayError(
+            rule="shape-of-text",
+            message="shapes can be set for the inputs of an ONNX model; a program in Relay states its own",
+            remedy="change the types of the parameters of @main",
+        )
+    if suffix == ".onnx":
+        module, weights = relay.frontend.from_onnx(source, shape=shape or None)
+        return Model(module, {**weights, **(params or {})})
+    assert not isinstance(source, bytes)
+    match suffix:
+        case ".relay":
+            module = relay.parse(read_text(Path(source)), str(source))
+        case ".json":
+            module = relay.load_json(read_text(Path(source)))
+        case _:
+            raise RelayError(
+                rule="unknown-model-kind",
+                message=f"cannot tell what {source} is",
+                expected="a file whose name ends in " + ", ".join(SOURCE_SUFFIXES),
+                found=suffix or "no suffix",
+            )
+    return Model(module, dict(params or {}))
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises `RelayError` (rule `cannot-read`)."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RelayError(rule="cannot-read", message=f"cannot read {path}", found=str(error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise RelayError(rule="cannot-read", message=f"{path} is not UTF-8 text", found=str(error)) from error

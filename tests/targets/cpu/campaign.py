@@ -1,0 +1,65 @@
+"""The long campaign: groups of all kinds, at awkward shapes, for several targets, and with values that are no numbers.
+
+`python -m tests.targets.cpu.campaign [count] [--seed seed]` compiles that many and compares each with the reference
+interpreter, up to the first that is wrong. The suite runs a slice of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from hypothesis import strategies as st
+
+import relay
+from relay.ir.expr import Function
+from tests.programs import campaign
+from tests.targets.cpu.groups import KINDS, inputs_of, programs
+
+NATIVE = "llvm -num-threads=2"
+TARGETS = (NATIVE, NATIVE, "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1")
+SPECIAL = 0.02
+"""The part of elements that are infinite, no numbers, or too small to be normal, where there are such."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    function: Function
+    opt_level: int
+    target: str
+    special: float
+
+    def __repr__(self) -> str:
+        text = relay.IRModule.from_expr(self.function).astext()
+        return f"-O{self.opt_level}, {self.target}, {self.special:.0%} special\n{text}"
+
+
+def examples(kind: str) -> st.SearchStrategy[Example]:
+    special = st.sampled_from((0.0, 0.0, SPECIAL))
+    return st.builds(Example, programs(kind), st.sampled_from((0, 1, 2, 3)), st.sampled_from(TARGETS), special)
+
+
+def check(example: Example) -> None:
+    """Raises when native code gives another result than the interpreter."""
+    arrays = inputs_of(example.function, special=example.special)
+    with np.errstate(all="ignore"):
+        expected = relay.create_executor("interpreter", mod=example.function).evaluate()(*arrays)
+    found = relay.build(example.function, example.target, opt_level=example.opt_level)(*arrays)
+    finite = np.abs(expected[np.isfinite(expected)])
+    largest = max(1.0, float(finite.max(initial=0)))
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-5 * largest, err_msg=repr(example))
+
+
+def _check_and_keep(example: Example, folder: Path) -> None:
+    try:
+        check(example)
+    except Exception:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "group.txt").write_text(repr(example))
+        raise
+
+
+if __name__ == "__main__":
+    all_kinds = st.sampled_from(sorted(KINDS)).flatmap(examples)
+    campaign.run("tests.targets.cpu.campaign", __doc__, all_kinds, _check_and_keep, 10_000)
