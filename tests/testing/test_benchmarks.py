@@ -52,13 +52,14 @@ def test_who_fails_or_gives_something_else_is_recorded(monkeypatch, capsys):
     def refuses(*_):
         raise NotImplementedError("no such operator\nat length")
 
-    broken = {"openvino": refuses, "jax": lambda *_: lambda: [np.zeros(3)]}
+    broken = {"openvino": refuses, "torch-compile": lambda *_: lambda: [np.zeros(3)]}
     workload = replace(operator_programs.OPERATORS["layernorm_128x768"](), natural=broken)
     options = type("", (), {"threads": [1], "peers": ["onnxruntime", *broken], "seconds": 0.1, "rounds": 2})
     records = list(workloads.measure_workloads({"norm": lambda: workload}, options))
     failures = {each.peer: each.failure for each in records if isinstance(each, Failure)}
     assert failures == {
-        "openvino": "NotImplementedError: no such operator", "jax": "its result is another one: relative error inf",
+        "openvino": "NotImplementedError: no such operator",
+        "torch-compile": "its result is another one: relative error inf",
     }  # fmt: skip
     assert [each.peer for each in records if isinstance(each, Figure)] == ["onnxruntime"]
 
