@@ -279,8 +279,8 @@ def contrib_conv2d_words(
     data: Argument, weight: Argument, channels: Dimension, block: int, strides: int | Sequence[int] = (1, 1),
     dilation: int | Sequence[int] = (1, 1),
 ) -> Call:  # fmt: skip
-    """data[N, H, W, 4c], uint8 × weight[ceil(channels / block), kh, kw, c, block], words → [N, rows, columns, channels],
-    int32; without padding.
+    """data[N, H, W, 4c], uint8 × weight[ceil(channels / block), kh, kw, c, block], words → [N, rows, columns,
+    channels], int32; without padding.
 
     Raises `RelayError`: `axes-differ`, `extents-differ`, `window-too-large`, `wrong-dtype`, `wrong-rank`.
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
@@ -35,11 +34,11 @@ from relay.ops.layout_rule import (
 )
 from relay.ops.layout_transform import layout_transform
 from relay.ops.layouts import parse_layout
-from relay.ops.matmul import BATCH_MATMUL, DENSE, MATMUL, contrib_dense_pack, matmul
+from relay.ops.matmul import DENSE, contrib_dense_pack, matmul
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, squeeze
 from relay.ops.transpose import transpose
-from relay.transform.byte_products import conv2d_by_words, dense_by_words, takes_words
+from relay.transform.byte_products import BYTE_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
@@ -166,12 +165,8 @@ class Layouts:
         extents = kernel.extents(type_.shape) if isinstance(type_, TensorType) else {}
         if not isinstance(type_, TensorType) or not isinstance(extents["O"], int):
             return None
-        if not self.kernel_layout and attributes.groups == 1 and takes_words(self.preferences, expr):
-            last = layout_transform(self.plain(weight), kernel.text, "OHWI")
-            signed = data.checked_type.dtype is DType.INT8
-            return conv2d_by_words(
-                self.preferred(data), last, attributes, signed, self.preferences.conv2d_kernel_blocks
-            )
+        if not self.kernel_layout and takes_words(self.preferences, expr):
+            return self._conv2d_by_words(expr, attributes, self.preferred(data))
         kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
         same = kernel_layout == attributes.kernel_layout
         packed = self.plain(weight) if same else layout_transform(self.plain(weight), kernel.text, kernel_layout)
@@ -240,21 +235,24 @@ class Layouts:
         return call(record, (source, *map(self.plain, expr.args[1:])), attrs)
 
     def _by_words(self, expr: Call, record: OperatorRecord) -> Expr | None:
-        """A product of bytes with one constant matrix; None for others."""
-        if record not in (DENSE, MATMUL, BATCH_MATMUL) or getattr(expr.attrs, "transpose_a", False):
+        """A product of bytes with one constant matrix, or a convolution of them in NHWC; None for others."""
+        if self.kernel_layout or record not in BYTE_PRODUCTS or not takes_words(self.preferences, expr):
             return None
         data, weight = expr.args
-        if not takes_words(self.preferences, expr):
-            return None
+        attributes = expr.attrs
+        if isinstance(attributes, Conv2DAttributes):
+            fits = attributes.data_layout == "NHWC" and attributes.out_layout in ("", "NHWC")
+            return self._conv2d_by_words(expr, attributes, self.plain(data)) if fits else None
         matrix = self.plain(weight)
-        if record is BATCH_MATMUL:
-            if weight.checked_type.shape[0] != 1:
-                return None
+        if _rank(weight) == _BATCHED:
             matrix = squeeze(matrix, (0,))
-        if not getattr(expr.attrs, "transpose_b", record is DENSE):
+        if not getattr(attributes, "transpose_b", record is DENSE):
             matrix = transpose(matrix, (1, 0))
-        signed = data.checked_type.dtype is DType.INT8
-        return dense_by_words(self.plain(data), matrix, signed, self.preferences.dense_blocks)
+        return dense_by_words(self.plain(data), matrix, self.preferences.dense_blocks)
+
+    def _conv2d_by_words(self, expr: Call, attributes: Conv2DAttributes, data: Expr) -> Expr:
+        weight = layout_transform(self.plain(expr.args[1]), attributes.kernel_layout, "OHWI")
+        return conv2d_by_words(data, weight, attributes, self.preferences.conv2d_kernel_blocks)
 
     def _packed_dense(self, expr: Call) -> Expr | None:
         blocks = self.preferences.dense_blocks

@@ -1,4 +1,4 @@
-"""Products of bytes, four at a time, exact: `accumulator + Σ a[j] · b[j]` in each 32-bit lane, `a` unsigned, `b` signed.
+"""Products of bytes, four at a time and exact: `accumulator + Σ a[j] · b[j]` in each lane, `a` unsigned, `b` signed.
 
     vpdpbusd    all of it in one instruction (AVX512-VNNI, AVX-VNNI)
     pmaddwd     even and odd bytes widened to 16 bits each: two multiply-adds of pairs, exact in 32 bits
