@@ -34,8 +34,7 @@ MACHINES = {
 }
 NARROW = ("int8", "uint8")
 SHAPES = (
-    (1, 1, 1), (3, 2, 7), (7, 3, 15), (15, 4, 17), (17, 5, 31), (31, 6, 33), (33, 7, 3), (1, 8, 67), (5, 9, 130),
-    (2, 61, 53), (4, 40, 1), (13, 12, 64),
+    (1, 1, 1), (3, 2, 7), (7, 3, 15), (15, 4, 17), (17, 5, 31), (1, 6, 67), (5, 7, 130), (2, 61, 1), (13, 9, 33),
 )  # fmt: skip
 
 
@@ -173,10 +172,11 @@ def requantize(sums: np.ndarray, low: int, high: int) -> np.ndarray:
     return np.clip(np.sign(scaled) * np.floor(np.abs(scaled) + 0.5), low, high)
 
 
-def test_symbolic_rows(machine: str) -> None:
+def test_symbolic_rows() -> None:
     x, w = bytes_of("int8", 11, 10), bytes_of("int8", 37, 10, seed=1)
     variable = relay.var("x", shape=("n", 10), dtype="int8")
-    (found,) = results(machine, [relay.nn.dense(variable, relay.const(w), out_dtype="int32")], {"x": x})
+    product = relay.nn.dense(variable, relay.const(w), out_dtype="int32")
+    (found,) = results("llvm -num-threads=1", [product], {"x": x})
     np.testing.assert_array_equal(found, exact_product(x, w.T))
 
 
