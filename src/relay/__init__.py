@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         nn,
         op,
         prelude,
+        report,
         runtime,
         te,
         testing,
@@ -95,7 +96,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "prelude",
-    "runtime", "te", "testing", "tir", "transform",
+    "report", "runtime", "te", "testing", "tir", "transform",
 )  # fmt: skip
 
 _HOMES = {

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import relay
+from relay.base.dtypes import DType
 from relay.cli.main import COMMANDS, main
 from relay.driver import compilation
+from relay.runtime.roofline import MemoryLevel, Roofline
 from tests.driver.processes import environment, relay_command
 from tests.driver.programs import LAYER, WEIGHT, layer, layer_result, rows
 from tests.messages import check_message
@@ -165,19 +167,62 @@ def test_every_level_compiles(here, capsys, tmp_path, level):
 
 
 def test_time_is_shown(here, capsys, tmp_path):
-    _, out, _ = run(capsys, "compile", "layer.relay", "-o", str(tmp_path / "m.rlx"), "--time")
-    assert "generate code" in out
+    _, out, _ = run(capsys, "compile", "mlp.onnx", "-o", str(tmp_path / "m.rlx"), "--time")
+    for part in ("read model", "optimize", "FuseOps", "generate code", "look up in the cache", "kernels found"):
+        assert part in out
 
 
-def test_profile(here, capsys):
+def test_time_of_parts_in_json(here, capsys, tmp_path, monkeypatch):
+    """Parts are no longer than what they are parts of, and all kernels of an empty cache are compiled."""
+    monkeypatch.setenv("RELAY_CACHE_DIR", str(tmp_path / "cache"))
+    _, out, _ = run(capsys, "compile", "mlp.onnx", "-o", str(tmp_path / "m.rlx"), "--json")
+    result = json.loads(out)
+    waiting = [result["parts"]]
+    names = {}
+    while waiting:
+        part = waiting.pop()
+        names[part["name"]] = part
+        waiting += part["parts"]
+        assert sum(each["seconds"] for each in part["parts"] if not each["beside"]) <= part["seconds"] + 1e-6
+    assert names["emit text"]["count"] == result["kernels"]
+    assert names["look up in the cache"]["note"] == f"0 of {result['kernels']} kernels found"
+    assert any(part["beside"] for name, part in names.items() if name.startswith("LLVM"))
+
+
+@pytest.fixture
+def known_machine(monkeypatch):
+    """Figures of a machine, so that none is measured."""
+    roofline = Roofline(1, {DType.FLOAT32: 100e9}, (MemoryLevel("memory", 0, 10e9),))
+    monkeypatch.setattr("relay.driver.roofline.kept_roofline", lambda threads: roofline)
+    monkeypatch.setattr("relay.cli.profile.kept_roofline", lambda threads: roofline)
+
+
+@pytest.mark.usefixtures("known_machine")
+def test_profile(here, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = run(capsys, "profile", "mlp.onnx", "--runs", "3", "--threads", "1", "--json")
     assert code == 0
-    rows = json.loads(out)
-    assert all(row["seconds"] > 0 and row["kernel"].startswith(row["node"].rstrip("_0123456789")) for row in rows)
-    code, out, _ = run(capsys, "profile", "mlp.onnx", "--runs", "1")
+    profile = json.loads(out)
+    assert all(row["seconds"] > 0 and row["roofline_share"] > 0 for row in profile["kernels"])
+    assert profile["arena"]["planned_bytes"] >= profile["arena"]["lower_bound_bytes"]
+    page, trace = tmp_path / "p.html", tmp_path / "p.json"
+    files = ("--html", str(page), "--trace", str(trace))
+    code, out, _ = run(capsys, "profile", "mlp.onnx", "--runs", "1", "--arena", *files)
     assert code == 0
-    assert all(row["node"] in out for row in rows)
-    assert "total" in out
+    assert all(row["kernel"] in out for row in profile["kernels"])
+    for word in ("total", "control", "bytes alive at most", "100 GFLOP/s float32", "█"):
+        assert word in out
+    assert "mlp.onnx" in page.read_text(encoding="utf-8")
+    assert json.loads(trace.read_text())["traceEvents"]
+
+
+@pytest.mark.usefixtures("known_machine")
+def test_profile_of_an_artefact_at_an_extent(here, capsys, tmp_path):
+    model = str(tmp_path / "m.rlx")
+    run(capsys, "compile", "layer.relay", "-o", model)
+    code, out, _ = run(capsys, "profile", model, "--extent", "n=7", "--runs", "2", "--json")
+    assert code == 0
+    assert sum(row["multiply_adds"] for row in json.loads(out)["kernels"]) == 7 * 3 * 4
 
 
 def test_bench(here, capsys):
@@ -237,7 +282,9 @@ MISTAKES = {
     "several-arrays": ["run", "layer.relay", "--input", "x=several.npz"],
     "run-damaged": ["run", "bad.rlx"],
     "bad-threads": ["bench", "layer.relay", "--threads", "two"],
-    "profile-of-a-symbol": ["profile", "layer.relay"],
+    "profile-without-runs": ["profile", "layer.relay", "--runs", "0"],
+    "profile-of-another-function": ["profile", "layer.relay", "--function", "helper"],
+    "profile-unknown-extent": ["profile", "layer.relay", "--extent", "batch=4"],
     "bad-bench-extent": ["bench", "layer.relay", "--extent", "n"],
     "unknown-bench-extent": ["bench", "layer.relay", "--extent", "batch=4"],
     "pytorch-on-onnx": ["bench", "mlp.onnx", "--against", "pytorch"],

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
 
+import relay
 from relay.base.diagnostics import RelayError
+from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.cli.console import progress_bar
 from relay.cli.models import COMPILED_SUFFIXES, add_model_options, read_model
-from relay.driver.export import export_library
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -25,7 +27,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="NAME.so: a shared library, for C too, and its header NAME.h; NAME.rlx: an artefact that relay loads",
     )
-    command.add_argument("--time", action="store_true", help="show where the time went")
+    command.add_argument("--time", action="store_true", help="show where the time went: passes, lowering, LLVM, cache")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     command.set_defaults(execute=execute)
 
@@ -46,32 +48,58 @@ def execute(options: argparse.Namespace) -> None:
             found=f"no folder {output.parent}",
             remedy="make the folder first",
         )
-    started = time.perf_counter()
-    model = read_model(options)
-    read_s = time.perf_counter() - started
-    compilation = model.compilation(options.target, options.opt_level)
-    with progress_bar(quiet=options.json) as report:
-        compilation.progress = report
-        artefact = compilation.artefact
-    writing = time.perf_counter()
-    if output.suffix == ".so":
-        export_library(compilation.backend, artefact, output)
-    else:
-        artefact.save(output)
-    seconds = {"read model": read_s, **compilation.seconds, "write": time.perf_counter() - writing}
-    total_s = time.perf_counter() - started
+    watch = Stopwatch()
+    with watch.part("compile") as whole:
+        with watch.part("import the compiler"):
+            export_library = relay.driver.export_library
+        with watch.part("read model"):
+            model = read_model(options)
+        compilation = model.compilation(options.target, options.opt_level)
+        compilation.watch = watch
+        with progress_bar(quiet=options.json) as report:
+            compilation.progress = report
+            artefact = compilation.artefact
+        with watch.part("write"):
+            if output.suffix == ".so":
+                export_library(compilation.backend, artefact, output)
+            else:
+                artefact.save(output)
+    total_s = whole.seconds
     size_bytes = output.stat().st_size
     if options.json:
         result = {"output": str(output), "bytes": size_bytes, "seconds": total_s, "kernels": len(compilation.kernels)}
-        print(json.dumps({**result, "stages": seconds}))
+        stages = {name: part.seconds for name, part in whole.parts.items()}
+        print(json.dumps({**result, "stages": stages, "parts": _as_json(whole)}))
         return
     print(f"{output}: {len(compilation.kernels)} kernels, {size_bytes / 1e6:.1f} MB, compiled in {total_s:.2f} s")
     if options.time:
-        Console().print(_table(seconds, total_s))
+        Console().print(_tree(whole))
 
 
-def _table(seconds: dict[str, float], total_s: float) -> Table:
-    table = Table("stage", "seconds", "share")
-    for stage, spent in seconds.items():
-        table.add_row(stage, f"{spent:.3f}", f"{spent / total_s:.0%}")
-    return table
+def _tree(whole: TimedPart) -> Tree:
+    """The parts, slowest first, those under a thousandth of the whole left out unless there is a note."""
+    root = Tree(_line(whole, whole))
+    branches = [(root, whole)]
+    while branches:
+        branch, part = branches.pop()
+        parts = sorted(part.parts.values(), key=lambda each: (each.is_beside, -each.seconds))
+        shown = [each for each in parts if each.seconds >= whole.seconds / 1000 or each.note]
+        branches += [(branch.add(_line(each, whole)), each) for each in shown]
+        if shown and part.rest_s >= whole.seconds / 1000:
+            branch.add(_line(TimedPart("rest", part.rest_s), whole))
+    return root
+
+
+def _line(part: TimedPart, whole: TimedPart) -> Text:
+    share = "beside" if part.is_beside else f"{part.seconds / whole.seconds:.1%}"
+    times = f"  ×{part.count}" if part.count > 1 else ""
+    note = f"  ({part.note})" if part.note else ""
+    return Text.assemble(f"{part.name}  ", (f"{part.seconds * 1e3:,.1f} ms", "bold"), f"  {share}{times}{note}")
+
+
+def _as_json(part: TimedPart) -> dict[str, Any]:
+    inner = [_as_json(each) for each in part.parts.values()]
+    return {
+        "name": part.name, "seconds": part.seconds, "count": part.count, "note": part.note, "beside": part.is_beside,
+        "parts": inner,
+    }  # fmt: skip

@@ -1,50 +1,118 @@
-"""`relay profile`: where the time of a model goes, operator by operator."""
+"""`relay profile`: where the time of a model goes, kernel by kernel, next to what the machine could do."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import relay
-from relay.cli.console import progress_bar
-from relay.cli.inputs import random_inputs
-from relay.cli.models import add_model_options, read_model
-from relay.runtime.profile import HEADER, Profile
+from relay.cli.inputs import add_extent_option, random_inputs, read_extents
+from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model
+from relay.report import write_html, write_trace
+from relay.runtime.executable import Executable, load
+from relay.runtime.program_profile import HEADER, NAMES, KernelProfile, ProgramProfile
+from relay.runtime.roofline import kept_roofline, to_json
+
+ARTEFACT_SUFFIX = ".rlx"
+_BAR_CELLS = 10
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    add_model_options(command)
+    add_model_options(command, (ARTEFACT_SUFFIX, *SOURCE_SUFFIXES))
     command.add_argument("--runs", type=int, default=20, help="runs, of which the median counts (default: 20)")
     command.add_argument("--threads", type=int, metavar="N", help="threads (default: all processors)")
+    command.add_argument("--function", default="main", metavar="NAME", help="the function to run (default: main)")
+    add_extent_option(command)
     command.add_argument("--seed", type=int, default=0, help="the seed of the inputs (default: 0)")
-    command.add_argument("--json", action="store_true", help="print the times as JSON")
+    command.add_argument("--trace", metavar="FILE.json", help="write a run for ui.perfetto.dev or chrome://tracing")
+    command.add_argument("--html", metavar="FILE.html", help="write a page: timeline, roofline, kernels, arena")
+    command.add_argument("--arena", action="store_true", help="show what is where in the workspace, and when")
+    command.add_argument("--json", action="store_true", help="print the profile as JSON")
     command.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> None:
-    model = read_model(options)
-    with progress_bar(quiet=options.json) as report:
-        executor = relay.driver.build_graph(model.module, options.target, model.params, options.opt_level, report)
+    executable = _executable(options)
     if options.threads is not None:
         relay.set_num_threads(options.threads)
-    executor.set_input(**random_inputs(executor.entry, options.seed, {}))
-    profile = executor.profile(options.runs)
+    entry = executable.manifest.entry(options.function)
+    inputs = random_inputs(entry, options.seed, read_extents(options))
+    profile = executable.profile(*inputs.values(), runs=options.runs, function=options.function)
+    if options.trace:
+        write_trace(profile, options.trace)
+    if options.html:
+        write_html(profile, options.html, Path(options.model).name)
     if options.json:
-        print(json.dumps([
-            {"node": each.node, "kernel": each.kernel, "results": each.results, "seconds": each.median_s}
-            for each in profile.operators
-        ]))  # fmt: skip
+        print(json.dumps(_as_json(profile)))
         return
-    Console().print(_table(options.model, profile))
+    console = Console()
+    console.print(_table(options.model, profile))
+    for line in profile.notes():
+        console.print(line, highlight=False)
+    if options.arena and profile.arena is not None:
+        console.print(str(profile.arena), highlight=False, markup=False)
 
 
-def _table(title: str, profile: Profile) -> Table:
+def _executable(options: argparse.Namespace) -> Executable:
+    """What the options name, loaded. The machine is measured if that was never done, which needs the compiler."""
+    compiled = Path(options.model).suffix in COMPILED_SUFFIXES
+    executable = load(options.model) if compiled else compile_model(options, quiet=options.json)
+    executable.roofline = lambda threads: kept_roofline(threads) or relay.driver.machine_roofline(threads)
+    return executable
+
+
+def _table(title: str, profile: ProgramProfile) -> Table:
     table = Table(title=title)
-    for column in HEADER:
-        table.add_column(column, justify="right" if column in HEADER[-2:] else "left", overflow="fold")
-    for row in profile.cells():
-        table.add_row(*row)
+    for position, column in enumerate(HEADER):
+        table.add_column(column, justify="left" if position < NAMES else "right", overflow="fold")
+    table.add_column("")
+    *rows, total = profile.cells()
+    shares = [*(profile.share(each.median_s) for each in profile.by_time), profile.share(profile.control_s)]
+    for row, share in zip(rows, shares, strict=True):
+        table.add_row(*row, _bar(share))
+    table.add_section()
+    table.add_row(*total, "")
     return table
+
+
+def _bar(share: float) -> Text:
+    """A bar of a share, in eighths of a character."""
+    eighths = round(share * _BAR_CELLS * 8)
+    return Text("█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8], style="cyan")
+
+
+def _as_json(profile: ProgramProfile) -> dict[str, Any]:
+    arena = profile.arena
+    return {
+        "function": profile.function,
+        "target": profile.target,
+        "threads": profile.threads,
+        "seconds": profile.median_s,
+        "control_seconds": profile.control_s,
+        "kernels": [_kernel_as_json(profile, each) for each in profile.by_time],
+        "roofline": None if profile.roofline is None else to_json(profile.roofline),
+        "arena": None if arena is None else {
+            "planned_bytes": arena.planned_bytes, "lower_bound_bytes": arena.lower_bound_bytes,
+        },
+    }  # fmt: skip
+
+
+def _kernel_as_json(profile: ProgramProfile, kernel: KernelProfile) -> dict[str, Any]:
+    return {
+        "kernel": kernel.name,
+        "operators": kernel.operators,
+        "calls": kernel.calls,
+        "seconds": kernel.median_s,
+        "share": profile.share(kernel.median_s),
+        "multiply_adds": kernel.multiply_adds,
+        "bytes": kernel.bytes_touched,
+        "flops_per_s": kernel.flops_per_s,
+        "bytes_per_s": kernel.bytes_per_s,
+        "roofline_share": kernel.roofline_share,
+    }

@@ -8,6 +8,7 @@ from relay.driver.export import export_library
 from relay.driver.graph import build_graph
 from relay.driver.parameters import bind_params, load_params, save_params
 from relay.driver.reading import load_json, parse, parse_expr, save_json
+from relay.driver.roofline import machine_roofline, measure_roofline
 from relay.driver.targets import backend_for
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "export_library",
     "load_json",
     "load_params",
+    "machine_roofline",
+    "measure_roofline",
     "parse",
     "parse_expr",
     "save_json",

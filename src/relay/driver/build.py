@@ -9,6 +9,7 @@ from typing import Any
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress, as_module
 from relay.driver.export import export_library
+from relay.driver.roofline import machine_roofline
 from relay.driver.targets import backend_for
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
@@ -36,7 +37,7 @@ def build(
     array([2., 2., 2.], dtype=float32)
     """
     compilation = compile_stages(program, target, params, opt_level, progress)
-    return instantiate(compilation.artefact, partial(export_library, compilation.backend))
+    return instantiate(compilation.artefact, partial(export_library, compilation.backend), machine_roofline)
 
 
 def compile_stages(

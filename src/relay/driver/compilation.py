@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,19 +11,26 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.arith.expr import IntExpr, substitute
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.base.version import VERSION
 from relay.driver.external import external_objects
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
+from relay.lower.arena import arena_of
 from relay.lower.backend import Backend
 from relay.lower.devices import on_one_device
 from relay.lower.external import with_external_kernels
+from relay.lower.group import leaf_types
+from relay.lower.kernel_calls import size_bytes
 from relay.lower.module import entry_checks, lower_module
 from relay.lower.program import (
+    CallKernel,
     Parameter,
     ProcedureEntry,
     Program,
@@ -33,11 +39,14 @@ from relay.lower.program import (
     called_kernels,
     scalar_kernels,
 )
+from relay.lower.work import kernel_uses, kernel_work
 from relay.runtime.artefact import Artefact
 from relay.runtime.heap import heap_bytes
 from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
+from relay.runtime.work import ArenaBuffer, KernelWork
 from relay.runtime.workspaces import aligned_bytes
 from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.instruments.timing import TimedPass, Timing
 from relay.transform.pipelines import optimization_pipeline
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -60,8 +69,13 @@ class Compilation:
     opt_level: int = 2
     params: Mapping[str, Any] = field(default_factory=dict)
     progress: Progress = _silent
-    seconds: dict[str, float] = field(default_factory=dict)
+    watch: Stopwatch = field(default_factory=Stopwatch)
     surroundings: PassContext = field(default_factory=PassContext.current)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The seconds of each stage so far; `watch` has their parts."""
+        return {name: part.seconds for name, part in self.watch.root.parts.items()}
 
     @cached_property
     def context(self) -> PassContext:
@@ -82,9 +96,13 @@ class Compilation:
 
         Raises `RelayError`: `no-such-compiler`, `external-region`, `no-back-end`."""
         module = self.typed
-        with self._stage("optimize"), self.context:
+        timing = Timing()
+        context = replace(self.context, instruments=(*self.context.instruments, timing))
+        with self._stage("optimize") as stage, context:
             module = on_one_device(module, self.backend.device_kind)
-            return with_external_kernels(optimization_pipeline(module), self.context.external_compilers)
+            optimized = optimization_pipeline(module)
+            _add_passes(stage, timing.passes)
+            return with_external_kernels(optimized, self.context.external_compilers)
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
@@ -128,10 +146,15 @@ class Compilation:
         """Objects, constants and manifest."""
         objects = self.kernel_objects
         with self._stage("generate code"):
-            entry = self.backend.compile_program(self.program)
+            with self.watch.part("entries and procedures"):
+                entry = self.backend.compile_program(self.program)
+            with self.watch.part("support library"):
+                support = self.backend.support_object()
         with self._stage("pack constants"):
             constants = _constant_bytes(self.program)
-        return Artefact(self.manifest, self.backend.support_object(), (*objects, entry), constants)
+        with self._stage("describe"):
+            manifest = self.manifest
+        return Artefact(manifest, support, (*objects, entry), constants)
 
     @cached_property
     def kernel_objects(self) -> tuple[bytes, ...]:
@@ -142,6 +165,7 @@ class Compilation:
                 [kernel.text for kernel in kernels],
                 lambda position: self._source(kernels[position]),
                 lambda done, total: self.progress("kernels", done, total),
+                self.watch,
             )
         return (*objects, *self._external_objects())
 
@@ -154,7 +178,7 @@ class Compilation:
     def _source(self, kernel: Kernel) -> str:
         """Schedules are ours: what is refused here is not the user's fault."""
         try:
-            return kernel.source(self.backend)
+            return kernel.source(self.backend, self.watch)
         except RelayError as error:
             raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
 
@@ -163,9 +187,35 @@ class Compilation:
         program = self.program
         most_arguments = max((len(each.parameters) for each in program.procedures), default=0)
         with_heap = (_heap_entry_spec(entry, most_arguments) for entry in program.entries)
-        entries = (*map(_entry_spec, program.functions), *with_heap)
+        straight = (_entry_spec(each, arena_of(each, self._result_bytes)) for each in program.functions)
         arities = tuple(len(entry.inputs) - 1 for entry in program.applying)
-        return Manifest(entries, self.provenance, self.backend.target, program.labels, program.data, arities)
+        return Manifest(
+            (*straight, *with_heap),
+            self.provenance,
+            self.backend.target,
+            program.labels,
+            program.data,
+            arities,
+            self._kernel_works,
+        )
+
+    @property
+    def _kernel_works(self) -> tuple[KernelWork, ...]:
+        uses = kernel_uses(self.program)
+        kernels = [self._kernels_by_name[name] for name in uses]
+        return tuple(
+            kernel_work(each.info.name, each.function, each.info.symbols, uses[each.info.name]) for each in kernels
+        )
+
+    @cached_property
+    def _kernels_by_name(self) -> dict[str, Kernel]:
+        return {kernel.info.name: kernel for kernel in self.kernels}
+
+    def _result_bytes(self, call: CallKernel) -> list[IntExpr]:
+        kernel = self._kernels_by_name[call.kernel]
+        known = dict(zip(kernel.info.symbols, call.extents, strict=True))
+        types = leaf_types(known_type(kernel.function.body))
+        return [substitute(size_bytes(each), known) for each in types]
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -173,17 +223,26 @@ class Compilation:
         return {"compiler": f"relay {VERSION}", "target": str(self.backend.target), "opt": str(self.opt_level)}
 
     @contextmanager
-    def _stage(self, name: str) -> Generator[None]:
+    def _stage(self, name: str) -> Generator[TimedPart]:
         """Times a stage; what breaks in it, other than by the user's fault, is a `CompilerBug` that names it."""
-        started = time.perf_counter()
         try:
-            yield
+            with self.watch.part(name) as part:
+                yield part
         except (RelayError, CompilerBug, MemoryError):
             raise
         except Exception as error:
             raise CompilerBug(name, f"{type(error).__name__}: {error}") from error
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+
+
+def _add_passes(stage: TimedPart, passes: Sequence[TimedPass]) -> None:
+    """The passes that ran, as parts of a stage; those of a sequence are parts of it."""
+    waiting = [(stage, each) for each in passes]
+    while waiting:
+        around, timed = waiting.pop(0)
+        part = around.part(timed.name)
+        part.seconds += timed.seconds
+        part.count += 1
+        waiting += [(part, each) for each in timed.parts]
 
 
 def _constant_bytes(program: Program) -> NDArray[np.uint8]:
@@ -195,7 +254,7 @@ def _constant_bytes(program: Program) -> NDArray[np.uint8]:
     return data
 
 
-def _entry_spec(function: ProgramFunction) -> EntrySpec:
+def _entry_spec(function: ProgramFunction, arena: tuple[ArenaBuffer, ...]) -> EntrySpec:
     return EntrySpec(
         name=function.name,
         inputs=tuple(TensorSpec(p.name, p.type.shape, p.type.dtype) for p in function.inputs),
@@ -204,6 +263,7 @@ def _entry_spec(function: ProgramFunction) -> EntrySpec:
         symbols=function.symbols,
         workspace_bytes=function.workspace_bytes,
         failures=function.failures,
+        arena=arena,
     )
 
 

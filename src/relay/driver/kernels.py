@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.stopwatch import Stopwatch, part_of
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
@@ -55,10 +56,14 @@ class Kernel:
     def schedule(self, backend: Backend) -> tuple[Step, ...]:
         return backend.schedule(self.group())
 
-    def loops(self, backend: Backend) -> PrimFunc:
+    def loops(self, backend: Backend, watch: Stopwatch | None = None) -> PrimFunc:
         """The scheduled kernel as loops, before they are made ready for emission."""
-        group = self.group()
-        function = lower_to_loops(group.outputs, group.inputs, backend.schedule(group), name=self.info.name)
+        with part_of(watch, "tensor expressions"):
+            group = self.group()
+        with part_of(watch, "schedule"):
+            steps = backend.schedule(group)
+        with part_of(watch, "lower to loops"):
+            function = lower_to_loops(group.outputs, group.inputs, steps, name=self.info.name)
         unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
         if unknown:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
@@ -69,13 +74,17 @@ class Kernel:
         shared = [function.parameters[position].name for position in self.info.in_place]
         return (("may_alias", ",".join((*shared, function.outputs[0].name))),) if shared else ()
 
-    def lowered(self, backend: Backend) -> PrimFunc:
+    def lowered(self, backend: Backend, watch: Stopwatch | None = None) -> PrimFunc:
         """The loops, ready for emission."""
-        return lower_loops(self.loops(backend))
+        loops = self.loops(backend, watch)
+        with part_of(watch, "passes over loops"):
+            return lower_loops(loops)
 
-    def source(self, backend: Backend) -> str:
-        """The kernel in the target's language."""
-        return backend.kernel_text(self.lowered(backend))
+    def source(self, backend: Backend, watch: Stopwatch | None = None) -> str:
+        """The kernel in the target's language. `watch` is told how long each step took."""
+        lowered = self.lowered(backend, watch)
+        with part_of(watch, "emit text"):
+            return backend.kernel_text(lowered)
 
 
 @dataclass(slots=True)

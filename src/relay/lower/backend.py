@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from relay.base.stopwatch import Stopwatch
 from relay.base.target import Target
 from relay.lower.group import Group
 from relay.lower.program import Program
@@ -42,10 +43,14 @@ class Backend(Protocol):
         ...
 
     def build_kernels(
-        self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
+        self,
+        keys: Sequence[str],
+        source: Callable[[int], str],
+        report: Callable[[int, int], None],
+        watch: Stopwatch | None = None,
     ) -> list[bytes]:
         """An object for each key. `source(i)` is asked for the text of kernel i only when no object of that key is
-        kept; `report(done, total)` is told of progress."""
+        kept; `report(done, total)` is told of progress, `watch` how long each step took."""
         ...
 
     def compile_program(self, program: Program) -> bytes:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from relay import te
 from relay.arith.expr import IntExpr, ceil_divide, minimum
+from relay.arith.expr import add as add_extents
+from relay.arith.expr import multiply as multiply_extents
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import Attributes
@@ -65,6 +68,15 @@ def _rule(run: RelationRun, attributes: AttentionAttributes) -> Type:  # noqa: A
         if extent != 1:
             run.equal(whole, extent, "an axis of `mask`", (3,), "it is as long as the scores, or 1")
     return TensorType((*query.shape[:-1], value.shape[-1]), dtype)
+
+
+def _products(attributes: AttentionAttributes, inputs: Sequence[Type], result: Type) -> IntExpr:  # noqa: ARG001
+    """Of queries with keys, and of weights with values: batch · m · n · (d + v)."""
+    query, key, value = (each for each in inputs[:3] if isinstance(each, TensorType))
+    rows: IntExpr = key.shape[-2]
+    for extent in query.shape[:-1]:
+        rows = multiply_extents(rows, extent)
+    return multiply_extents(rows, add_extents(query.shape[-1], value.shape[-1]))
 
 
 def _meaning(attributes: AttentionAttributes, query: Array, key: Array, value: Array, mask: Array) -> Array:
@@ -164,6 +176,7 @@ ATTENTION = define(
     precision=PrecisionRule.NARROW,
     support_level=10,
     formula=_formula,
+    multiply_adds=_products,
 )
 
 ATTENTIONS = (ATTENTION,)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.runtime.arena_map import ArenaMap, arena_map
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
 from relay.runtime.elf import ELF_MAGIC
@@ -22,7 +23,12 @@ from relay.runtime.heap_calls import HeapCalls
 from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, ResultSpec
 from relay.runtime.native import NativeCode, load_artefact_code, load_shared_library
+from relay.runtime.objects import pool_threads
+from relay.runtime.profiling import control_seconds, entry_seconds, kernel_profiles, record_runs, spans_of
+from relay.runtime.program_profile import ProgramProfile
 from relay.runtime.quick_call import REFUSED, QuickCall, Stopped, data_address, quick_call
+from relay.runtime.recording import RecordedCode, load_recorded_code
+from relay.runtime.roofline import Roofline, kept_roofline
 from relay.runtime.status import failure, shown_values
 from relay.runtime.stored import NativeFunction
 from relay.runtime.values import DataValue, RefValue
@@ -43,9 +49,11 @@ class Executable:
     load_code: Callable[[], NativeCode]
     artefact: Artefact | None = None
     exporter: Exporter | None = None
+    roofline: Callable[[int], Roofline | None] = kept_roofline
     _code: NativeCode | None = field(default=None, init=False)
     _entries: dict[str, EntryPoint] = field(default_factory=dict, init=False)
     _heap: list[HeapCalls] = field(default_factory=list, init=False)  # at most one is used
+    _recorded: RecordedCode | None = field(default=None, init=False)
 
     @property
     def code(self) -> NativeCode:
@@ -104,6 +112,50 @@ class Executable:
             )
         self.exporter(self.artefact, Path(path))
 
+    def profile(self, /, *positional: Any, runs: int = 20, function: str = "main", **named: Any) -> ProgramProfile:
+        """Run a function on arrays, once to warm up and then `runs` times, and tell where the time goes.
+
+        The native code is that of a call; it is loaded once more, with a recorder between the kernels. One thread at a
+        time may profile an executable. Calls have their effects: refs that are handed in are written by every run.
+
+        Raises `RelayError`: `bad-runs`, `cannot-profile`, `profile-too-long`, and what the call raises.
+        """
+        if runs < 1:
+            raise RelayError(rule="bad-runs", message="a profile needs runs", expected="1 or more", found=str(runs))
+        recorded = self._recorded_code()
+        inner = Executable(self.manifest, lambda: recorded.code)
+        point = inner[function]
+        done = record_runs(recorded.recorder, lambda: point(*positional, **named), runs)
+        threads = pool_threads()
+        roofline = self.roofline(threads)
+        arena = None if isinstance(point.spec.result, HeapResult) else point.arena(positional, named)
+        constant_bytes = 0 if self.artefact is None else self.artefact.constants.nbytes
+        program_bytes = constant_bytes + (0 if arena is None else arena.planned_bytes)
+        return ProgramProfile(
+            function,
+            str(self.manifest.target),
+            threads,
+            kernel_profiles(recorded, done, roofline, program_bytes),
+            tuple(map(entry_seconds, done.timed)),
+            tuple(map(control_seconds, done.timed)),
+            spans_of(done.shown, recorded.kernels, function),
+            roofline,
+            arena,
+            constant_bytes,
+        )
+
+    def _recorded_code(self) -> RecordedCode:
+        if self._recorded is None:
+            if self.artefact is None:
+                raise RelayError(
+                    rule="cannot-profile",
+                    message="a shared library cannot be profiled: its kernels are linked with what calls them",
+                    remedy="compile the model to an artefact (NAME.rlx), and profile that",
+                )
+            check_runs_here(self.manifest.target)
+            self._recorded = load_recorded_code(self.artefact)
+        return self._recorded
+
     def __reduce__(self) -> NoReturn:
         raise RelayError(
             rule="cannot-pickle",
@@ -150,6 +202,11 @@ class EntryPoint:
     @property
     def spec(self) -> EntrySpec:
         return self._spec
+
+    def arena(self, positional: Sequence[Any], named: Mapping[str, Any]) -> ArenaMap:
+        """What is where in the workspace of a call on such arrays. Raises what a call raises."""
+        arrays = bind_arguments(self._spec, positional, named)
+        return arena_map(self._spec, solve_symbols(self._spec, self._sources, arrays))
 
     def _quick_call(self, code: NativeCode) -> QuickCall | None:
         """For entries whose outputs are always the same: they need nothing but arrays that fit."""
@@ -237,9 +294,14 @@ def nest(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]]
     return tuple(nest(field, outputs) for field in result.fields)
 
 
-def instantiate(artefact: Artefact, exporter: Exporter | None = None) -> Executable:
-    """What an artefact in memory says, its native code loaded if it is for this machine."""
-    executable = Executable(artefact.manifest, lambda: load_artefact_code(artefact), artefact, exporter)
+def instantiate(
+    artefact: Artefact,
+    exporter: Exporter | None = None,
+    roofline: Callable[[int], Roofline | None] = kept_roofline,
+) -> Executable:
+    """What an artefact in memory says, its native code loaded if it is for this machine. `roofline` tells profiles the
+    limits of this machine, with so many threads."""
+    executable = Executable(artefact.manifest, lambda: load_artefact_code(artefact), artefact, exporter, roofline)
     if runs_here(artefact.manifest.target):
         _ = executable.code
     return executable

@@ -16,6 +16,7 @@ from relay.base.dtypes import DType
 from relay.base.target import Target
 from relay.runtime.extent_json import extent_from_json, extent_to_json
 from relay.runtime.value_types import DataSpec, ValueType, data_from_json, data_to_json, type_from_json, type_to_json
+from relay.runtime.work import ArenaBuffer, KernelWork, buffer_from_json, buffer_to_json, work_from_json, work_to_json
 
 FORMAT_VERSION = 1
 _MAX_DEPTH = 64
@@ -99,7 +100,8 @@ class EntrySpec:
     """One callable of the artefact.
 
     `symbols` are the dimension symbols that inputs determine, in the order in which the native entry takes them.
-    `failures[k]` is what went wrong when the native entry returns `k + 1`.
+    `failures[k]` is what went wrong when the native entry returns `k + 1`. `arena`: what is where in the
+    workspace.
     """
 
     name: str
@@ -109,6 +111,7 @@ class EntrySpec:
     symbols: tuple[Symbol, ...]
     workspace_bytes: IntExpr
     failures: tuple[str, ...] = ()
+    arena: tuple[ArenaBuffer, ...] = ()
 
     @property
     def native_symbol(self) -> str:
@@ -124,7 +127,8 @@ class EntrySpec:
 class Manifest:
     """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
     on. `labels` are the kinds of objects on the heaps of its calls, by number; `data` the data types of its inputs.
-    `arities` are the numbers of arguments of functions that cross its border, which `relay_entry_apply$N` calls."""
+    `arities` are the numbers of arguments of functions that cross its border, which `relay_entry_apply$N` calls.
+    `kernels` tell the work of each kernel that is called."""
 
     entries: tuple[EntrySpec, ...]
     provenance: Mapping[str, str]
@@ -132,6 +136,7 @@ class Manifest:
     labels: tuple[Label, ...] = ()
     data: tuple[DataSpec, ...] = ()
     arities: tuple[int, ...] = ()
+    kernels: tuple[KernelWork, ...] = ()
 
     def entry(self, name: str) -> EntrySpec:
         for entry in self.entries:
@@ -155,6 +160,7 @@ class Manifest:
                 "symbols": [symbol.name for symbol in entry.symbols],
                 "workspace_bytes": extent_to_json(entry.workspace_bytes),
                 "failures": list(entry.failures),
+                **({"arena": list(map(buffer_to_json, entry.arena))} if entry.arena else {}),
             }
             for entry in self.entries
         ]
@@ -170,6 +176,8 @@ class Manifest:
             document["data"] = list(map(data_to_json, self.data))
         if self.arities:
             document["arities"] = list(self.arities)
+        if self.kernels:
+            document["kernels"] = list(map(work_to_json, self.kernels))
         return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
@@ -191,6 +199,7 @@ class Manifest:
             labels = tuple(map(_label_from_json, document.get("labels", [])))
             data = tuple(map(data_from_json, document.get("data", [])))
             arities = tuple(map(int, document.get("arities", [])))
+            kernels = tuple(map(work_from_json, document.get("kernels", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
                 rule="bad-manifest",
@@ -198,7 +207,7 @@ class Manifest:
                 found=f"{type(error).__name__}: {error}",
                 remedy="the file is damaged or is not an artefact; compile the model again",
             ) from error
-        return Manifest(entries, provenance, target, labels, data, arities)
+        return Manifest(entries, provenance, target, labels, data, arities, kernels)
 
 
 def _size_from_json(value: Any, symbols: Mapping[str, Symbol]) -> IntExpr:
@@ -276,4 +285,5 @@ def _entry_from_json(value: Any) -> EntrySpec:
         symbols=tuple(symbols.values()),
         workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),
+        arena=tuple(buffer_from_json(each, symbols) for each in value.get("arena", [])),
     )

@@ -63,15 +63,19 @@ class NativeCode:
         return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address(symbol))
 
 
+def exported_symbols(manifest: Manifest) -> list[str]:
+    """What the objects of an artefact export that Python calls."""
+    symbols = [entry.native_symbol for entry in manifest.entries]
+    if manifest.labels:
+        symbols += HEAP_SYMBOLS
+    return symbols + [symbol(arity) for arity in manifest.arities for symbol in (apply_symbol, host_symbol)]
+
+
 def load_artefact_code(artefact: Artefact) -> NativeCode:
     """Load the objects of an artefact into this process."""
     constants: NDArray[np.uint8] = artefact.constants
-    symbols = [entry.native_symbol for entry in artefact.manifest.entries]
-    if artefact.manifest.labels:
-        symbols += HEAP_SYMBOLS
-    symbols += [symbol(arity) for arity in artefact.manifest.arities for symbol in (apply_symbol, host_symbol)]
     support = load_support(artefact.support)
-    objects = load_objects(artefact.objects, symbols, support.addresses)
+    objects = load_objects(artefact.objects, exported_symbols(artefact.manifest), support.addresses)
     library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}
 
     def address(symbol: str) -> int:

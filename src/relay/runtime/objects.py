@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import llvmlite.binding as llvm
 
-from relay.base.diagnostics import RelayError
+from relay.base.diagnostics import CompilerBug, RelayError
 
 SUPPORT_SYMBOLS = (
     "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads",
@@ -99,6 +99,11 @@ class _Linker:
         if self._support is not None and count:
             ctypes.CFUNCTYPE(None, ctypes.c_int32)(self._support.address("relay_set_num_threads"))(count)
 
+    def threads(self) -> int:
+        if self._support is None:
+            raise CompilerBug("runtime", "the thread pool is asked before it is loaded")
+        return int(ctypes.CFUNCTYPE(ctypes.c_int32)(self._support.address("relay_num_threads"))())
+
 
 @cache
 def _linker() -> _Linker:
@@ -123,3 +128,8 @@ def load_support(image: bytes) -> LoadedObjects:
 def set_pool_threads(count: int) -> None:
     """Let the process's thread pool use `count` threads, now and when it is loaded."""
     _linker().set_threads(count)
+
+
+def pool_threads() -> int:
+    """How many threads the process's pool uses, once a support library has been loaded."""
+    return _linker().threads()

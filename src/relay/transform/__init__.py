@@ -28,7 +28,6 @@ from relay.transform.fold_scale_axis import fold_scale_axis as FoldScaleAxis
 from relay.transform.forward_fold_scale_axis import forward_fold_scale_axis as ForwardFoldScaleAxis
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
-from relay.transform.infer_type import infer_type as InferType
 from relay.transform.inline import inline as Inline
 from relay.transform.instruments import (
     DumpChanges,
@@ -63,6 +62,7 @@ from relay.transform.simplify_inference import simplify_inference as SimplifyInf
 from relay.transform.simplify_known_cases import simplify_known_cases as SimplifyKnownCases
 from relay.transform.specialize_functions import specialize_functions as SpecializeFunctions
 from relay.transform.to_mixed_precision import to_mixed_precision as ToMixedPrecision
+from relay.transform.type_inference import type_inference as InferType
 
 __all__ = [
     "A_NORMAL_FORM",

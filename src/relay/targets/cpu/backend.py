@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from relay.base.stopwatch import Stopwatch, part_of
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
 from relay.lower.group import Group
@@ -67,18 +68,27 @@ class CpuBackend:
         return emit_program(program, self.target)
 
     def build_kernels(
-        self, keys: Sequence[str], source: Callable[[int], str], report: Callable[[int, int], None]
+        self,
+        keys: Sequence[str],
+        source: Callable[[int], str],
+        report: Callable[[int, int], None],
+        watch: Stopwatch | None = None,
     ) -> list[bytes]:
         cache = KernelCache.from_environment()
-        machine = replace(self.target, heap="reused")  # kernels know no heap
-        names = [cache_key(f"{compiler_fingerprint()}\n{machine}\n{key}", machine) for key in keys]
-        found = [None if cache is None else cache.get(name) for name in names]
-        missing = [position for position, image in enumerate(found) if image is None]
+        with part_of(watch, "look up in the cache") as looked_up:
+            machine = replace(self.target, heap="reused")  # kernels know no heap
+            names = [cache_key(f"{compiler_fingerprint()}\n{machine}\n{key}", machine) for key in keys]
+            found = [None if cache is None else cache.get(name) for name in names]
+            missing = [position for position, image in enumerate(found) if image is None]
+            looked_up.note = f"{len(keys) - len(missing)} of {len(keys)} kernels found"
         with KernelCompiler(self.target, cache) as compiler:
             for done, position in enumerate(missing):
                 report(len(keys) - len(missing) + done, len(keys))
                 compiler.submit(source(position))
-            made = compiler.results() if missing else []
+            with part_of(watch, "wait for LLVM"):
+                made = compiler.results() if missing else []
+        if watch is not None and missing:
+            watch.beside(f"LLVM, {compiler.worker_count} workers", compiler.busy_seconds, len(missing))
         for position, image in zip(missing, made, strict=True):
             found[position] = image
             if cache is not None:

@@ -14,6 +14,7 @@ import select
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +97,7 @@ class Job:
     image: bytes | None = None
     message: str = ""
     from_cache: bool = False
+    seconds: float = 0.0
 
 
 class KernelCompiler:
@@ -106,7 +108,8 @@ class KernelCompiler:
                 compiler.submit(emit_kernel(func, target))
             objects = compiler.results()
 
-    `worker_count` of 0 compiles everything in this process; None takes one worker for each processor.
+    `worker_count` of 0 compiles everything in this process; None takes one worker for each processor. `busy_seconds`
+    is how long workers compiled, all of them together, and the first text waits for its worker to start.
     """
 
     def __init__(
@@ -120,7 +123,7 @@ class KernelCompiler:
         self._target = target
         self._words = machine_words(target)
         self._cache = cache
-        self._worker_count = min(WORKERS_AT_MOST, usable_cpus()) if worker_count is None else worker_count
+        self.worker_count = min(WORKERS_AT_MOST, usable_cpus()) if worker_count is None else worker_count
         self._command = command
         self._timeout_seconds = reply_timeout_seconds
         self._jobs: list[Job] = []
@@ -145,7 +148,7 @@ class KernelCompiler:
             job = self._by_key[key] = Job(text, key, opt)
             job.image = None if self._cache is None else self._cache.get(key)
             job.from_cache = job.image is not None
-            if job.image is None and self._worker_count:
+            if job.image is None and self.worker_count:
                 self._enqueue(job)
         self._jobs.append(job)
 
@@ -160,6 +163,10 @@ class KernelCompiler:
         self._keep()
         return [job.image or b"" for job in self._jobs]
 
+    @property
+    def busy_seconds(self) -> float:
+        return sum(job.seconds for job in self._by_key.values())
+
     def _keep(self) -> None:
         fresh = [job for job in self._by_key.values() if not job.from_cache]
         if self._cache is None or not fresh:
@@ -171,7 +178,7 @@ class KernelCompiler:
 
     def _enqueue(self, job: Job) -> None:
         self._pending.put(job)
-        if len(self._threads) < self._worker_count:
+        if len(self._threads) < self.worker_count:
             thread = threading.Thread(target=self._serve, name="relay-compile", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -189,7 +196,9 @@ class KernelCompiler:
         try:
             worker = Worker(self._command, self._timeout_seconds)
             while (job := self._pending.get()) is not None:
+                started = time.perf_counter()
                 taken, reply = worker.compile(job.text, self._words, job.opt)
+                job.seconds = time.perf_counter() - started
                 if taken:
                     job.image = reply
                 else:

@@ -6,13 +6,13 @@ Floating point: EXACT.
 
 from __future__ import annotations
 
-from relay.infer import infer_type as inference
+from relay.infer.infer_type import infer_type
 from relay.ir.module import IRModule
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 
 
 @module_pass("InferType", level=0)
-def infer_type(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+def type_inference(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Find the types of all expressions."""
-    return inference.infer_type(module)
+    return infer_type(module)
