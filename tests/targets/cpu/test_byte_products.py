@@ -40,7 +40,16 @@ SHAPES = (
 
 @pytest.fixture(params=MACHINES)
 def machine(request: pytest.FixtureRequest) -> str:
-    text = MACHINES[request.param]
+    return _playable(request.param)
+
+
+@pytest.fixture(params=["vnni", "avx2", "baseline"])
+def usual_machine(request: pytest.FixtureRequest) -> str:
+    return _playable(request.param)
+
+
+def _playable(name: str) -> str:
+    text = MACHINES[name]
     if not supports(resolve(Target.parse(text))):
         pytest.skip("the host cannot run this")
     return f"{text} -num-threads=1" if "num-threads" not in text else text
@@ -76,7 +85,7 @@ def test_dense(machine: str, dtype: str) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
-def test_extreme_sums(machine: str) -> None:
+def test_extreme_sums(usual_machine: str) -> None:
     """The largest products there are; sums of 140,000 of them wrap around."""
     bodies, arguments, wanted = [], {}, []
     for dtype, value, depth in (("int8", -128, 140_000), ("uint8", 255, 70_001), ("int8", 127, 9), ("uint8", 255, 64)):
@@ -88,12 +97,12 @@ def test_extreme_sums(machine: str) -> None:
         exact = value * np.array([-128, 127, -1], np.int64) * depth
         wanted.append(np.broadcast_to(exact.astype(np.int32), (2, 3)))
     assert int(wanted[0][0, 0]) == 128 * 128 * 140_000 - 2**32  # it did wrap
-    for found, expected in zip(results(machine, bodies, arguments), wanted, strict=True):
+    for found, expected in zip(results(usual_machine, bodies, arguments), wanted, strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", NARROW)
-def test_other_matrices(machine: str, dtype: str) -> None:
+def test_other_matrices(usual_machine: str, dtype: str) -> None:
     x, y = bytes_of(dtype, 2, 5, 11), bytes_of("int8", 11, 19, seed=1)
     variable = relay.var("x", shape=x.shape, dtype=dtype)
     flat = relay.var("row", shape=(11,), dtype=dtype)
@@ -104,7 +113,7 @@ def test_other_matrices(machine: str, dtype: str) -> None:
         relay.nn.batch_matmul(variable, relay.const(np.stack([y.T, y.T + 1])), out_dtype="int32"),
         relay.nn.dense(flat, relay.const(y.T.copy()), out_dtype="int32"),
     ]
-    found = results(machine, bodies, {"x": x, "row": x[0, 0]})
+    found = results(usual_machine, bodies, {"x": x, "row": x[0, 0]})
     wanted = exact_product(x, y)
     for each in found[:3]:
         np.testing.assert_array_equal(each, wanted)
@@ -123,13 +132,13 @@ CONVOLUTIONS = (  # channels, outputs, kernel, strides, padding, dilation
 
 
 @pytest.mark.parametrize("dtype", NARROW)
-def test_convolutions(machine: str, dtype: str) -> None:
+def test_convolutions(usual_machine: str, dtype: str) -> None:
     bodies, arguments, wanted = [], {}, []
     for channels, outputs, kernel, strides, padding, dilation in CONVOLUTIONS:
         x, w = bytes_of(dtype, 2, channels, 9, 13), bytes_of("int8", outputs, channels, *kernel, seed=1)
         attributes = {"strides": strides, "padding": padding, "dilation": dilation, "out_dtype": "int32"}
         reference = relay.nn.conv2d(relay.const(x.astype(np.int32)), relay.const(w.astype(np.int32)), **attributes)
-        exact = np.asarray(relay.build(relay.Function([], reference), machine)())
+        exact = np.asarray(relay.build(relay.Function([], reference), usual_machine)())
         planar = relay.var(f"p{len(bodies)}", shape=x.shape, dtype=dtype)
         last = relay.var(f"l{len(bodies)}", shape=(2, 9, 13, channels), dtype=dtype)
         arguments |= {planar.name_hint: x, last.name_hint: np.ascontiguousarray(x.transpose(0, 2, 3, 1))}
@@ -137,12 +146,12 @@ def test_convolutions(machine: str, dtype: str) -> None:
         hwio = relay.const(np.ascontiguousarray(w.transpose(2, 3, 1, 0)))
         bodies.append(relay.nn.conv2d(last, hwio, data_layout="NHWC", kernel_layout="HWIO", **attributes))
         wanted += [exact, exact.transpose(0, 2, 3, 1)]
-    for found, expected in zip(results(machine, bodies, arguments), wanted, strict=True):
+    for found, expected in zip(results(usual_machine, bodies, arguments), wanted, strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", NARROW)
-def test_quantized_layers(machine: str, dtype: str) -> None:
+def test_quantized_layers(usual_machine: str, dtype: str) -> None:
     """Bias, scale, rounding, clipping and the conversion to bytes go with the product; the next layer reads bytes."""
     x, w, v = bytes_of(dtype, 1, 6, 7, 5), bytes_of("int8", 18, 6, 3, 3, seed=1), bytes_of("int8", 9, 18, 1, 1, seed=2)
     bias = np.random.default_rng(3).integers(-3000, 3000, (18, 1, 1)).astype(np.int32)
@@ -155,7 +164,7 @@ def test_quantized_layers(machine: str, dtype: str) -> None:
     variable = relay.var("x", shape=x.shape, dtype=dtype)
     first = relay.nn.conv2d(variable, relay.const(w), padding=(1, 1), out_dtype="int32") + relay.const(bias)
     second = relay.nn.conv2d(requantized(first), relay.const(v), out_dtype="int32")
-    (found,) = results(machine, [requantized(second)], {"x": x})
+    (found,) = results(usual_machine, [requantized(second)], {"x": x})
     sums = exact_convolution(x, w, 1) + bias
     middle = requantize(sums, low, high)
     np.testing.assert_array_equal(found, requantize(exact_convolution(middle, v, 0), low, high).astype(dtype))
