@@ -8,7 +8,8 @@
 Each value is kept in the layouts in which it is needed, and converted at most once to each. Operators follow by their
 layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
 changed, the others get their inputs back as they were. Constant weights are packed in blocks of output channels (the
-packing folds); `nn.dense` on a constant weight becomes `nn.contrib_dense_pack`. Other products get their second matrix
+packing folds); `nn.dense` on a constant weight becomes `nn.contrib_dense_pack`. Products of bytes are taken four at a
+time (`byte_products.py`). Other products get their second matrix
 with columns innermost, by a transposition of its own.
 """
 
