@@ -41,7 +41,7 @@ fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 g
 	$(BIN)/python -m tests.targets.cpu.campaign
 	$(BIN)/python -m tests.transform.every_pass
 
-bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, PyTorch and JAX
+bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, OpenVINO, PyTorch and JAX
 	$(BIN)/python -m benchmarks
 
 clean:

@@ -1,54 +1,124 @@
-"""Run the benchmarks and keep their figures.
+"""Run the benchmarks and keep their figures. `docs/benchmarks.md` says how to read them.
 
-python -m benchmarks                       all of them, into benchmarks/results/
-python -m benchmarks networks --only resnet18 encoder
-python -m benchmarks recurrent --only charrnn
-python -m benchmarks startup
+python -m benchmarks                       all suites but the ablation, into benchmarks/results/
+python -m benchmarks operators --only conv gemm --threads 2
+python -m benchmarks networks --only resnet18 --peers onnxruntime openvino
+python -m benchmarks recurrent             models as programs: generation, recurrent layers, trees
+python -m benchmarks startup               import, compilation, loading, peak memory, in fresh processes
+python -m benchmarks memory                the planned workspace against its lower bound
 python -m benchmarks ablation              what each pass is worth: a table, a plot and a page
+python -m benchmarks compare               the figures in benchmarks/results/ against those of the last commit
+python -m benchmarks compare OLD.json NEW.json
+
+What is run in part (--only, --peers, --threads, --quick) is printed, and kept only where --output says.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
-import platform
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-import llvmlite.binding as llvm
+from rich.console import Console
 
-from benchmarks import ablation, networks, recurrent, startup
+from benchmarks.changes import compare_files, compare_with_last_commit
+from benchmarks.figures import Figure, Quantity, Record, to_json
+from benchmarks.machine import machine
+from benchmarks.showing import bars_of, failures_of, plot_bars, quantities_of, table_of
+from relay.testing.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = {
-    "networks": networks.measure,
-    "recurrent": recurrent.measure,
-    "startup": startup.measure,
-    "ablation": ablation.measure,
-}
+SUITES = ("operators", "networks", "recurrent", "startup", "memory")
+THREADS = (1, 2)
+QUICK_ROUNDS = 3
+WIDTH = 170
 
 
-def machine() -> dict[str, object]:
-    """What the figures were taken on, by features: names of virtual machines' processors say little."""
-    features = llvm.get_host_cpu_features()
-    wide = [name for name in ("avx2", "fma", "avx512f", "avx512vnni", "amx-bf16") if features.get(name)]
-    return {"system": platform.system(), "machine": platform.machine(), "features": wide}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser("benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("suite", nargs="*", choices=[[], *SUITES], help="default: all")
-    parser.add_argument("--only", nargs="*", default=None, help="names of models (default: all)")
-    parser.add_argument("--seconds", type=float, default=8.0, help="for each model and thread count (default: 8)")
-    parser.add_argument("--no-save", action="store_true", help="only print")
-    options = parser.parse_args()
+def main(words: Sequence[str]) -> None:
+    if words[:1] == ["compare"]:
+        _compare(words[1:])
+        return
+    options = _options(words)
     for name in options.suite or SUITES:
-        figures = SUITES[name](options)
-        if not options.no_save:
-            RESULTS.mkdir(exist_ok=True)
-            path = RESULTS / f"{name}.json"
-            path.write_text(json.dumps({"machine": machine(), "figures": figures}, indent=1) + "\n")
-            print(f"kept in {path}")
+        path = Path(options.output) if options.output else RESULTS / f"{name}.json"
+        found, complete = _collect(importlib.import_module(f"benchmarks.{name}").measure(options))
+        _keep(name, found, path if complete else path.with_suffix(".partial.json"), options.no_save)
+        if not complete:
+            return
+
+
+def _collect(records: Iterable[Any]) -> tuple[list[Any], bool]:
+    """What there is until the end, or until someone presses Ctrl-C; and which it was."""
+    found: list[Any] = []
+    try:
+        for each in records:
+            found.append(each)  # what came before an interruption stays
+    except KeyboardInterrupt:
+        return found, False
+    return found, True
+
+
+def _keep(name: str, found: list[Any], path: Path, no_save: bool) -> None:
+    if name == "ablation":  # it shows and plots by itself
+        text = json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n"
+    else:
+        _show(found)
+        text = to_json(machine(), found)
+    if no_save:
+        return
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    if name != "ablation" and (groups := bars_of(found)):
+        plot_bars(groups, path.with_suffix(".png"), name)
+    print(f"kept in {path}")
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("suite", nargs="*", choices=[[], *SUITES, "ablation"], help="default: all but the ablation")
+    parser.add_argument("--only", nargs="*", metavar="NAME", help="beginnings of the names of models and operators")
+    parser.add_argument("--threads", nargs="*", type=int, default=list(THREADS), help="thread counts (default: 1 2)")
+    parser.add_argument("--peers", nargs="*", choices=tuple(PEERS), help="default: all that are installed")
+    parser.add_argument("--seconds", type=float, default=8.0, help="for each model and thread count (default: 8)")
+    parser.add_argument("--quick", action="store_true", help="the smallest programs, three rounds: does it all work?")
+    parser.add_argument("--output", metavar="FILE.json", help="where to keep the figures, and beside it the plot")
+    parser.add_argument("--no-save", action="store_true", help="only print")
+    options = parser.parse_args(words)
+    if options.output and len(options.suite) != 1:
+        parser.error("--output is for one suite")
+    in_part = options.quick or options.only or options.peers or tuple(options.threads) != THREADS
+    options.no_save = options.no_save or bool(in_part and not options.output)
+    options.rounds = QUICK_ROUNDS if options.quick else None
+    return options
+
+
+def _show(records: list[Record]) -> None:
+    console = Console(width=WIDTH)
+    if any(isinstance(each, Figure) for each in records):
+        console.print(table_of(records))
+    if any(isinstance(each, Quantity) for each in records):
+        console.print(quantities_of(records))
+    if (failures := failures_of(records)) is not None:
+        console.print(failures)
+
+
+def _compare(words: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser("benchmarks compare", description="Figures against older ones, by their ratios.")
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="OLD.json NEW.json", help="default: HEAD's and those here"
+    )
+    files = parser.parse_args(words).files
+    if not files:
+        compare_with_last_commit(RESULTS)
+    elif len(files) == 2:
+        compare_files(*files)
+    else:
+        parser.error("give two files, or none")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

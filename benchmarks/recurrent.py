@@ -15,12 +15,12 @@ import numpy as np
 import onnxruntime
 import torch
 from onnx import TensorProto, helper, numpy_helper
-from rich.console import Console
-from rich.table import Table
+from rich.progress import track
 
 import relay
 from benchmarks import translation, trees
-from relay.testing.measure import REST_S, interleaved, ratio
+from benchmarks.figures import RELAY, Quantity, Record
+from benchmarks.workloads import measure_calls
 from relay.testing.programs import char_rnn, recurrent_cells
 
 CHARACTERS, LENGTH, INPUTS = 100, 32, 128
@@ -28,38 +28,18 @@ THREADS = (1, 2)
 Calls = Mapping[str, Callable[[], Any]]
 
 
-def measure(options: argparse.Namespace) -> list[dict[str, object]]:
-    """One row a model, peer and thread count: peer time ÷ our time."""
-    rows: list[dict[str, object]] = []
-    table = Table("model", "threads", "relay ms (min)", "peer", "peer ms (min)", "times as fast", "quartiles", "minima")
-    for name, make in _models():
-        if options.only and not any(name.startswith(each) for each in options.only):
-            continue
-        for threads in THREADS:
+def measure(options: argparse.Namespace) -> Iterator[Record]:
+    """A record a model, thread count and peer; and the cost of a call."""
+    chosen = {name: make for name, make in _models() if name.startswith(tuple(options.only or ("",)))}
+    if options.quick:
+        chosen = {"charrnn_h128": chosen["charrnn_h128"]}
+    for name, make in track(list(chosen.items()), "recurrent", transient=True):
+        for threads in options.threads:
             relay.set_num_threads(threads)
             torch.set_num_threads(threads)
-            timings = interleaved(make(threads), options.seconds, pause_s=REST_S if threads > 1 else 0.0)
-            ours = timings.pop("relay")
-            for peer, theirs in timings.items():
-                compared = ratio(theirs, ours)
-                rows.append(
-                    {
-                        "model": name, "threads": threads, "peer": peer, "relay_ms": ours.median_s * 1e3,
-                        "relay_min_ms": ours.minimum_s * 1e3, "peer_ms": theirs.median_s * 1e3,
-                        "peer_min_ms": theirs.minimum_s * 1e3, "ratio": compared.median,
-                        "quartiles": [compared.low, compared.high], "ratio_of_minima": compared.of_minima,
-                    }
-                )  # fmt: skip
-                table.add_row(
-                    name, str(threads), f"{ours.median_s * 1e3:.3f} ({ours.minimum_s * 1e3:.3f})", peer,
-                    f"{theirs.median_s * 1e3:.3f} ({theirs.minimum_s * 1e3:.3f})", f"{compared.median:.2f}",
-                    f"{compared.low:.2f}–{compared.high:.2f}", f"{compared.of_minima:.2f}",
-                )  # fmt: skip
+            yield from measure_calls(name, threads, make(threads), options)
     microseconds = call_microseconds()
-    rows.append({"model": "a call with three arrays", "microseconds": microseconds})
-    table.add_row("a call with three arrays", "1", f"{microseconds / 1e3:.4f}", "", "", "", "", "")
-    Console(width=140).print(table)
-    return rows
+    yield Quantity("a call with three arrays", "time", RELAY, microseconds, "µs")
 
 
 def _models() -> Iterator[tuple[str, Callable[[int], Calls]]]:
@@ -68,8 +48,8 @@ def _models() -> Iterator[tuple[str, Callable[[int], Calls]]]:
     for kind in ("lstm", "gru"):
         for hidden in (128, 256, 512):
             yield f"{kind}_h{hidden}", lambda threads, kind=kind, hidden=hidden: _layer(kind, hidden, threads)
-    yield f"translation_h{translation.HIDDEN}", lambda _: _checked(translation.candidates())
-    yield f"treelstm_h{trees.HIDDEN}", lambda _: _checked(trees.candidates())
+    yield f"translation_h{translation.HIDDEN}", lambda _: translation.candidates()
+    yield f"treelstm_h{trees.HIDDEN}", lambda _: trees.candidates()
 
 
 def call_microseconds() -> float:
@@ -78,16 +58,6 @@ def call_microseconds() -> float:
     executable = relay.build(relay.Function([x, y, z], relay.add(x, relay.multiply(y, z))))
     arrays = [np.ones(16, np.float32)] * 3
     return min(timeit.repeat(lambda: executable(*arrays), number=20_000, repeat=9)) / 20_000 * 1e6
-
-
-def _checked(calls: Calls) -> Calls:
-    """The calls, after all were seen to give the same."""
-    results = {name: [np.asarray(each) for each in call()] for name, call in calls.items()}
-    for name, found in results.items():
-        for one, other in zip(found, results["relay"], strict=True):
-            if not np.allclose(one.reshape(-1), other.reshape(-1), rtol=1e-3, atol=1e-4):
-                raise SystemExit(f"{name} and relay disagree")
-    return calls
 
 
 # ------------------------------------------------------------------------------------------------------- generation
@@ -110,13 +80,11 @@ def _generation(hidden: int, threads: int) -> Calls:
 
     session = _session(_generation_loop(weights, hidden), threads)
     feed = {"h0": np.zeros((1, hidden), np.float32), "first": np.array([1], np.int64)}
-    return _checked(
-        {
-            "relay": lambda: executable(*arguments)[1:],
-            "torch eager": eager,
-            "onnxruntime Loop": lambda: session.run(None, feed),
-        }
-    )
+    return {
+        "relay": lambda: executable(*arguments)[1:],
+        "torch eager": eager,
+        "onnxruntime Loop": lambda: session.run(None, feed),
+    }
 
 
 def _generation_loop(weights: Mapping[str, np.ndarray[Any, Any]], hidden: int) -> bytes:
@@ -174,7 +142,7 @@ def _layer(kind: str, hidden: int, threads: int) -> Calls:
 
     session = _session(_layer_model(kind, weights, hidden), threads)
     feed = {"x": xs[:, None]}
-    return _checked({"relay": ours, "torch.nn": eager, "onnxruntime": lambda: session.run(None, feed)})
+    return {"relay": ours, "torch.nn": eager, "onnxruntime": lambda: session.run(None, feed)}
 
 
 def _layer_model(kind: str, weights: Mapping[str, np.ndarray[Any, Any]], hidden: int) -> bytes:

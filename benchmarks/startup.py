@@ -1,76 +1,89 @@
-"""What is waited for before the first result: import, cold and warm compilation, loading. Fresh processes, paired."""
+"""What is waited for before the first result, and the memory that it takes: import, cold and warm compilation, loading.
+
+Every measurement is a fresh process (`benchmarks.fresh`), and those who are compared take turns.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+import numpy as np
+from rich.progress import track
 
-IMPORT_ROUNDS = 15
+from benchmarks import fresh
+from benchmarks.figures import RELAY, Failure, Quantity, Record
+from benchmarks.network_programs import NETWORKS, SMALL
+from benchmarks.workloads import Workload, told
+from relay.testing.measure import quartiles
+from relay.testing.peers import installed_peers
 
-_COMPILE = """
-import sys, time, json
-sys.path.insert(0, {examples!r})
-from onnx_models import build
-data = build({model!r}).SerializeToString()
-started = time.perf_counter()
-import relay
-relay.frontend.from_onnx, relay.build
-imported = time.perf_counter()
-module, params = relay.frontend.from_onnx(data)
-executable = relay.build(module, params=params, opt_level=3)
-compiled = time.perf_counter()
-executable.save({artefact!r})
-saved = time.perf_counter()
-relay.load({artefact!r})
-print(json.dumps([imported - started, compiled - imported, time.perf_counter() - saved]))
-"""
+MODELS = ("resnet18", "resnet50", "bert_base_s128", "gpt2_decode_p127")
+IMPORT_ROUNDS, ROUNDS = 15, 3
+OURS = ("compile, cold", "relay-compile"), ("compile, warm", "relay-compile"), ("load", RELAY)
+Samples = dict[tuple[str, str], list[float]]  # by quantity and who
 
 
-def measure(options: argparse.Namespace) -> dict[str, object]:
-    """Seconds of `import relay` over `import numpy`, and of compiling models with an empty and a filled cache."""
-    over_numpy = _import_over_numpy()
-    table = Table("what", "seconds")
-    table.add_row("import relay over import numpy (median of pairs)", f"{over_numpy:.4f}")
-    figures: dict[str, object] = {"import_over_numpy_s": over_numpy}
-    for model in options.only or ("resnet18", "resnet50", "encoder"):
-        with tempfile.TemporaryDirectory() as folder:
-            _, cold, _ = _compile(model, folder)
-            imports, warm, load = _compile(model, folder)
-        figures[model] = {"imports_s": imports, "cold_s": cold, "warm_s": warm, "load_s": load}
-        table.add_row(f"import what compiles {model}", f"{imports:.2f}")
-        table.add_row(f"compile {model}, cold", f"{cold:.2f}")
-        table.add_row(f"compile {model}, warm", f"{warm:.2f}")
-        table.add_row(f"load {model}", f"{load:.4f}")
-    Console().print(table)
-    return figures
+def measure(options: argparse.Namespace) -> Iterator[Record]:
+    """Seconds and bytes: of importing relay (over NumPy, in pairs), and of models, by relay and by peers."""
+    yield _import_over_numpy(1 if options.quick else IMPORT_ROUNDS)
+    chosen = {"encoder_s16": SMALL["encoder_s16"]} if options.quick else {name: NETWORKS[name] for name in MODELS}
+    for name in options.only or chosen:
+        yield from _model(name, {**NETWORKS, **SMALL}[name](), options)
 
 
-def _import_over_numpy() -> float:
-    differences = [_import_s("numpy, relay") - _import_s("numpy") for _ in range(IMPORT_ROUNDS)]
-    return statistics.median(differences)
+def _import_over_numpy(rounds: int) -> Quantity:
+    environment = _environment(None)
+
+    def seconds(names: str) -> float:
+        return fresh.run("import", names, environment=environment)["import"]
+
+    differences = [seconds("numpy,relay") - seconds("numpy") for _ in range(rounds)]
+    return Quantity("relay", "import, over NumPy", RELAY, statistics.median(differences), "s", quartiles(differences))
 
 
-def _import_s(modules: str) -> float:
-    code = f"import time; t = time.perf_counter(); import {modules}; print(time.perf_counter() - t)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return float(done.stdout)
+def _model(name: str, workload: Workload, options: argparse.Namespace) -> Iterator[Record]:
+    samples: Samples = {}
+    failed: dict[str, str] = {}
+    peers = [peer for peer in options.peers or installed_peers() if peer not in workload.without]
+    for _ in track(range(1 if options.quick else ROUNDS), name, transient=True):
+        with tempfile.TemporaryDirectory() as path:
+            folder = Path(path)
+            (folder / "model.onnx").write_bytes(workload.model)
+            np.savez(folder / "inputs.npz", **workload.inputs)
+            words = str(folder / "model.onnx"), str(folder)
+            for kind, action in OURS:
+                _note(samples, kind, RELAY, fresh.run(action, *words, environment=_environment(folder)))
+            for peer in peers:
+                if peer not in failed:
+                    try:
+                        _note(samples, "compile, cold", peer, fresh.run(peer, *words, environment=_environment(folder)))
+                    except RuntimeError as error:
+                        failed[peer] = told(error)
+    processors = len(os.sched_getaffinity(0))
+    for (quantity, who), found in samples.items():
+        unit = "MB" if quantity.startswith("peak memory") else "s"
+        yield Quantity(name, quantity, who, statistics.median(found), unit, quartiles(found))
+    for peer, reason in failed.items():
+        yield Failure(name, processors, peer, reason)
 
 
-def _compile(model: str, folder: str) -> tuple[float, float, float]:
-    """Seconds of importing the compiler and the importer, of compiling, and of loading the artefact."""
-    examples = str(Path(__file__).resolve().parents[1] / "examples")
-    code = _COMPILE.format(examples=examples, model=model, artefact=f"{folder}/model.rlx")
-    environment = {**os.environ, "RELAY_CACHE_DIR": f"{folder}/cache"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-    imports, compiled, loaded = json.loads(done.stdout)
-    return imports, compiled, loaded
+def _note(samples: Samples, kind: str, who: str, stages: Mapping[str, float]) -> None:
+    """The quantities of one process. What relay loads has no like at peers, so it has names of its own."""
+    for stage, value in stages.items():
+        scaled = value / 1e6 if stage == "peak memory" else value
+        quantity = {"compile": kind, "load": kind}.get(stage, f"{stage}, {kind}")
+        samples.setdefault((quantity, who), []).append(scaled)
+
+
+def _environment(folder: Path | None) -> dict[str, str]:
+    """With caches of their own, and bytecode as an installed package has it."""
+    environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    if folder is not None:
+        environment |= {"RELAY_CACHE_DIR": str(folder / "cache"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor")}
+    return environment

@@ -18,6 +18,7 @@ from relay.base.dtypes import DType
 from relay.cli.main import COMMANDS, main
 from relay.driver import compilation
 from relay.runtime.roofline import MemoryLevel, Roofline
+from relay.testing.peers import PEERS
 from tests.driver.processes import environment, relay_command
 from tests.driver.programs import LAYER, WEIGHT, layer, layer_result, rows
 from tests.messages import check_message
@@ -287,7 +288,7 @@ MISTAKES = {
     "profile-unknown-extent": ["profile", "layer.relay", "--extent", "batch=4"],
     "bad-bench-extent": ["bench", "layer.relay", "--extent", "n"],
     "unknown-bench-extent": ["bench", "layer.relay", "--extent", "batch=4"],
-    "pytorch-on-onnx": ["bench", "mlp.onnx", "--against", "pytorch"],
+    "pytorch-on-text": ["bench", "layer.relay", "--against", "pytorch"],
 }
 
 
@@ -319,7 +320,7 @@ USAGE = {
     "unknown-command": (["build", "m.onnx"], ["build", *COMMANDS]),
     "unknown-option": (["show", "m.relay", "--fast"], ["--fast"]),
     "unknown-stage": (["show", "m.relay", "--stage", "hlo"], ["--stage", "hlo", *STAGES]),
-    "unknown-peer": (["bench", "m.relay", "--against", "tvm"], ["--against", "onnxruntime", "pytorch"]),
+    "unknown-peer": (["bench", "m.relay", "--against", "tvm"], ["--against", *PEERS]),
     "unknown-level": (["show", "m.relay", "-O9"], ["-O", "0, 1, 2, 3, 4"]),
     "no-output": (["compile", "m.relay"], ["-o/--output"]),
     "no-model": (["run"], ["model"]),

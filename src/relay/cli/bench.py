@@ -49,7 +49,9 @@ def _measure(
 ) -> dict[str, Any]:
     candidates: dict[str, Call] = {"relay": lambda: executable(**inputs)}
     if options.against:
-        candidates[options.against] = PEERS[options.against](Path(options.peer_model or options.model), inputs, threads)
+        candidates[options.against] = PEERS[options.against].make_call(
+            Path(options.peer_model or options.model), inputs, threads
+        )
     set_num_threads(threads)
     timings = interleaved(candidates, options.seconds, pause_s=REST_S if threads != 1 else 0.0)
     ours = timings["relay"]

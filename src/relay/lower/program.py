@@ -85,7 +85,8 @@ class ValueParameter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramFunction:
-    """One entry. Its instructions run in order; a failed check ends it."""
+    """One entry. Its instructions run in order; a failed check ends it. `largest_live_bytes` are those of values of
+    known sizes that are alive at once: what any plan of the workspace needs."""
 
     name: str
     inputs: tuple[Parameter, ...]
@@ -95,6 +96,7 @@ class ProgramFunction:
     workspace_bytes: IntExpr
     instructions: tuple[Instruction, ...]
     failures: tuple[str, ...] = ()
+    largest_live_bytes: int = 0
 
     def __str__(self) -> str:
         head = f"function {self.name}({', '.join(map(str, self.inputs))}) -> ({', '.join(map(str, self.outputs))})"

@@ -4,6 +4,7 @@ from relay.testing import (
     dcgan,
     densenet,
     dqn,
+    gpt2,
     inception_v3,
     layers,
     mlp,
@@ -13,9 +14,10 @@ from relay.testing import (
     transformer,
     vgg,
 )
+from relay.testing.onnx_form import to_onnx
 from relay.testing.workload import create_workload
 
 __all__ = [
-    "create_workload", "dcgan", "densenet", "dqn", "inception_v3", "layers", "mlp", "mobilenet", "resnet",
-    "squeezenet", "transformer", "vgg",
+    "create_workload", "dcgan", "densenet", "dqn", "gpt2", "inception_v3", "layers", "mlp", "mobilenet", "resnet",
+    "squeezenet", "to_onnx", "transformer", "vgg",
 ]  # fmt: skip

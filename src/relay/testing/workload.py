@@ -26,8 +26,8 @@ def network(body: Expr) -> Function:
     return Function(free_vars(body), body)
 
 
-def create_workload(net: Function, seed: int = 0) -> tuple[IRModule, Parameters]:
-    """`(module whose @main is net, a value for each parameter but the first)`.
+def create_workload(net: Function, seed: int = 0, inputs: int = 1) -> tuple[IRModule, Parameters]:
+    """`(module whose @main is net, a value for each parameter but the first)`, or but the first `inputs`.
 
     Weights are normal with variance 2 / fan-in (He et al. 2015, 1502.01852, section 2.2), an eighth of that where a
     residual sum follows, so that activations stay near 1 through the depth; gamma and variance are near 1, the other
@@ -35,7 +35,7 @@ def create_workload(net: Function, seed: int = 0) -> tuple[IRModule, Parameters]
     """
     random = np.random.default_rng(seed)
     spreads = _weight_deviations(net)
-    return IRModule.from_expr(net), {var.name_hint: _value(var, spreads, random) for var in net.params[1:]}
+    return IRModule.from_expr(net), {var.name_hint: _value(var, spreads, random) for var in net.params[inputs:]}
 
 
 def _value(var: Var, spreads: dict[str, float], random: np.random.Generator) -> NDArray[Any]:

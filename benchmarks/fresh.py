@@ -1,0 +1,101 @@
+"""What a fresh process does: each measurement is a run of this file, which prints one line of JSON.
+
+python -m benchmarks.fresh import numpy,relay              seconds of the import
+python -m benchmarks.fresh relay-compile MODEL FOLDER      compiles an ONNX file, and saves the artefact in a folder
+python -m benchmarks.fresh relay MODEL FOLDER              loads that artefact and calls it
+python -m benchmarks.fresh onnxruntime MODEL FOLDER        the same by a peer, from the ONNX file
+
+Nothing is imported before the clock starts but what reads the clock.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(*words: str, environment: dict[str, str]) -> dict[str, float]:
+    """What a fresh process measured. Raises `RuntimeError` with its last line of error, where it failed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.fresh", *words],
+        capture_output=True, text=True, check=False, env=environment, cwd=ROOT,
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["no message"])[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main(action: str, *words: str) -> dict[str, float]:
+    started = time.perf_counter()
+    if action == "import":
+        for name in words[0].split(","):
+            importlib.import_module(name)
+        return {"import": time.perf_counter() - started}
+    model, folder = Path(words[0]), Path(words[1])
+    found = {"relay-compile": _compile, "relay": _load}.get(action)
+    stages = found(model, folder) if found else _peer(action, model, folder)
+    return {"until first result": time.perf_counter() - started, "peak memory": _peak_bytes(), **stages}
+
+
+def _compile(model: Path, folder: Path) -> dict[str, float]:
+    started = time.perf_counter()
+    relay: Any = importlib.import_module("relay")
+    _ = relay.frontend.from_onnx, relay.build  # names are loaded when they are used
+    imported = time.perf_counter()
+    module, params = relay.frontend.from_onnx(model)
+    executable = relay.build(module, params=params, opt_level=3)
+    compiled = time.perf_counter()
+    executable(*_inputs(folder).values())
+    called = time.perf_counter()
+    peak = _peak_bytes()  # without what saving takes
+    executable.save(folder / "model.rlx")
+    stages = {"import": imported - started, "compile": compiled - imported, "first call": called - compiled}
+    return {**stages, "until first result": called - started, "peak memory": peak}
+
+
+def _load(_model: Path, folder: Path) -> dict[str, float]:
+    started = time.perf_counter()
+    relay: Any = importlib.import_module("relay")
+    _ = relay.load
+    imported = time.perf_counter()
+    executable = relay.load(folder / "model.rlx")
+    loaded = time.perf_counter()
+    executable(*_inputs(folder).values())
+    return {"import": imported - started, "load": loaded - imported, "first call": time.perf_counter() - loaded}
+
+
+def _peer(name: str, model: Path, folder: Path) -> dict[str, float]:
+    """From the file to the first result."""
+    started = time.perf_counter()
+    peers: Any = importlib.import_module("relay.testing.peers")
+    importlib.import_module(peers.PEERS[name].package)
+    imported = time.perf_counter()
+    call = peers.PEERS[name].make_call(model, _inputs(folder), len(os.sched_getaffinity(0)))
+    made = time.perf_counter()
+    call()
+    return {"import": imported - started, "compile": made - imported, "first call": time.perf_counter() - made}
+
+
+def _inputs(folder: Path) -> dict[str, Any]:
+    numpy: Any = importlib.import_module("numpy")
+    with numpy.load(folder / "inputs.npz") as file:
+        return {name: file[name] for name in file.files}
+
+
+def _peak_bytes() -> float:
+    """The most that this process ever had resident, mapped files included."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = (each for each in lines if each.startswith("VmHWM:"))
+    return float(line.split()[1]) * 1024
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))

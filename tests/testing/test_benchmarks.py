@@ -1,0 +1,110 @@
+"""The benchmarks: the smallest rows of the suites run, are kept and compared; and what a comparison marks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks import operator_programs, workloads
+from benchmarks.__main__ import main
+from benchmarks.changes import changes
+from benchmarks.figures import Failure, Figure, Quantity, best_figures, from_json, to_json
+
+from relay.testing.peers import PEERS
+
+PEER = ("--peers", "onnxruntime", "--threads", "1")
+
+FIGURE = Figure(
+    "conv", 1, "onnxruntime", 1.0, (0.9, 1.1), 1.0, 2.0, (1.9, 2.1), 1.8, 2.0, (1.9, 2.1), 1.8, 5, 1e-7, 100.0, 3.0
+)  # fmt: skip
+FAILURE = Failure("conv", 1, "jax", "RelayError: no")
+QUANTITY = Quantity("resnet50", "compile, cold", "relay", 2.0, "s", (1.9, 2.2))
+
+
+@pytest.mark.parametrize(("suite", "name"), [
+    ("operators", "layernorm_128x768"), ("operators", "sum_axis0"), ("networks", "gpt2_small"),
+    ("networks", "encoder_s16"), ("memory", "resnet18_64"), ("startup", "encoder_s16"),
+])  # fmt: skip
+def test_a_suite_runs_and_its_figures_are_kept_and_compared(suite, name, tmp_path, capsys):
+    kept = tmp_path / "kept.json"
+    main([suite, "--quick", "--only", name, *PEER, "--output", str(kept)])
+    assert name in capsys.readouterr().out
+    records = from_json(kept.read_text())
+    assert records
+    assert not [each for each in records if isinstance(each, Failure)]
+    assert all(each.relative_error < 1e-5 for each in records if isinstance(each, Figure))
+    assert json.loads(kept.read_text())["machine"]["processors"] >= 1
+    if suite != "memory":  # which has no peer
+        assert (tmp_path / "kept.png").read_bytes().startswith(b"\x89PNG")
+    main(["compare", str(kept), str(kept)])
+    assert not {"better", "worse", "gone", "fails"} & set(capsys.readouterr().out.split())
+
+
+def test_what_is_run_in_part_is_not_kept_among_the_results(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.__main__.RESULTS", tmp_path)
+    main(["memory", "--quick", "--only", "encoder_s16"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_fails_or_gives_something_else_is_recorded(monkeypatch, capsys):
+    def refuses(*_):
+        raise NotImplementedError("no such operator\nat length")
+
+    broken = {"openvino": refuses, "torch-compile": lambda *_: lambda: [np.zeros(3)]}
+    workload = replace(operator_programs.OPERATORS["layernorm_128x768"](), natural=broken)
+    options = type("", (), {"threads": [1], "peers": ["onnxruntime", *broken], "seconds": 0.1, "rounds": 2})
+    records = list(workloads.measure_workloads({"norm": lambda: workload}, options))
+    failures = {each.peer: each.failure for each in records if isinstance(each, Failure)}
+    assert failures == {
+        "openvino": "NotImplementedError: no such operator",
+        "torch-compile": "its result is another one: relative error inf",
+    }  # fmt: skip
+    assert [each.peer for each in records if isinstance(each, Figure)] == ["onnxruntime"]
+
+
+def test_a_model_that_we_cannot_compile_is_recorded(capsys):
+    workload = workloads.Workload(b"no model", {})
+    options = type("", (), {"threads": [1, 2], "peers": ["onnxruntime"], "seconds": 0.1, "rounds": 2})
+    records = workloads.measure_workloads({"broken": lambda: workload}, options)
+    assert [(each.threads, each.peer) for each in records] == [(1, "relay"), (2, "relay")]
+
+
+def test_records_survive_json():
+    records = [FIGURE, FAILURE, QUANTITY]
+    assert from_json(to_json({}, records)) == records
+    with pytest.raises(ValueError, match="form 1, not 2"):
+        from_json('{"machine": {}, "figures": []}')
+
+
+def test_the_best_peer_is_the_fastest():
+    slower = replace(FIGURE, peer="pytorch", peer_ms=3.0, ratio=1.5)
+    assert best_figures([slower, FIGURE, FAILURE]) == {("conv", 1): FIGURE}
+
+
+@pytest.mark.parametrize(("now", "mark"), [
+    (replace(FIGURE, ratio=1.05), ""),
+    (replace(FIGURE, ratio=1.3, quartiles=(1.2, 1.4)), "better"),
+    (replace(FIGURE, ratio=0.7, quartiles=(0.6, 0.8)), "worse"),
+    (replace(FIGURE, threads=2), "new"),
+    (replace(QUANTITY, value=2.1), ""),
+    (replace(QUANTITY, value=1.0, quartiles=(0.9, 1.1)), "better"),
+    (replace(QUANTITY, value=3.0, quartiles=(2.9, 3.1)), "worse"),
+    (Failure("conv", 1, "relay", "CompilerBug: broken"), "fails"),
+])  # fmt: skip
+def test_a_change_is_marked_where_the_spreads_do_not_meet(now, mark):
+    rows = changes([FIGURE, FAILURE, QUANTITY], [now])
+    marks = [row[-1] for row in rows if row[0] != "geometric mean" and row[-1] != "gone"]
+    assert marks == [mark]
+
+
+def test_what_is_gone_is_said():
+    assert ("conv, 1 T", "", "", "", "", "gone") in changes([FIGURE], [])
+
+
+def test_every_peer_is_a_choice(capsys):
+    with pytest.raises(SystemExit):
+        main(["operators", "--peers", "tvm"])
+    said = capsys.readouterr().err
+    assert all(peer in said for peer in PEERS)
