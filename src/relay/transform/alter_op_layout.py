@@ -9,7 +9,8 @@ Each value is kept in the layouts in which it is needed, and converted at most o
 layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
 changed, the others get their inputs back as they were. Constant weights are packed in blocks of output channels (the
 packing folds); `nn.conv2d_transpose` with one becomes plain convolutions (`transposed_convolution`), and `nn.dense`
-`nn.contrib_dense_pack`. Other products get their second matrix with columns innermost, by a transposition of its own.
+`nn.contrib_dense_pack`. Products of bytes are taken four at a time (`byte_products`). Other products get their second
+matrix with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ from relay.ops.layout_rule import (
 )
 from relay.ops.layout_transform import layout_transform
 from relay.ops.layouts import parse_layout
-from relay.ops.matmul import contrib_dense_pack, matmul
+from relay.ops.matmul import DENSE, contrib_dense_pack, matmul
 from relay.ops.record import OperatorRecord
-from relay.ops.shape import reshape
+from relay.ops.shape import reshape, squeeze
 from relay.ops.transpose import transpose
+from relay.transform.byte_products import BYTE_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
@@ -117,7 +119,11 @@ class Layouts:
                 versions = self.converted if _rank(expr) == _RANK else self.originals
                 versions[id(expr)] = new
                 return
-            product = self._packed_dense(expr) or self._columns_innermost(expr, expr.op.operator)
+            product = (
+                self._by_words(expr, expr.op.operator)
+                or self._packed_dense(expr)
+                or self._columns_innermost(expr, expr.op.operator)
+            )
             if product is not None:
                 self.originals[id(expr)] = product
                 return
@@ -167,6 +173,8 @@ class Layouts:
         extents = kernel.extents(type_.shape) if isinstance(type_, TensorType) else {}
         if not isinstance(type_, TensorType) or not isinstance(extents["O"], int):
             return None
+        if not self.kernel_layout and takes_words(self.preferences, expr):
+            return self._conv2d_by_words(expr, attributes, self.preferred(data))
         kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
         if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
             return None  # channels of a group fill no vectors: these lie along space
@@ -262,6 +270,26 @@ class Layouts:
         if isinstance(source, tuple):
             source = with_known_type(Tuple(source, span=data.span))
         return call(record, (source, *map(self.plain, expr.args[1:])), attrs)
+
+    def _by_words(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """A product of bytes with one constant matrix, or a convolution of them in NHWC; None for others."""
+        if self.kernel_layout or record not in BYTE_PRODUCTS or not takes_words(self.preferences, expr):
+            return None
+        data, weight = expr.args
+        attributes = expr.attrs
+        if isinstance(attributes, Conv2DAttributes):
+            fits = attributes.data_layout == "NHWC" and attributes.out_layout in ("", "NHWC")
+            return self._conv2d_by_words(expr, attributes, self.plain(data)) if fits else None
+        matrix = self.plain(weight)
+        if _rank(weight) == _BATCHED:
+            matrix = squeeze(matrix, (0,))
+        if not getattr(attributes, "transpose_b", record is DENSE):
+            matrix = transpose(matrix, (1, 0))
+        return dense_by_words(self.plain(data), matrix, self.preferences.dense_blocks)
+
+    def _conv2d_by_words(self, expr: Call, attributes: Conv2DAttributes, data: Expr) -> Expr:
+        weight = layout_transform(self.plain(expr.args[1]), attributes.kernel_layout, "OHWI")
+        return conv2d_by_words(data, weight, attributes, self.preferences.conv2d_kernel_blocks)
 
     def _packed_dense(self, expr: Call) -> Expr | None:
         blocks = self.preferences.dense_blocks
