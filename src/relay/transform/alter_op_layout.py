@@ -121,6 +121,7 @@ class Layouts:
                 return
             product = (
                 self._by_words(expr, expr.op.operator)
+                or self._packed_conv2d(expr, expr.op.operator)
                 or self._packed_dense(expr)
                 or self._columns_innermost(expr, expr.op.operator)
             )
@@ -290,6 +291,26 @@ class Layouts:
     def _conv2d_by_words(self, expr: Call, attributes: Conv2DAttributes, data: Expr) -> Expr:
         weight = layout_transform(self.plain(expr.args[1]), attributes.kernel_layout, "OHWI")
         return conv2d_by_words(data, weight, attributes, self.preferences.conv2d_kernel_blocks)
+
+    def _packed_conv2d(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """A convolution whose data have the preferred layout already, with its constant kernel packed."""
+        attributes = expr.attrs
+        if self.kernel_layout or not self.preferences.conv2d_data or not isinstance(attributes, Conv2DAttributes):
+            return None
+        _, weight = expr.args
+        type_, kernel = weight.checked_type, parse_layout(attributes.kernel_layout)
+        is_plain = record.name == "nn.conv2d" and attributes.data_layout == self.preferences.conv2d_data
+        if not is_plain or kernel.blocks or not isinstance(weight, Constant) or not isinstance(type_, TensorType):
+            return None
+        extents = kernel.extents(type_.shape)
+        ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
+        layout = self._kernel_layout(attributes, ordered, True)
+        if layout in (attributes.kernel_layout, _OF_FEW_CHANNELS):
+            return None
+        space = tuple(extent for extent in ordered.shape[2:] if isinstance(extent, int))
+        attrs = _changed(attributes, kernel_layout=layout, channels=extents["O"], kernel_size=space)
+        packed = layout_transform(self.plain(weight), kernel.text, layout)
+        return call(record, (self.plain(expr.args[0]), packed), attrs)
 
     def _packed_dense(self, expr: Call) -> Expr | None:
         blocks = self.preferences.dense_blocks
