@@ -56,6 +56,8 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
         return kind(name, data.draw(st.sampled_from(["global", "local", "register"])))
     if kind in (te.ComputeInline, te.ComputeRoot):
         return kind(name)
+    if kind is te.LeaveGap:
+        return te.LeaveGap(name, data.draw(SIZES))
     if kind is te.Bind:
         return te.Bind(name, data.draw(loop), "threadIdx.x")
     if kind is te.Pragma:

@@ -15,7 +15,7 @@ from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewrite_value, scalar_indices
 from relay.te.placement import OUTSIDE, Placement, Placements, Storage, is_single
-from relay.te.prefetch import prefetched
+from relay.te.prefetch import claimed, prefetched
 from relay.te.schedule.step import refused
 from relay.te.state import AtRoot, Loop, Stage, State
 from relay.te.tensor import Tensor
@@ -136,14 +136,13 @@ class Nests:
     def _prefetches(self, placed: Placement, loop: Loop) -> list[Stmt]:
         """What an iteration of `loop` asks for ahead of time."""
         made: list[Stmt] = []
+        inside = placed.inside
+        here = next(depth for depth, x in enumerate(inside) if x.symbol is loop.symbol)
+        inner = {x.symbol: x.extent for x in inside[here + 1 :]}
         for wanted in placed.stage.prefetches:
             if wanted.loop != loop.name:
                 continue
-            inside = placed.inside
-            here = next(depth for depth, x in enumerate(inside) if x.symbol is loop.symbol)
-            ahead = [
-                depth for depth, x in enumerate(inside[:here]) if (x.stage, x.loop) == (wanted.target, wanted.ahead)
-            ]
+            ahead = [d for d, x in enumerate(inside[:here]) if (x.stage, x.loop) == (wanted.target, wanted.ahead)]
             if not ahead:
                 raise refused(
                     f"cannot prefetch in loop `{loop.name}` of `{placed.stage.name}`: it is not inside "
@@ -153,9 +152,11 @@ class Nests:
             loads = [load for load in placed.stage.reads() if load.buffer is wanted.buffer]
             local = [self._translated(load, placed.axis_values) for load in loads]
             reads = list(dict.fromkeys(scalar_indices(load) for load in local if isinstance(load, Load)))
-            inner = {x.symbol: x.extent for x in inside[here + 1 :]}
             buffer = self._stored(wanted.buffer).buffer
             made += prefetched(buffer, reads, inside[ahead[0]], inside[ahead[0] + 1 : here + 1], inner)
+        if loop.name in placed.stage.claims:
+            for storage, written in zip(placed.storage, self._indices(placed, placed.axis_values), strict=True):
+                made += claimed(storage.buffer, written, inner)
         return made
 
     def _with_attached(self, stage: Stage, loop: Loop, body: Stmt) -> Stmt:

@@ -285,6 +285,8 @@ def _storage(
         else:
             kept = region[: stage.operation.rank(component)]
             shape = tuple(_allocated(part.width) for part in kept)
+            if shape and stage.gap:
+                shape = (*shape[:-1], add(shape[-1], stage.gap))
             _check_scope(stage, shape)
             made.append(Storage(Buffer(buffer.name, shape, buffer.dtype, stage.scope), tuple(x.low for x in kept)))
     return tuple(made)

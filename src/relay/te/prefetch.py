@@ -7,6 +7,7 @@ the next iteration will read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from relay.arith.expr import IntExpr, Symbol, add, ceil_divide, free_symbols, multiply, substitute
 from relay.base.diagnostics import RelayError
@@ -18,8 +19,8 @@ from relay.tir.expr import Call, Load, imm
 from relay.tir.stmt import Evaluate, Stmt
 
 LINE_BYTES = 64
-SECOND_LEVEL = 2
-"""The cache that lines are brought into: they are needed soon, but not next."""
+FIRST_LEVEL, SECOND_LEVEL = 3, 2
+"""The caches that lines are brought into: what is written next, and what is read soon, but not next."""
 
 
 def prefetched(
@@ -53,10 +54,26 @@ def prefetched(
     return [_prefetch(buffer, next_low, multiply(add(multiply(number, share), part), line)) for part in range(share)]
 
 
-def _prefetch(buffer: Buffer, low: tuple[IntExpr, ...], elements: IntExpr) -> Stmt:
+def claimed(buffer: Buffer, written: tuple[IntExpr, ...], running: Mapping[Symbol, IntExpr]) -> list[Stmt]:
+    """A prefetch to write of each cache line of the elements `written` while the loops `running` go.
+
+    These are rows along the last axis, of constant number and length. Raises `RelayError` (`schedule-prefetch`).
+    """
+    parts = [range_of(index, running) for index in written]
+    low = [part.low for part in parts if part is not None]
+    widths = [part.width for part in parts if part is not None and isinstance(part.width, int)]
+    if len(widths) < len(parts) or not parts:
+        raise _refused(buffer, "a part of it of constant size written at a time", f"[{', '.join(map(str, written))}]")
+    line = max(1, LINE_BYTES // buffer.dtype.item_bytes)
+    rows = product(*(range(width + 1) for width in widths[:-1]), range(0, widths[-1] + 1, line))
+    return [_prefetch(buffer, tuple(map(add, low, offsets)), 0, write=True) for offsets in rows]
+
+
+def _prefetch(buffer: Buffer, low: tuple[IntExpr, ...], elements: IntExpr, write: bool = False) -> Stmt:
     """Only the address matters, so elements beyond the last axis' extent are those of the next row."""
+    level = imm(FIRST_LEVEL if write else SECOND_LEVEL, DType.INT32)
     load = Load(buffer, (*low[:-1], add(low[-1], elements)))
-    return Evaluate(Call("prefetch", (load, imm(0, DType.INT32), imm(SECOND_LEVEL, DType.INT32)), DType.INT32))
+    return Evaluate(Call("prefetch", (load, imm(int(write), DType.INT32), level), DType.INT32))
 
 
 def _contiguous(

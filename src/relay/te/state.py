@@ -120,6 +120,10 @@ class Stage(Named):
     scope: Scope = Scope.GLOBAL
     intrinsic: Intrinsic | None = None
     prefetches: tuple[Prefetching, ...] = ()
+    claims: tuple[str, ...] = ()
+    """Loops each iteration of which asks for what it writes."""
+    gap: int = 0
+    """How many elements more than a row has there is room for in the buffers."""
 
     def loop(self, name: str) -> Loop:
         """The loop of that name. Raises `RelayError` (`schedule-unknown-loop`)."""
@@ -179,13 +183,16 @@ class State:
             words += [f"{key}={value}" for key, value in loop.annotations]
             yield f"{indent}for {loop.name}" + (f": {', '.join(words)}" if words else "")
             indent += "  "
+            if loop.name in stage.claims:
+                yield f"{indent}prefetch {stage.outputs[0].name} to write"
             for prefetching in stage.prefetches:
                 if prefetching.loop == loop.name:
                     yield f"{indent}prefetch {prefetching.buffer.name} of the next {prefetching.ahead}"
             for other in self.attached(stage, loop):
                 yield from self._lines(other, indent)
         scope = "" if stage.scope is Scope.GLOBAL else f" in {stage.scope}"
-        yield f"{indent}{stage.name}{scope}" + (f" by {stage.intrinsic.name}" if stage.intrinsic else "")
+        gap = f", rows {stage.gap} elements apart" if stage.gap else ""
+        yield f"{indent}{stage.name}{scope}{gap}" + (f" by {stage.intrinsic.name}" if stage.intrinsic else "")
 
     def producer(self, buffer: Buffer) -> Stage | None:
         return next((stage for stage in self.stages if buffer in stage.outputs), None)

@@ -8,8 +8,8 @@
 Each value is kept in the layouts in which it is needed, and converted at most once to each. Operators follow by their
 layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
 changed, the others get their inputs back as they were. Constant weights are packed in blocks of output channels (the
-packing folds); `nn.dense` on a constant weight becomes `nn.contrib_dense_pack`. Other products get their second matrix
-with columns innermost, by a transposition of its own.
+packing folds); `nn.conv2d_transpose` with one becomes plain convolutions (`transposed_convolution`), and `nn.dense`
+`nn.contrib_dense_pack`. Other products get their second matrix with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.conv import CONV2D, Conv2DAttributes
+from relay.ops.conv_transpose import Conv2DTransposeAttributes
 from relay.ops.layout_rule import (
     AxisAttribute,
     Broadcasting,
@@ -41,9 +42,11 @@ from relay.ops.transpose import transpose
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
+from relay.transform.transposed_convolution import as_convolutions
 
 _RANK = 4
 _FEW_ROWS = 4
+_OF_FEW_CHANNELS = "HWIO"
 _BATCHED = 3  # axes of a batch of matrices
 
 
@@ -127,6 +130,10 @@ class Layouts:
             return None
         if isinstance(expr.attrs, Conv2DAttributes) and record.name == "nn.conv2d":
             return self._conv2d(expr, expr.attrs, record)
+        if isinstance(expr.attrs, Conv2DTransposeAttributes):
+            spread = self._conv2d_transpose(expr, expr.attrs)
+            if spread is not None:
+                return spread
         drops_axes = isinstance(record.layout, AxisAttribute) and record.layout.drops_axes
         if not isinstance(expr.checked_type, TensorType) or (_rank(expr) != _RANK and not drops_axes):
             return None
@@ -161,6 +168,8 @@ class Layouts:
         if not isinstance(type_, TensorType) or not isinstance(extents["O"], int):
             return None
         kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
+        if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
+            return None  # channels of a group fill no vectors: these lie along space
         same = kernel_layout == attributes.kernel_layout
         packed = self.plain(weight) if same else layout_transform(self.plain(weight), kernel.text, kernel_layout)
         space = (extents["H"], extents["W"])
@@ -174,11 +183,38 @@ class Layouts:
         )
         return call(record, (self.preferred(data), packed), attrs)
 
+    def _conv2d_transpose(self, expr: Call, attributes: Conv2DTransposeAttributes) -> Expr | None:
+        """A transposed convolution as plain ones, in the preferred layout; None where it stays what it is."""
+        data, weight = expr.args
+        type_ = expr.checked_type
+        if self.kernel_layout or attributes.data_layout != self.source or not isinstance(type_, TensorType):
+            return None
+        if self.preferences.conv2d_data != "NHWC" or not isinstance(weight.checked_type, TensorType):
+            return None
+        result = TensorType(tuple(type_.shape[axis] for axis in self.order), type_.dtype)
+
+        def convolve(kernel: Expr, padding: tuple[int, int, int, int]) -> Expr:
+            shape = kernel.checked_type
+            assert isinstance(shape, TensorType)
+            plain = Conv2DAttributes(padding=padding, out_dtype=attributes.out_dtype)
+            layout = self._kernel_layout(plain, shape, True)
+            packed = layout_transform(kernel, "OIHW", layout)
+            taps = tuple(extent for extent in shape.shape[2:] if isinstance(extent, int))
+            described = _changed(
+                plain, channels=shape.shape[0], kernel_size=taps, data_layout="NHWC", kernel_layout=layout
+            )
+            return call(CONV2D, (self.preferred(data), packed), described)
+
+        return as_convolutions(weight, attributes, result, convolve)
+
     def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
         outputs, per_group = weight.shape[0], weight.shape[1]
-        if attributes.groups > 1:
-            return "HWOI" if per_group == 1 else "HWIO"
         blocks = self.preferences.conv2d_kernel_blocks
+        if attributes.groups > 1:
+            if not isinstance(outputs, int) or per_group == 1 or not is_constant:
+                return "HWOI" if per_group == 1 else _OF_FEW_CHANNELS
+            blocks = tuple(block for block in blocks if (outputs // attributes.groups) % block == 0)
+            return f"OHWI{blocks[0]}o" if blocks else _OF_FEW_CHANNELS
         if not is_constant or not blocks or not isinstance(outputs, int):
             return "HWIO"
         return f"OHWI{fitting_block(blocks, outputs)}o"

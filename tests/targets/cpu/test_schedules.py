@@ -126,12 +126,12 @@ def test_schedule(make: Callable[[], relay.Expr]) -> None:
 def test_tail_of_a_tile_stays_in_registers() -> None:
     """24 channels are one vector and a half: the accumulators of both are registers, and no product is masked.
 
-    Of the 28 accumulators LLVM's allocation may leave one in memory.
+    Of the 28 accumulators LLVM's allocation may leave two in memory.
     """
     body = convolution_of_few_channels()
     function = relay.Function(relay.analysis.free_vars(body), body)
     compilation = compiled(function)
-    kernel = compilation.kernel("fused_nn_conv2d")
+    (kernel,) = compilation.kernels
     products = [
         line
         for line in compilation.backend.assembly(kernel.source(compilation.backend)).splitlines()
@@ -139,4 +139,4 @@ def test_tail_of_a_tile_stays_in_registers() -> None:
     ]
     assert len(products) >= 28 * 4
     assert not [line for line in products if "{%k" in line]
-    assert len([line for line in products if "(%rsp" in line]) * 28 <= len(products)
+    assert len([line for line in products if "(%rsp" in line]) * 14 <= len(products)

@@ -8,9 +8,11 @@ from relay.te.schedule.compute_at import ComputeAt
 from relay.te.schedule.compute_inline import ComputeInline
 from relay.te.schedule.compute_root import ComputeRoot
 from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.leave_gap import LeaveGap
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
 from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.prefetch_stores import PrefetchStores
 from relay.te.schedule.reduce_together import ReduceTogether
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
@@ -24,7 +26,9 @@ from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
 
 __all__ = [
-    "STEP_TYPES", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot", "Fuse", "Parallel",
-    "Pragma", "Prefetch", "RFactor", "ReduceTogether", "Reorder", "ScheduleBuilder", "SetScope", "Split", "Step",
+    "STEP_TYPES", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot", "Fuse",
+    "LeaveGap", "Parallel",
+    "Pragma", "Prefetch", "PrefetchStores", "RFactor", "ReduceTogether", "Reorder", "ScheduleBuilder",
+    "SetScope", "Split", "Step",
     "Tensorize", "Tile", "Unroll", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
 ]  # fmt: skip

@@ -11,9 +11,11 @@ from relay.te.schedule.compute_at import ComputeAt
 from relay.te.schedule.compute_inline import ComputeInline
 from relay.te.schedule.compute_root import ComputeRoot
 from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.leave_gap import LeaveGap
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
 from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.prefetch_stores import PrefetchStores
 from relay.te.schedule.reduce_together import ReduceTogether
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
@@ -120,6 +122,12 @@ class ScheduleBuilder:
 
     def prefetch(self, stage: str, loop: str, tensor: str, target: str, ahead: str) -> None:
         self.add(Prefetch(stage, loop, tensor, target, ahead))
+
+    def leave_gap(self, stage: str, elements: int) -> None:
+        self.add(LeaveGap(stage, elements))
+
+    def prefetch_stores(self, stage: str, loop: str) -> None:
+        self.add(PrefetchStores(stage, loop))
 
     def _adding(self, step: Step) -> str:
         """The name of the stage that `step` adds."""

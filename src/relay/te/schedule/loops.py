@@ -18,7 +18,7 @@ def check_plain(state: State, stage: Stage, loop: Loop, action: str) -> None:
             found=f"a loop that is {loop.kind}",
             remedy=f"{action} it first, and set the kind of the new loop afterwards",
         )
-    if any(prefetching.loop == loop.name for prefetching in stage.prefetches):
+    if loop.name in (*(prefetching.loop for prefetching in stage.prefetches), *stage.claims):
         raise refused(
             f"cannot {action} loop `{loop.name}` of `{stage.name}`: it prefetches",
             remedy=f"{action} it before asking for prefetches in it",

@@ -20,9 +20,11 @@ from relay.te.schedule.compute_at import ComputeAt
 from relay.te.schedule.compute_inline import ComputeInline
 from relay.te.schedule.compute_root import ComputeRoot
 from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.leave_gap import LeaveGap
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
 from relay.te.schedule.prefetch import Prefetch
+from relay.te.schedule.prefetch_stores import PrefetchStores
 from relay.te.schedule.reduce_together import ReduceTogether
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
@@ -36,12 +38,14 @@ from relay.te.schedule.vectorize import Vectorize
 
 KnownStep: TypeAlias = Union[
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
-    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, ReduceTogether,
+    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, PrefetchStores,
+    LeaveGap, ReduceTogether,
 ]  # fmt: skip
 
 STEP_TYPES: tuple[type[KnownStep], ...] = (
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
-    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, ReduceTogether,
+    CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, PrefetchStores,
+    LeaveGap, ReduceTogether,
 )  # fmt: skip
 
 Argument: TypeAlias = Union[str, int, tuple[str, ...], None]

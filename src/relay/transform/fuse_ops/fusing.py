@@ -31,7 +31,9 @@ from relay.transform.fuse_ops.vertical import (
     injective_with_padding,
     injective_with_reduction,
     layout_before_attention,
+    layout_before_convolution,
     layout_behind_attention,
+    layout_behind_convolution,
     reduction_with_arithmetic,
     rows_in_cache,
 )
@@ -39,10 +41,12 @@ from relay.transform.fuse_ops.vertical import (
 _PHASES = (
     layout_behind_attention,
     heavy_with_elementwise,
+    layout_behind_convolution,
     reduction_with_arithmetic,
     injective_with_reduction,
     rows_in_cache,
     injective_with_padding,
+    layout_before_convolution,
     arithmetic_with_product,
     layout_before_attention,
 )

@@ -1,21 +1,32 @@
-"""Reshapes and transpositions around attention, which its kernel does while it reads and stores.
+"""Reshapes, transpositions and changes of layout around heavy operators, which their kernels do while they read and
+store.
 
     queries, keys, values:   what splits the width of a layer into heads
     result:                  what joins the heads:  [batch · heads, m, v] → [batch, m, heads · v]
 
-What is read row by row must keep columns side by side, or each vector would be gathered; keys are copied anyhow.
+    result of convolutions:  channels in front of space: tiles of them are in registers, and are turned there
+
+What attention reads row by row must keep columns side by side, or each vector would be gathered; keys are copied
+anyhow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.ir.expr import Expr
+from relay.ir.types import TensorType
 from relay.ops.attention import AttentionAttributes
+from relay.ops.conv import Conv2DAttributes
+from relay.ops.layout_transform import LayoutTransformAttributes
+from relay.ops.layouts import parse_layout
+from relay.ops.record import FusionKind
 from relay.ops.transpose import TransposeAttributes
-from relay.transform.fuse_ops.graph import Node, operands, shape_of
+from relay.transform.fuse_ops.graph import Node, external_operands, operands, shape_of
 
 _KEYS = 1
 _HEADS_INSIDE = (0, 2, 1, 3)
+_MANY_CHANNELS = 16  # whole vectors of them are turned
 _WIDEST_HEAD = 64  # of which some rows are in registers at a time
 
 
@@ -81,6 +92,48 @@ def joins_heads(attention: Node, chain: Sequence[Node]) -> bool:
     return shape[-2:] == (rows, width) and joined in ((batch, rows, heads * width), (rows, heads * width))
 
 
+def stores_in_tiles(members: Sequence[Node]) -> bool:
+    """Whether these calls are a convolution over channels innermost that stores tiles of pixels and channels, and
+    arithmetic on it that reads nothing else as large."""
+    heavy = next((member for member in members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE), None)
+    if heavy is None or not (convolves_tiles(heavy) or _is_depthwise(heavy)):
+        return False
+    others = external_operands(member for member in members if member is not heavy)
+    read = [_shape(each) for key, each in others.items() if key != id(heavy.call)]
+    return shape_of(heavy) not in read
+
+
+def convolves_tiles(node: Node) -> bool:
+    """Whether a convolution over channels innermost takes tiles of pixels and of all channels together."""
+    attributes = node.call.attrs
+    if not isinstance(attributes, Conv2DAttributes) or attributes.data_layout != "NHWC":
+        return False
+    return attributes.groups == 1 or bool(parse_layout(attributes.kernel_layout).blocks)
+
+
+def _is_depthwise(node: Node) -> bool:
+    attributes = node.call.attrs
+    if not isinstance(attributes, Conv2DAttributes) or attributes.data_layout != "NHWC":
+        return False
+    *_, channels = _source_shape(node) or (None,)
+    return attributes.groups == channels
+
+
+def brings_channels_back(node: Node) -> bool:
+    """Whether a change of layout brings many channels behind space."""
+    *_, channels = shape_of(node) or (None,)
+    many = isinstance(channels, int) and channels >= _MANY_CHANNELS
+    return many and node.call.attrs == LayoutTransformAttributes("NCHW", "NHWC")
+
+
+def brings_channels_forward(node: Node) -> bool:
+    return node.call.attrs == LayoutTransformAttributes("NHWC", "NCHW")
+
+
 def _source_shape(node: Node) -> tuple[object, ...] | None:
-    type_ = operands(node.call)[0].checked_type
-    return getattr(type_, "shape", None)
+    return _shape(operands(node.call)[0])
+
+
+def _shape(expr: Expr) -> tuple[object, ...] | None:
+    type_ = expr.checked_type
+    return type_.shape if isinstance(type_, TensorType) else None

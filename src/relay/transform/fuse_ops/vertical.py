@@ -9,7 +9,15 @@ from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
 from relay.transform.fuse_ops.fronts import copies_its_data, makes_rows, takes_rows
 from relay.transform.fuse_ops.graph import Group, Node, in_order, operands, shape_of, within
-from relay.transform.fuse_ops.layouts import is_attention, joins_heads, reads_as
+from relay.transform.fuse_ops.layouts import (
+    brings_channels_back,
+    brings_channels_forward,
+    convolves_tiles,
+    is_attention,
+    joins_heads,
+    reads_as,
+    stores_in_tiles,
+)
 from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, is_row_operator, share_rows
 
 _LONGEST_JOINING_OF_HEADS = 4
@@ -19,6 +27,15 @@ def heavy_with_elementwise(node: Node, limits: FusionLimits) -> None:
     """Elementwise work on the results of a heavy operator, before they are stored."""
     if node.group.kind is FusionKind.OUT_ELEMWISE_FUSABLE:
         _finish(node, limits, lambda each: each.kind <= FusionKind.BROADCAST)
+
+
+def layout_behind_convolution(node: Node, limits: FusionLimits) -> None:
+    """A change of layout of what a convolution gives, done where it is stored; unless more is read to make that, which
+    would be read across."""
+    if node.group.result is not node or not stores_in_tiles(node.group.members) or node.escapes:
+        return
+    if len(node.users) == 1 and brings_channels_forward(node.users[0]):
+        _merge([node.group, node.users[0].group], node.users[0], limits)
 
 
 def reduction_with_arithmetic(node: Node, limits: FusionLimits) -> None:
@@ -57,6 +74,13 @@ def injective_with_padding(node: Node, limits: FusionLimits) -> None:
     """What makes the data of a convolution, done while these are copied into their padding."""
     sink = node.post_dominator
     if node.group.kind <= FusionKind.INJECTIVE and sink is not None and copies_its_data(sink):
+        _join_with_data(node, sink, limits)
+
+
+def layout_before_convolution(node: Node, limits: FusionLimits) -> None:
+    """A change of layout of the data of a convolution, done for the part of them that is read next."""
+    sink = node.post_dominator
+    if sink is not None and brings_channels_back(node) and convolves_tiles(sink):
         _join_with_data(node, sink, limits)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr, Node, Symbol, linear_parts
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
+from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
@@ -29,6 +30,8 @@ def emit_load(e: Emitter, load: Load) -> str:
     dtype = load.buffer.dtype
     place = e.places[load.buffer]
     lanes = element.lanes
+    if mask is None and (column := column_of(load)) is not None:
+        return from_memory(e, dtype, lanes, emit_column(e, load.buffer, column))
     if lanes > 1 and element.stride != 0:
         return from_memory(e, dtype, lanes, _load_vector(e, place, dtype, element, mask))
     if lanes > 1 and mask is not None:

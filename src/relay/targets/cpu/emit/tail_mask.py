@@ -8,18 +8,25 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.expr import Broadcast, Compare, CompareOp, IndexValue, Ramp, RampValue, Value
+from relay.tir.expr import Broadcast, Compare, CompareOp, Imm, IndexValue, Ramp, RampValue, Value
 
 _VECTOR_BYTES = 64  # of the widest vectors there are
 
 
 def padded_shape(buffer: Buffer) -> tuple[IntExpr, ...]:
-    """The extents that a register buffer is given: rows of whole vectors."""
-    if not buffer.shape:
-        return buffer.shape
+    """The extents that a register buffer is given: rows of whole vectors. Axes of extent 1 behind them stay."""
+    shape = list(buffer.shape)
+    axis = _lane_axis(buffer)
     step = _VECTOR_BYTES // buffer.dtype.item_bytes
-    last = buffer.shape[-1]
-    return (*buffer.shape[:-1], -(-last // step) * step if isinstance(last, int) else last)
+    if axis is not None and isinstance(extent := shape[axis], int):
+        shape[axis] = -(-extent // step) * step
+    return tuple(shape)
+
+
+def _lane_axis(buffer: Buffer) -> int | None:
+    """The last axis with more than one element, else the last of all."""
+    long = [axis for axis, extent in enumerate(buffer.shape) if extent != 1]
+    return long[-1] if long else len(buffer.shape) - 1 if buffer.shape else None
 
 
 def needed_mask(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value | None) -> Value | None:
@@ -29,10 +36,11 @@ def needed_mask(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value
         return mask
     if count >= mask.lanes:
         return None
-    last = indices[-1] if indices else None
-    if buffer.scope is not Scope.REGISTER or not isinstance(last, Ramp) or last.stride != 1:
+    axis = _lane_axis(buffer)
+    last = None if axis is None else indices[axis]
+    if axis is None or buffer.scope is not Scope.REGISTER or not isinstance(last, Ramp) or last.stride != 1:
         return mask
-    room, extent = padded_shape(buffer)[-1], buffer.shape[-1]
+    room, extent = padded_shape(buffer)[axis], buffer.shape[axis]
     if not (isinstance(last.base, int) and isinstance(room, int) and isinstance(extent, int)):
         return mask
     return None if last.base + last.lanes <= room and last.base + count >= extent else mask
@@ -42,6 +50,8 @@ def leading_lanes(mask: Value) -> int | None:
     """How many lanes a mask lets through, if these are the first ones and it says so by constants."""
     match mask:
         case Compare(CompareOp.LESS, RampValue(int(base), 1), Broadcast(IndexValue(int(limit)))):
+            return max(0, min(limit - base, mask.lanes))
+        case Compare(CompareOp.LESS, RampValue(int(base), 1), Imm(value=int(limit))):
             return max(0, min(limit - base, mask.lanes))
         case _:
             return None

@@ -11,6 +11,7 @@ float32, 64      float, double     the same
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from functools import cache
 
 from relay.base.diagnostics import CompilerBug
@@ -99,6 +100,6 @@ def constant(value: int | float | bool, element: str, lanes: int) -> str:
     return text if lanes == 1 else f"splat ({element} {text})"
 
 
-def sequence(values: tuple[int, ...] | range, element: str) -> str:
+def sequence(values: Iterable[int], element: str) -> str:
     """A vector constant with these lanes."""
     return "<" + ", ".join(f"{element} {value}" for value in values) + ">"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from relay.arith.expr import free_symbols
 from relay.base.target import Target
+from relay.ir.expr import Call
+from relay.ir.types import TensorType
 from relay.lower.group import Group
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.attention import is_attention, schedule_attention
@@ -14,6 +16,7 @@ from relay.targets.cpu.schedules.matmul import PRODUCTS, schedule_matmul
 from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.schedules.reduction import schedule_reduction
 from relay.targets.cpu.schedules.rows import schedule_rows
+from relay.targets.cpu.schedules.tiles import packed_weight
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.step import Step
@@ -35,9 +38,9 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
         schedule_rows(plan)
     elif reductions[0] in PRODUCTS and _reads_columns(plan, reductions[0]):
         schedule_matmul(plan, reductions[0])
-    elif _ungrouped_layout(group) == "NHWC":
+    elif _layout_of_channels(group, groups=False) == "NHWC" or _is_packed_by_groups(plan):
         schedule_conv2d(plan, reductions[0])
-    elif _ungrouped_layout(group) in ("NCW", "NCHW"):
+    elif _layout_of_channels(group) in ("NCW", "NCHW"):
         schedule_planar_convolution(plan, reductions[0])
     else:
         schedule_reduction(plan, reductions[0])
@@ -49,13 +52,29 @@ def _is_empty(group: Group) -> bool:
     return any(0 in tensor.shape for tensor in (*group.inputs, *group.outputs))
 
 
-def _ungrouped_layout(group: Group) -> str | None:
-    """The layout of data and result of the group's convolution, if it is one without groups."""
+def _is_packed_by_groups(plan: Plan) -> bool:
+    """Whether the group's convolution has groups, and its weights are packed in blocks that lie in one of them."""
+    layouts = [call.attrs.data_layout for call, _ in plan.group.anchors if isinstance(call.attrs, Conv2DAttributes)]
+    return layouts == ["NHWC"] and packed_weight(plan) is not None
+
+
+def _layout_of_channels(group: Group, groups: bool = True) -> str | None:
+    """The layout of data and result of the group's convolution, if it is one that sums over channels; one with groups
+    only where that is allowed."""
     for call, _ in group.anchors:
-        if isinstance(call.attrs, (Conv1DAttributes, Conv2DAttributes)) and call.attrs.groups == 1:
+        if isinstance(call.attrs, (Conv1DAttributes, Conv2DAttributes)) and _sums_channels(call, groups):
             layout = call.attrs.data_layout
             return layout if call.attrs.out_layout in ("", layout) else None
     return None
+
+
+def _sums_channels(call: Call, groups: bool) -> bool:
+    attributes, weight = call.attrs, call.args[1].checked_type
+    assert isinstance(attributes, (Conv1DAttributes, Conv2DAttributes))
+    if attributes.groups == 1:
+        return True
+    position = attributes.kernel_layout.find("I")
+    return groups and isinstance(weight, TensorType) and weight.shape[position] != 1
 
 
 def _reads_columns(plan: Plan, product: str) -> bool:

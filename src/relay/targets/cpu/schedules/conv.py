@@ -1,63 +1,189 @@
 """Convolutions over NHWC data: a register tile of pixels × output channels accumulates over the window.
 
-Loops: output-channel panels and rows (the order depends on which is larger, weights or rows) · pixel tiles ·
-window · input channels · (pixels × channels, unrolled into registers).
+Loops: blocks of rows · panels of output channels · rows and pixel tiles · window · input channels · (pixels × channels,
+unrolled into registers). What a block of rows reads is in the second-level cache while all panels pass over it; padding
+is put around it there, and the whole padded map is never made. Where weights stream from further away, and a panel is
+large, the sums are taken in parts of the window: those of one part stay in the cache for all rows of the block, while
+the next part is on its way.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import CompilerBug
+from relay.ir.expr import Expr, Var
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
-from relay.targets.cpu.schedules.padding import PADDING, pad
-from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, accumulators_of, even_tile, product
+from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
+from relay.targets.cpu.schedules.plan import (
+    TILED_PRODUCTS_PER_NANOSECOND,
+    Plan,
+    accumulators_of,
+    even_tile,
+    loops_as_read,
+    product,
+)
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute
+from relay.tir.buffer import Scope
 
 _WAY_BYTES = 4096  # of the first-level cache of x86-64 and AArch64 cores: sets × line
 _WAYS = 8
+_LARGEST_SUMS_ON_STACK = 1 << 16  # bytes
+_ITEM_BYTES = 4
+_LINE_BYTES = 64
+_SMALLEST_SHARE = 4  # of the rows that there is room for
+_FEWEST_PIXELS = 96  # of a block, where weights stream: that many products for each weight hide its way
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a convolution reads and makes: extents of the result, of the window, and bytes of rows."""
+
+    rows: IntExpr
+    columns: IntExpr
+    channels: IntExpr
+    taps_down: int
+    stride_down: int
+    row_bytes: IntExpr  # of the data, without padding
+    result_row_bytes: IntExpr
+    weight_bytes: IntExpr  # of one output channel
+
+    def block_bytes(self, rows: int) -> IntExpr:
+        """What a block of rows of the result reads of the data."""
+        return product((self.row_bytes, (rows - 1) * self.stride_down + self.taps_down))
 
 
 def schedule_conv2d(plan: Plan, reduction: str) -> None:
     """`conv2d[n, oh, ow, oc]` with its padding before it and everything behind it fused."""
-    plan.inline_formulas(keep=PADDING)
-    pad(plan)
+    copies = copies_of_data(plan)
+    plan.inline_formulas(keep=frozenset(copies))
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
-    batch, rows, columns, channels = (loop.name for loop in s.state.stage(store).loops)
-    extents = [plan.extent(store, loop) for loop in (batch, rows, columns, channels)]
-    lanes = plan.vector_lanes
-    block = tile_width(plan, extents[3], CONVOLUTION)
-    pixels = min(most_rows(plan, block), _pixels_in_l1(plan))
-    width = even_tile(extents[2], pixels)
-    height = _rows_of_tile(extents[1], width, extents[2], pixels)
+    batch, rows, columns, channels = loops_as_read(plan, store, acc)
+    turned = s.state.stage(store).loops[-1].name != channels
+    shape = _shape(plan, acc)
+    block = tile_width(plan, shape.channels, CONVOLUTION)
+    pixels = most_rows(plan, block)
+    copies = _spread(plan, acc, pixels, copies)
+    if not copies:
+        pixels = min(pixels, _pixels_in_l1(plan))
+    width = even_tile(shape.columns, pixels)
+    height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
+    block_rows = _rows_of_block(plan, shape, height, plan.extent(store, batch), max(1, len(copies)))
+    row_block, rows = (None, rows) if block_rows is None else plan.tile(store, rows, block_rows)
     channel_outer, channel_inner = plan.tile(store, channels, block)
     column_outer, column_inner = plan.tile(store, columns, width)
     row_outer, row_inner = (rows, None) if height == 1 else plan.tile(store, rows, height)
-    panels = [loop for loop in (channel_outer,) if loop]
-    row_loops = [loop for loop in (row_outer,) if loop]
-    weights_first = _weights_fit(plan, acc, extents[3])
-    outer = [batch, *(row_loops + panels if weights_first else panels + row_loops)]
-    tile = [loop for loop in (row_inner, column_inner) if loop]
-    s.reorder(store, *outer, *[loop for loop in (column_outer,) if loop], *tile, channel_inner)
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
-    innermost = plan.parallelize(
-        store, [*outer, *([column_outer] if column_outer else [])], work, TILED_PRODUCTS_PER_NANOSECOND
-    )
+    tile, vector = [loop for loop in (row_inner, column_inner) if loop], channel_inner
+    if turned:
+        tile, vector = [*tile[:-1], channel_inner], column_inner
+    blocks = [loop for loop in (batch, row_block) if loop]
+    inside = [loop for loop in (channel_outer, row_outer, column_outer) if loop]
+    s.reorder(store, *blocks, *inside, *tile, vector)
+    work = _work(plan, acc)
+    if row_block:
+        place = plan.parallelize(store, blocks, work, TILED_PRODUCTS_PER_NANOSECOND)
+        schedule_copies(plan, copies, store, place)
+        innermost = inside[-1] if inside else place
+    else:
+        schedule_copies(plan, copies)
+        innermost = plan.parallelize(store, [*blocks, *inside], work, TILED_PRODUCTS_PER_NANOSECOND)
     assert innermost is not None
-    s.compute_at(acc, store, innermost)
-    inner_sum = accumulate(plan, acc, lanes)
-    if channel_outer and not weights_first:
-        prefetch_panel(plan, acc, inner_sum, channel_outer)
+    panel = next((loop.name for loop in s.state.stage(store).loops if loop.name == channel_outer), None)
+    if panel is not None and _takes_parts(plan, shape, block, block_rows):
+        _sum_in_parts(plan, store, acc, panel, height, width)
+    else:
+        s.compute_at(acc, store, innermost)
+        plan.prefetch_stores(store, innermost)
+        inner_sum = accumulate(plan, acc, plan.vector_lanes)
+        if panel is not None and not _weights_fit(plan, shape):
+            prefetch_panel(plan, acc, inner_sum, plan.output_name, panel)
     for loop in tile:
         s.unroll(store, loop)
-    plan.vectorize_columns(store, channel_inner, lanes)
+    plan.vectorize_columns(store, vector, plan.vector_lanes)
+
+
+def _takes_parts(plan: Plan, shape: Shape, block: int, block_rows: int | None) -> bool:
+    """Whether one panel of weights and the next would crowd the data of a block out of the second-level cache, and the
+    sums of a panel over a block are few enough to be kept meanwhile."""
+    rows = shape.rows if block_rows is None else block_rows
+    sums = product((rows, shape.columns, block * _ITEM_BYTES))
+    panel = product((block, shape.weight_bytes))
+    large = isinstance(panel, int) and panel > plan.target.cache_bytes[1] // 4
+    return large and shape.taps_down > 1 and isinstance(sums, int) and sums <= _LARGEST_SUMS_ON_STACK
+
+
+def _sum_in_parts(plan: Plan, store: str, sums: str, panel: str, height: int, width: int) -> None:
+    """The sums of a panel, of all rows of a block, in a buffer: a row of the window is added to all of them before the
+    next, which is asked for meanwhile."""
+    s = plan.steps
+    down = next(loop.name for loop in s.state.stage(sums).loops if loop.is_reduction)
+    part = s.rfactor(sums, down)
+    for stage, scope in ((sums, Scope.LOCAL), (part, Scope.REGISTER)):
+        s.set_scope(stage, scope)
+    s.compute_at(sums, store, panel)
+    batch, rows, columns, channels = [loop.name for loop in s.state.stage(sums).loops if not loop.is_reduction]
+    row_outer, row = (rows, None) if height == 1 else s.split(sums, rows, factor=height)
+    column_outer, column = s.split(sums, columns, factor=width)
+    tile = [loop for loop in (row, column) if loop]
+    s.reorder(sums, down, batch, row_outer, column_outer, *tile, channels)
+    s.compute_at(part, sums, column_outer)
+    inner_sum = accumulate(plan, part, plan.vector_lanes, columns=-2)
+    prefetch_panel(plan, part, inner_sum, sums, down)
+    for loop in tile:
+        s.unroll(sums, loop)
+    plan.vectorize_columns(sums, channels, plan.vector_lanes)
+
+
+def _shape(plan: Plan, acc: str) -> Shape:
+    operation = plan.steps.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    _, rows, columns, channels = (axis.extent for axis in operation.axes)
+    attributes, _, data = _convolution(plan)
+    taps = operation.reduce_axes[0].extent
+    item = data.dtype.item_bytes
+    return Shape(
+        rows, columns, channels,
+        (taps - 1) * attributes.dilation[0] + 1 if isinstance(taps, int) else 1,
+        attributes.strides[0],
+        product((*data.shape[2:], item)),
+        product((columns, channels, item)),
+        product((*(axis.extent for axis in operation.reduce_axes), item)),
+    )  # fmt: skip
+
+
+def _convolution(plan: Plan) -> tuple[Conv2DAttributes, Expr, TensorType]:
+    """The attributes of the group's convolution, its data, and their type."""
+    for call, _ in plan.group.anchors:
+        data = call.args[0].checked_type
+        if isinstance(call.attrs, Conv2DAttributes) and isinstance(data, TensorType):
+            return call.attrs, call.args[0], data
+    raise CompilerBug("schedule", f"{plan.group.name} has no convolution")
+
+
+def _work(plan: Plan, acc: str) -> IntExpr:
+    """Multiply-adds."""
+    operation = plan.steps.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    return product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
+
+
+def _spread(plan: Plan, acc: str, pixels: int, copies: tuple[str, ...]) -> tuple[str, ...]:
+    """The copies of the data, with one more where too few pixels would be in the cache at once at the distance that
+    they have. In the last copy they are further apart then."""
+    if _pixels_in_l1(plan) >= pixels:
+        return copies
+    attributes, data, _ = _convolution(plan)
+    if not copies and isinstance(data, Var) and attributes.strides == (1, 1):
+        copies = (plan.steps.cache_read(data.name_hint, Scope.GLOBAL, (acc,)),)
+    if copies:
+        plan.steps.leave_gap(copies[-1], _LINE_BYTES // _ITEM_BYTES)
+    return copies
 
 
 def _pixels_in_l1(plan: Plan) -> int:
@@ -65,13 +191,10 @@ def _pixels_in_l1(plan: Plan) -> int:
 
     Addresses a multiple of 4096 bytes apart share one set of the cache; with many channels all pixels of a tile may.
     """
-    for call, _ in plan.group.anchors:
-        data = call.args[0].checked_type
-        if isinstance(call.attrs, Conv2DAttributes) and isinstance(data, TensorType):
-            distance = data.shape[-1] * call.attrs.strides[1] * data.dtype.item_bytes
-            sets = _WAY_BYTES // math.gcd(distance, _WAY_BYTES) if isinstance(distance, int) else _WAY_BYTES
-            return sets * (_WAYS - 1)
-    raise CompilerBug("schedule", f"{plan.group.name} has no convolution")
+    attributes, _, data = _convolution(plan)
+    distance = data.shape[-1] * attributes.strides[1] * data.dtype.item_bytes
+    sets = _WAY_BYTES // math.gcd(distance, _WAY_BYTES) if isinstance(distance, int) else _WAY_BYTES
+    return sets * (_WAYS - 1)
 
 
 def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> int:
@@ -81,9 +204,31 @@ def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> i
     return even_tile(rows, max(1, pixels // width))
 
 
-def _weights_fit(plan: Plan, acc: str, channels: IntExpr) -> bool:
+def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: int) -> int | None:
+    """Rows of the result in a block, a multiple of `height`: as many as keep what they read (`times` over, where that
+    is copied) in half of the second-level cache, and what they write too where weights leave room for it. None where
+    blocks are not known, not needed, or give threads uneven parts."""
+    if not isinstance(shape.rows, int) or not isinstance(batch, int):
+        return None
+    fit = _weights_fit(plan, shape)
+    most = 0
+    while most < shape.rows:
+        rows = most + height
+        taken = shape.block_bytes(rows) * times + product((rows, shape.result_row_bytes if fit else 0))
+        if not isinstance(taken, int) or taken > plan.target.cache_bytes[1] // 2:
+            break
+        most = rows
+    candidates = sorted(range(height, max(most, height) + 1, height), key=lambda rows: (shape.rows % rows != 0, -rows))
+    for rows in candidates:
+        parts = -(-shape.rows // rows)
+        pixels = product((rows, shape.columns))
+        streams = not fit and isinstance(pixels, int) and pixels < _FEWEST_PIXELS
+        if not streams and rows > most // _SMALLEST_SHARE and parts > 1 and plan.shares_out(parts * batch):
+            return rows
+    return None
+
+
+def _weights_fit(plan: Plan, shape: Shape) -> bool:
     """Whether all weights stay in half of the second-level cache while a row passes over them."""
-    operation = plan.steps.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    weights_bytes = product((channels, *(axis.extent for axis in operation.reduce_axes))) * 4
-    return isinstance(weights_bytes, int) and weights_bytes <= plan.target.l2_bytes // 2
+    weights_bytes = product((shape.channels, shape.weight_bytes))
+    return isinstance(weights_bytes, int) and weights_bytes <= plan.target.cache_bytes[1] // 2

@@ -6,7 +6,9 @@ all rows. Loops: batch · channel tiles · row tiles · vectors · channels and 
 
 from __future__ import annotations
 
-from relay.targets.cpu.schedules.padding import PADDING, pad
+from relay.arith.expr import IntExpr
+from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.targets.cpu.schedules.padding import pad
 from relay.targets.cpu.schedules.plan import (
     TILED_PRODUCTS_PER_NANOSECOND,
     Plan,
@@ -15,21 +17,40 @@ from relay.targets.cpu.schedules.plan import (
     product,
 )
 from relay.te.operation import Compute
+from relay.transform.context import fitting_block
 
 _ROWS = 2
+_MOST_VECTORS = 3
+
+
+def _width(plan: Plan, columns: IntExpr) -> int:
+    """Of one vector to three, what leaves the fewest lanes empty; the widest of equals."""
+    lanes = plan.vector_lanes
+    widths = [vectors * lanes for vectors in range(_MOST_VECTORS, 0, -1)]
+    return fitting_block(tuple(widths), columns) if isinstance(columns, int) else lanes
+
+
+def _channels_of_group(plan: Plan, channels: IntExpr) -> IntExpr:
+    """Output channels that read the same input channels."""
+    for call, _ in plan.group.anchors:
+        if isinstance(call.attrs, (Conv1DAttributes, Conv2DAttributes)) and isinstance(channels, int):
+            return channels // call.attrs.groups
+    return channels
 
 
 def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     """`conv[n, oc, .., ow]` with its padding before it and everything behind it fused."""
-    plan.inline_formulas(keep=PADDING)
     pad(plan)
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
     loops = [loop.name for loop in s.state.stage(store).loops]
     extents = [plan.extent(store, loop) for loop in loops]
-    channel_outer, channel = plan.tile(store, loops[1], dividing_tile(extents[1], plan.target.register_count // 4))
-    column_outer, column = plan.tile(store, loops[-1], plan.vector_lanes)
-    rows = [plan.tile(store, loop, dividing_tile(plan.extent(store, loop), _ROWS)) for loop in loops[2:-1]]
+    together = dividing_tile(_channels_of_group(plan, extents[1]), plan.target.register_count // 4)
+    channel_outer, channel = plan.tile(store, loops[1], together)
+    width = _width(plan, extents[-1])
+    column_outer, column = plan.tile(store, loops[-1], width)
+    most_rows = _ROWS if width == plan.vector_lanes else 1
+    rows = [plan.tile(store, loop, dividing_tile(plan.extent(store, loop), most_rows)) for loop in loops[2:-1]]
     outer = [loops[0], channel_outer, *(row for row, _ in rows), column_outer]
     tile = [channel, *(row for _, row in rows)]
     s.reorder(store, *[loop for loop in outer if loop], *tile, column)
@@ -44,4 +65,6 @@ def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     for stage, unrolled, lanes in ((acc, results[:-1], results[-1]), (store, tile, column)):
         for loop in unrolled:
             s.unroll(stage, loop)
-        s.vectorize(stage, lanes)
+        vectors, lane = s.split(stage, lanes, factor=plan.vector_lanes)
+        s.unroll(stage, vectors)
+        s.vectorize(stage, lane)

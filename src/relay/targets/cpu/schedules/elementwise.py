@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
 from relay.targets.cpu.schedules.plan import Plan, product
+from relay.targets.cpu.schedules.turning import schedule_turning, turned_loads
 from relay.te.operation import Compute, body_values, loads_of
 from relay.te.state import Stage
 from relay.tir.expr import Ramp
@@ -22,6 +23,10 @@ def schedule_formula(plan: Plan, name: str) -> None:
     stage = plan.steps.state.stage(name)
     loops = [loop.name for loop in stage.loops]
     if not loops:
+        return
+    turned = turned_loads(plan, stage)
+    if turned is not None:
+        schedule_turning(plan, name, turned)
         return
     extents = [plan.extent(name, loop) for loop in loops]
     innermost, extent = loops.pop(), extents.pop()

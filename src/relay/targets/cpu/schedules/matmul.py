@@ -53,7 +53,7 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
         _compute_rows(plan, stage, store, innermost, row_tile)
     inner_sum = accumulate(plan, acc, lanes)
     if column_outer and row_outer and not batch:
-        prefetch_panel(plan, acc, inner_sum, column_outer)
+        prefetch_panel(plan, acc, inner_sum, plan.output_name, column_outer)
     if row_inner:
         s.unroll(store, row_inner)
     plan.vectorize_columns(store, column_inner, lanes)
@@ -72,17 +72,18 @@ def _compute_rows(plan: Plan, stage: str, store: str, loop: str | None, rows: in
             s.set_scope(stage, Scope.LOCAL)
 
 
-def accumulate(plan: Plan, acc: str, lanes: int) -> str:
-    """Order the loops of the accumulating stage: sums, then the tile in registers. Gives the innermost loop over sums
-    that is not unrolled."""
+def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:
+    """Order the loops of the accumulating stage: sums, then the tile in registers, axis `columns` as vectors. Gives the
+    innermost loop over sums that is not unrolled."""
     s = plan.steps
     stage = s.state.stage(acc)
     operation = stage.operation
     assert isinstance(operation, Compute)
     names = [axis.name for axis in operation.axes]
     summed = [axis.name for axis in operation.reduce_axes]
-    rows, columns = names[:-1], names[-1]
-    column_outer, column_inner = s.split(acc, columns, factor=lanes)
+    lane_axis = names.pop(columns)
+    rows = names
+    column_outer, column_inner = s.split(acc, lane_axis, factor=lanes)
     innermost = summed[-1]
     extent = plan.extent(acc, innermost)
     unroll = next((u for u in (_UNROLL_K, 3, 2) if isinstance(extent, int) and extent % u == 0), 1)
@@ -103,18 +104,18 @@ def accumulate(plan: Plan, acc: str, lanes: int) -> str:
     return k_outer
 
 
-def prefetch_panel(plan: Plan, acc: str, loop: str, panels: str) -> None:
+def prefetch_panel(plan: Plan, acc: str, loop: str, target: str, panels: str) -> None:
     """While one panel of packed weights is used, ask for the next in `loop` of the accumulating stage.
 
-    Only where the weights are too large for the second-level cache, `panels` is still a loop of the output, and how
+    Only where the weights are too large for the second-level cache, `panels` is still a loop of stage `target`, and how
     often a panel is used is known now.
     """
     weight = packed_weight(plan)
     s = plan.steps
-    if weight is None or all(each.name != panels for each in s.state.stage(plan.output_name).loops):
+    if weight is None or all(each.name != panels for each in s.state.stage(target).loops):
         return
     size = product(weight.shape)
     if not all(isinstance(extent, int) for extent in plan.output.outputs[0].shape):
         return
     if isinstance(size, int) and size * weight.dtype.item_bytes > plan.target.l2_bytes // 2:
-        s.prefetch(acc, loop, weight.name, plan.output_name, panels)
+        s.prefetch(acc, loop, weight.name, target, panels)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from relay.arith.expr import IntExpr, Symbol, ceil_divide, multiply
 from relay.base.target import Target
 from relay.lower.group import Group
-from relay.te.operation import Compute, Reduction
+from relay.te.operation import Compute, Reduction, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.state import FuseRelation, Stage
 from relay.tir.buffer import Scope
@@ -159,12 +159,20 @@ class Plan:
         fused, *rest = outer
         while rest and self.extent(stage, fused) == 1:
             fused = rest.pop(0)
-        while rest and not self._shares_out(self.extent(stage, fused)):
+        while rest and not self.shares_out(self.extent(stage, fused)):
             fused = self.steps.fuse(stage, fused, rest.pop(0))
         self.steps.parallel(stage, fused)
         return rest[-1] if rest else fused
 
-    def _shares_out(self, iterations: IntExpr) -> bool:
+    def prefetch_stores(self, stage: str, tile: str) -> None:
+        """Ask for the lines that an iteration of loop `tile` writes, where they cannot all be in the second-level cache
+        already."""
+        written = self.steps.state.stage(stage).outputs[0]
+        size = product(written.shape)
+        if isinstance(size, int) and size * written.dtype.item_bytes > self.target.cache_bytes[1] // 2:
+            self.steps.prefetch_stores(stage, tile)
+
+    def shares_out(self, iterations: IntExpr) -> bool:
         """Whether no thread waits long for another when so many iterations are shared out."""
         threads = max(2, self.target.num_threads)
         if not isinstance(iterations, int):
@@ -206,6 +214,21 @@ def accumulators_of(plan: Plan, reduction: str) -> tuple[str, str]:
         return plan.steps.cache_write(reduction, Scope.REGISTER), reduction
     plan.steps.set_scope(reduction, Scope.REGISTER)
     return reduction, plan.output_name
+
+
+def loops_as_read(plan: Plan, store: str, accumulated: str) -> list[str]:
+    """The loops of a stage that stores, in the order of the axes of the accumulators that it reads; as they are, where
+    it has loops for other axes too."""
+    stage = plan.steps.state.stage(store)
+    buffers = plan.steps.state.stage(accumulated).outputs
+    load = next(load for load in stage.reads() if load.buffer in buffers)
+    named: dict[Symbol, Symbol] = {root.axis: root.symbol for root in stage.roots}
+    loops = {loop.symbol: loop.name for loop in stage.loops}
+    read = [loops[named[index]] if isinstance(index, Symbol) else None for index in scalar_indices(load)]
+    others = [name for name in loops.values() if name not in read]  # of axes of extent 1
+    if len(others) != read.count(None):
+        return list(loops.values())
+    return [name or others.pop(0) for name in read]
 
 
 def even_tile(extent: IntExpr, largest: int) -> int:

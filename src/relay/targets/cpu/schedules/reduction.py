@@ -7,8 +7,8 @@ is split in lanes.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr, linear_parts
-from relay.targets.cpu.schedules.padding import PADDING, pad
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
+from relay.targets.cpu.schedules.padding import pad
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
 from relay.te.operation import Compute, Operation, body_values, loads_of
 from relay.tir.buffer import Scope
 from relay.tir.expr import Ramp
@@ -67,7 +67,6 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
     if _is_unrolled(operation):
         plan.inline_formulas()
     else:
-        plan.inline_formulas(keep=PADDING)
         pad(plan)
     operation = plan.steps.state.stage(reduction).operation
     assert isinstance(operation, Compute)
@@ -102,7 +101,8 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
     the lanes, and a few entries of the axis before it share what is read."""
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
-    loops = [loop.name for loop in s.state.stage(store).loops]
+    loops = loops_as_read(plan, store, acc)
+    turned = s.state.stage(store).loops[-1].name != loops[-1]
     extents = [plan.extent(store, loop) for loop in loops]
     lane_outer, lane_inner = plan.tile(store, loops[-1], plan.vector_lanes)
     outer, tile = loops[:-2], []
@@ -111,7 +111,10 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
         tile = [column_inner]
         outer = [*outer, *[loop for loop in (column_outer,) if loop]]
     outer = [*outer, *[loop for loop in (lane_outer,) if loop]]
-    s.reorder(store, *outer, *tile, lane_inner)
+    vector = lane_inner
+    if turned and tile:
+        tile, vector = [lane_inner], tile[0]
+    s.reorder(store, *outer, *tile, vector)
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
     window = product(tuple(axis.extent for axis in operation.reduce_axes))
@@ -129,7 +132,7 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
             s.unroll(acc, loop)
     for loop in tile:
         s.unroll(store, loop)
-    s.vectorize(store, lane_inner)
+    s.vectorize(store, vector)
 
 
 def keeps_innermost(plan: Plan, operation: Operation) -> bool:

@@ -1,0 +1,92 @@
+"""Formulas that read along another axis than they write: transposes, and changes of layout, with what is elementwise.
+
+A square of vectors is read along the axis of what is read, turned in registers, and written along the axis of the
+result, so neither side goes through memory an element at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.arith.expr import IntExpr, free_symbols
+from relay.targets.cpu.schedules.plan import Plan, product
+from relay.te.operation import Compute, Reduction, loads_of
+from relay.te.state import Stage
+from relay.te.tensor import Axis
+from relay.tir.buffer import Scope
+from relay.tir.expr import Load, Ramp
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """The axis of a result, by its position, that `tensors` have innermost."""
+
+    axis: int
+    tensors: tuple[str, ...]
+
+
+def turned_loads(plan: Plan, stage: Stage) -> Turned | None:
+    """What a formula reads along one other axis than the innermost of its result, and with gaps along that; None where
+    there is nothing of the kind, or an axis is too short for vectors."""
+    operation = stage.operation
+    if not isinstance(operation, Compute) or isinstance(operation.body, Reduction) or len(operation.axes) < 2:
+        return None
+    found: dict[str, int] = {}
+    loads = list(loads_of(operation.body))
+    for load in loads:
+        axis = _contiguous_axis(operation, load)
+        if axis is not None:
+            found[load.buffer.name] = axis
+    axes = set(found.values())
+    once = all(sum(load.buffer.name == name for load in loads) == 1 for name in found)
+    if len(axes) != 1 or not once:
+        return None
+    axis = axes.pop()
+    extents = (operation.axes[axis].extent, operation.axes[-1].extent)
+    if any(isinstance(extent, int) and extent <= plan.vector_lanes // 2 for extent in extents):
+        return None
+    return Turned(axis, tuple(found))
+
+
+def _contiguous_axis(operation: Compute, load: Load) -> int | None:
+    """The axis that is the last index of a load, whole, where the innermost axis is another index, whole."""
+    whole = [
+        operation.axes.index(index)
+        for index, extent in zip(load.indices, load.buffer.shape, strict=True)
+        if isinstance(index, Axis) and index in operation.axes and index.extent == extent
+    ]
+    parts = [index for index in load.indices if not isinstance(index, Ramp)]
+    used = [sum(axis in free_symbols(index) for index in parts) for axis in operation.axes]
+    innermost = len(operation.axes) - 1
+    if innermost not in whole or not load.indices or load.indices[-1] is operation.axes[-1]:
+        return None
+    last = load.indices[-1]
+    axis = operation.axes.index(last) if isinstance(last, Axis) and last in operation.axes else -1
+    return axis if axis in whole and used[axis] == used[innermost] == 1 and len(parts) == len(load.indices) else None
+
+
+def schedule_turning(plan: Plan, name: str, turned: Turned, is_part: bool = False) -> None:
+    """Squares of vectors: rows of squares · other loops · squares in a row · (rows, unrolled · lanes); in parallel,
+    unless it is a part that another stage computes.
+
+    Other loops between the two keep what is written together: a row of squares is one stretch of memory for each row.
+    """
+    s = plan.steps
+    loops = [loop.name for loop in s.state.stage(name).loops]
+    work: IntExpr = product(tuple(plan.extent(name, loop) for loop in loops))
+    lanes = plan.vector_lanes
+    column_outer, column = s.split(name, loops.pop(), factor=lanes)
+    row_outer, row = s.split(name, loops.pop(turned.axis), factor=lanes)
+    outer = [row_outer, *loops, column_outer]
+    s.reorder(name, *outer, row, column)
+    square = column_outer if is_part else plan.parallelize(name, outer, work)
+    assert square is not None
+    for tensor in turned.tensors:
+        copy = s.cache_read(tensor, Scope.REGISTER, (name,))
+        s.compute_at(copy, name, square)
+        *others, last = [loop.name for loop in s.state.stage(copy).loops]
+        for loop in others:
+            s.unroll(copy, loop)
+        s.vectorize(copy, last)
+    s.unroll(name, row)
+    s.vectorize(name, column)

@@ -1,0 +1,45 @@
+"""LeaveGap: rows of a buffer further apart than they are long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.operation import Compute
+from relay.te.schedule.step import refused
+from relay.te.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveGap:
+    """Behind each row of the buffer of `stage`, along its last axis, room for `elements` more is left.
+
+    Rows whose distance is a multiple of 4096 bytes share one set of the first-level cache, and push each other out; a
+    gap of one cache line spreads them. The loops stay the same.
+
+    >>> from relay import te
+    >>> a = te.placeholder((8, 1024), "float32", "a")
+    >>> b = te.compute((8, 1024), lambda i, j: a[i, j] * 2.0, name="b")
+    >>> c = te.compute((8, 1024), lambda i, j: b[i, j] + 1.0, name="c")
+    >>> print(te.apply([c], [te.LeaveGap("b", 16)]))
+    for i
+      for j
+        b, rows 16 elements apart
+    for i
+      for j
+        c
+    """
+
+    stage: str
+    elements: int
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        if not isinstance(stage.operation, Compute) or not stage.operation.axes or state.is_output(stage):
+            raise refused(
+                f"cannot leave gaps in the buffer of `{stage.name}`",
+                expected="a compute whose buffer is the program's own, with an axis",
+                found="a result" if state.is_output(stage) else "another stage",
+            )
+        if self.elements < 0:
+            raise refused("a gap cannot be negative", expected="0 or more elements", found=str(self.elements))
+        return state.with_stage(replace(stage, gap=self.elements))

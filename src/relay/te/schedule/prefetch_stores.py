@@ -1,0 +1,41 @@
+"""PrefetchStores: memory is asked for before it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.te.operation import Compute
+from relay.te.schedule.step import refused
+from relay.te.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchStores:
+    """At the start of each iteration of `loop` of `stage`, ask for the cache lines that the iteration writes.
+
+    A store to a line that is not in the cache waits for the line, and those behind it wait too. A tile of results is
+    written once, at the end: what the computation takes is time for its lines to come.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
+    >>> print(te.apply([b], [te.Split("b", "i", factor=16)]))  # before
+    for i.outer
+      for i.inner
+        b
+    >>> print(te.apply([b], [te.Split("b", "i", factor=16), te.PrefetchStores("b", "i.outer")]))  # after
+    for i.outer
+      prefetch b to write
+      for i.inner
+        b
+    """
+
+    stage: str
+    loop: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        stage.position(self.loop)
+        if not isinstance(stage.operation, Compute):
+            raise refused(f"`{stage.name}` is not a compute, and has no stores of its own")
+        return state.with_stage(replace(stage, claims=(*stage.claims, self.loop)))

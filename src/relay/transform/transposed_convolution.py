@@ -1,0 +1,102 @@
+"""Transposed convolutions as plain ones, over channels innermost.
+
+Element `y` of a result, before it is cut, sums `data[x] · kernel[k]` over `x·stride + k = y`. With `y = m·stride + r`
+the taps are `k = r + stride·t`: each remainder `r` is a plain convolution `Σ_t data[m - t] · kernel[r + stride·t]`
+(Shi et al. 2016, "Is the deconvolution layer the same as a convolutional layer?", 1609.07009). Those with equally many
+taps are computed as one, with the outputs of all; then remainders are put side by side.
+
+    before: nn.conv2d_transpose(%x, %w, strides=[2, 2], …)
+    after:  %0 = nn.conv2d(%x, (taps of remainder 0, 1, 2, 3), …); %1 = reshape(transpose(reshape(%0))), cut
+
+The only products that the definition has not are those with zeros around the data: weights must be finite constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from relay.ir.expr import Constant, Expr
+from relay.ir.types import TensorType
+from relay.ops.combine import concatenate
+from relay.ops.conv_transpose import Conv2DTransposeAttributes
+from relay.ops.shape import reshape
+from relay.ops.slice import strided_slice
+from relay.ops.transpose import reverse, transpose
+
+Convolve = Callable[[Expr, tuple[int, int, int, int]], Expr]
+"""A plain convolution of the data[n, h, w, c] with a kernel[o, i, h, w], padded: top, left, bottom, right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """The part of one axis whose places leave `first` behind the stride: its number of taps, and the padding of the
+    convolution that it is."""
+
+    first: int
+    taps: int
+    before: int
+    after: int
+
+
+def remainders(stride: int, taps: int, cut: tuple[int, int], added: int) -> tuple[Remainder, ...]:
+    """What an axis of a transposed convolution is made of; nothing where the result is cut by so much that these would
+    have to be cut too.
+
+    >>> remainders(2, 3, (1, 1), 1)
+    (Remainder(first=0, taps=2, before=1, after=1), Remainder(first=1, taps=1, before=0, after=1))
+    """
+    after = (taps - cut[1] + added - 1) // stride
+    found: list[Remainder] = []
+    for first in range(stride):
+        each = len(range(first, taps, stride))
+        found.append(Remainder(first, each, each - 1 - cut[0] // stride, after))
+    return tuple(found) if all(min(x.before, x.after, x.taps - 1) >= 0 for x in found) else ()
+
+
+def as_convolutions(
+    weight: Expr, attributes: Conv2DTransposeAttributes, result: TensorType, convolve: Convolve
+) -> Expr | None:
+    """The result[n, h, w, o] of a transposed convolution, by plain ones; None where it is not made of any."""
+    if not isinstance(weight, Constant) or not np.isfinite(weight.data.astype(np.float64)).all():
+        return None
+    plain = attributes.groups == 1 and attributes.dilation == (1, 1) and not attributes.out_layout
+    if not plain or attributes.kernel_layout != "IOHW" or not all(isinstance(each, int) for each in result.shape[1:]):
+        return None
+    top, left, bottom, right = attributes.padding
+    cuts, window = ((top, bottom), (left, right)), weight.data.shape[2:]
+    down, across = map(remainders, attributes.strides, window, cuts, attributes.output_padding)
+    parts = [(row, column) for row in down for column in across]
+    if not parts:
+        return None
+    kernels = [_kernel(weight, attributes.strides, row, column) for row, column in parts]
+    paddings = [(row.before, column.before, row.after, column.after) for row, column in parts]
+    if len({(row.taps, column.taps) for row, column in parts}) == 1:
+        together = convolve(concatenate(kernels, axis=0), paddings[0])
+    else:
+        together = concatenate(list(map(convolve, kernels, paddings)), axis=-1)
+    return _side_by_side(together, attributes, result)
+
+
+def _kernel(weight: Expr, strides: tuple[int, ...], row: Remainder, column: Remainder) -> Expr:
+    """weight[i, o, h, w] → the taps of a remainder, last first: kernel[o, i, t, u]"""
+    shape = getattr(weight.checked_type, "shape", ())
+    taken = strided_slice(weight, (0, 0, row.first, column.first), shape, (1, 1, *strides))
+    return transpose(reverse(reverse(taken, 2), 3), (1, 0, 2, 3))
+
+
+def _side_by_side(product: Expr, attributes: Conv2DTransposeAttributes, result: TensorType) -> Expr:
+    """product[n, m, q, remainders of h and w · o] → result[n, h, w, o]"""
+    type_ = product.checked_type
+    assert isinstance(type_, TensorType)
+    batch, rows, columns, _ = type_.shape
+    (down, across), outputs = attributes.strides, result.shape[-1]
+    moved = transpose(reshape(product, (batch, rows, columns, down, across, outputs)), (0, 1, 3, 2, 4, 5))
+    spread = reshape(moved, (batch, rows * down, columns * across, outputs))
+    if spread.checked_type == result:
+        return spread
+    begin = (attributes.padding[0] % down, attributes.padding[1] % across)
+    end = tuple(low + size for low, size in zip(begin, result.shape[1:3], strict=True))
+    return strided_slice(spread, begin, end, axes=(1, 2))

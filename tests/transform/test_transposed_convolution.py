@@ -1,0 +1,75 @@
+"""Transposed convolutions with constant weights become plain ones, and give the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relay
+from relay.arith.expr import Symbol
+from relay.driver.compilation import Compilation
+from relay.driver.targets import backend_for
+
+# input channels, extents, output channels, window, strides, padding, output_padding
+CASES = [
+    (3, (4, 5), 2, (4, 4), (2, 2), (1, 1, 1, 1), (0, 0)),
+    (17, (7, 3), 33, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1)),
+    (5, (3, 7), 7, (3, 5), (2, 3), (0, 1, 1, 0), (0, 2)),
+    (16, (1, 1), 31, (4, 4), (1, 1), (0, 0, 0, 0), (0, 0)),
+    (8, (5, 5), 16, (2, 2), (2, 2), (0, 0, 0, 0), (0, 0)),
+    (4, (6, 6), 3, (5, 5), (1, 1), (2, 1, 0, 2), (0, 0)),
+    (2, (5, 4), 1, (6, 4), (3, 2), (2, 1, 1, 1), (0, 1)),
+]
+
+
+def spread(case: tuple, batch: object = 2, weight: np.ndarray | None = None) -> relay.Function:
+    inputs, extents, outputs, window, strides, padding, added = case
+    rng = np.random.default_rng(0)
+    weight = rng.standard_normal((inputs, outputs, *window)).astype(np.float32) if weight is None else weight
+    x = relay.var("x", shape=(batch, inputs, *extents))
+    y = relay.nn.conv2d_transpose(
+        x, relay.const(weight), strides=strides, padding=padding, output_padding=added, channels=outputs,
+        kernel_size=window,
+    )  # fmt: skip
+    return relay.Function([x], relay.nn.relu(y))
+
+
+def optimized(function: relay.Function) -> str:
+    return str(Compilation(relay.IRModule.from_expr(function), backend_for("llvm"), 2).optimized)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_gives_the_same(case: tuple) -> None:
+    module = relay.IRModule.from_expr(spread(case))
+    x = np.random.default_rng(1).standard_normal((2, case[0], *case[1])).astype(np.float32)
+    expected = relay.create_executor("debug", module).evaluate()(x)
+    assert "nn.conv2d_transpose" not in optimized(spread(case))
+    np.testing.assert_allclose(relay.build(module)(x), np.asarray(expected), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("case", CASES[:3], ids=str)
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan])
+def test_spreads_what_is_not_finite_no_further(case: tuple, special: float) -> None:
+    module = relay.IRModule.from_expr(spread(case))
+    x = np.zeros((2, case[0], *case[1]), np.float32)
+    x[1, 0, 1, 2] = special
+    expected = np.asarray(relay.create_executor("debug", module).evaluate()(x))
+    np.testing.assert_array_equal(np.isfinite(relay.build(module)(x)), np.isfinite(expected))
+
+
+def test_knows_batches_of_any_size() -> None:
+    module = relay.IRModule.from_expr(spread(CASES[1], Symbol("n")))
+    x = np.random.default_rng(1).standard_normal((3, 17, 7, 3)).astype(np.float32)
+    expected = relay.create_executor("debug", module).evaluate()(x)
+    assert "nn.conv2d_transpose" not in optimized(spread(CASES[1], Symbol("n")))
+    np.testing.assert_allclose(relay.build(module)(x), np.asarray(expected), rtol=1e-4, atol=1e-4)
+
+
+def test_stays_with_weights_that_are_not_finite() -> None:
+    weight = np.ones((3, 2, 4, 4), np.float32)
+    weight[0, 0, 0, 0] = np.inf
+    assert "nn.conv2d_transpose" in optimized(spread(CASES[0], weight=weight))
+
+
+def test_stays_where_the_result_is_cut_deeply() -> None:
+    assert "nn.conv2d_transpose" in optimized(spread((3, (9, 9), 2, (2, 2), (2, 2), (3, 3, 3, 3), (0, 0))))
