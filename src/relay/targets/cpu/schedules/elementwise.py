@@ -3,12 +3,14 @@ shared out among the threads."""
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
+from relay.arith.expr import IntExpr, Symbol, free_symbols, linear_parts, multiply
 from relay.targets.cpu.schedules.plan import Plan, product
 from relay.targets.cpu.schedules.turning import schedule_turning, turned_loads
 from relay.te.operation import Compute, body_values, loads_of
 from relay.te.state import Stage
-from relay.tir.expr import Ramp
+from relay.te.tensor import Axis
+from relay.tir.expr import Holds, Ramp
+from relay.tir.traversal import walk_value
 
 
 def schedule_elementwise(plan: Plan) -> None:
@@ -49,7 +51,7 @@ def schedule_formula(plan: Plan, name: str) -> None:
         return
     outer, inner = plan.steps.split(name, innermost, factor=lanes)
     plan.steps.vectorize(name, inner)
-    plan.parallelize(name, loops or [outer], work)
+    plan.parallelize(name, [*loops, outer], work)
 
 
 def _is_long(extent: IntExpr, lanes: int) -> bool:
@@ -60,12 +62,15 @@ def _collapses(stage: Stage, position: int) -> bool:
     """Whether axis `position` and the axis before it are one contiguous axis in everything the stage touches.
 
     True for an access whose address moves along the outer axis by exactly the inner extent times what it moves along
-    the inner one, and for one that moves along neither.
+    the inner one, and for one that moves along neither. An axis that decides what is read stays by itself: its loop is
+    cut where the decision changes.
     """
     operation = stage.operation
     if not isinstance(operation, Compute):
         return False
     outer, inner = operation.axes[position - 1], operation.axes[position]
+    if _decides(operation, outer) or _decides(operation, inner):
+        return False
     for load in loads_of(body_values(operation.body)):
         strides = _strides(load.buffer.shape)
         along_outer = along_inner = 0
@@ -82,6 +87,13 @@ def _collapses(stage: Stage, position: int) -> bool:
         if along_outer != multiply(along_inner, inner.extent):
             return False
     return True
+
+
+def _decides(operation: Compute, axis: Axis) -> bool:
+    """Whether an axis stands in a condition of a formula."""
+    nodes = (node for value in body_values(operation.body) for node in walk_value(value))
+    conditions = (node.condition for node in nodes if isinstance(node, Holds))
+    return any(axis in free_symbols(each.left) | free_symbols(each.right) for each in conditions)
 
 
 def _strides(shape: tuple[IntExpr, ...]) -> list[IntExpr]:
