@@ -15,7 +15,7 @@ from relay.targets.cpu.emit.index import Element, emit_address
 from relay.targets.cpu.emit.tail_mask import needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Index, Load, Ramp
+from relay.tir.expr import Index, Load, Ramp, joined
 from relay.tir.stmt import Store
 
 
@@ -63,7 +63,7 @@ def emit_store(e: Emitter, store: Store, value: str) -> None:
 
 def is_within(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> bool:
     """Whether the access is certainly inside the buffer, so that it may be made although its value goes unused."""
-    for index, extent in zip(indices, buffer.shape, strict=True):
+    for index, extent in zip(*joined(indices, buffer.shape), strict=True):
         if isinstance(index, Ramp):
             base, reach = index.base, index.stride * (index.lanes - 1)
         else:
