@@ -5,6 +5,8 @@ Alignment is always stated and is that of one element, since a user's arrays pro
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from relay.arith.expr import IntExpr, Node, Symbol, linear_parts
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
@@ -143,6 +145,8 @@ def _load_vector(e: Emitter, place: Place, dtype: DType, element: Element, mask:
     if element.stride == 1 and mask is None:
         instruction = f"load {vector}, ptr {element.pointer}, align {place.item_bytes}{_suffix(place)}"
         return e.function.load(place.load_key, instruction)
+    if element.stride == 2:
+        return _load_every_second(e, place, dtype, element, mask)
     bits = vector_of("i1", lanes)
     mask = mask if mask is not None else constant(True, "i1", lanes)
     zeros = constant(0, memory, lanes)
@@ -213,6 +217,25 @@ def _from_last(e: Emitter, dtype: DType, element: Element) -> Element:
     """The same elements, from the one of the last lane upwards."""
     distance = (element.lanes - 1) * dtype.item_bytes
     return Element(e.function.op(f"getelementptr i8, ptr {element.pointer}, i64 {-distance}"), 1, element.lanes)
+
+
+def _load_every_second(e: Emitter, place: Place, dtype: DType, element: Element, mask: str | None) -> str:
+    """Lanes two elements apart, out of two vectors: the first starts with the first lane and the second ends with the
+    last one, so nothing beyond the lanes is touched."""
+    lanes = element.lanes
+    vector = vector_of(memory_element(dtype), lanes)
+    later = e.function.op(f"getelementptr i8, ptr {element.pointer}, i64 {(lanes - 1) * dtype.item_bytes}")
+    halves: list[str] = []
+    for start, pointer in ((0, element.pointer), (lanes - 1, later)):
+        part = None
+        if mask is not None:
+            bits = vector_of("i1", lanes)
+            chosen = [lanes if (start + at) % 2 else (start + at) // 2 for at in range(lanes)]
+            order = sequence(chosen, "i32")
+            part = e.function.op(f"shufflevector {bits} {mask}, {bits} zeroinitializer, <{lanes} x i32> {order}")
+        halves.append(_load_vector(e, place, dtype, replace(element, pointer=pointer, stride=1), part))
+    order = sequence([at if at < lanes else at + 1 for at in range(0, 2 * lanes, 2)], "i32")
+    return e.function.op(f"shufflevector {vector} {halves[0]}, {vector} {halves[1]}, <{lanes} x i32> {order}")
 
 
 def _reverse(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
