@@ -51,6 +51,7 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     innermost = plan.parallelize(store, outer, work, rate)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
+        plan.prefetch_stores(store, innermost)
     for stage in front:
         _compute_rows(plan, stage, store, innermost, row_tile)
     if row_outer and column_outer and any(loop.name == column_outer for loop in s.state.stage(store).loops):
