@@ -14,7 +14,7 @@ from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import needed_mask
+from relay.targets.cpu.emit.tail_mask import has_room, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Load, Ramp, joined
@@ -34,6 +34,10 @@ def emit_load(e: Emitter, load: Load) -> str:
     lanes = element.lanes
     if mask is None and (column := column_of(load)) is not None:
         return from_memory(e, dtype, lanes, emit_column(e, load.buffer, column))
+    if lanes > 1 and mask is not None and has_room(load.buffer, load.indices):
+        whole = _load_vector(e, place, dtype, element, None)
+        zeros = constant(0, memory_element(dtype), lanes)
+        return from_memory(e, dtype, lanes, _chosen(e, dtype, lanes, mask, whole, zeros))
     if lanes > 1 and element.stride != 0:
         return from_memory(e, dtype, lanes, _load_vector(e, place, dtype, element, mask))
     if lanes > 1 and mask is not None:
@@ -58,6 +62,9 @@ def emit_store(e: Emitter, store: Store, value: str) -> None:
         if mask is not None:
             raise CompilerBug("emit", f"{e.kernel_name}: a masked store of all lanes to one element")
         _store_one(e, dtype, element.pointer, last, None)
+    elif mask is not None and has_room(store.buffer, store.indices):
+        old = _load_vector(e, e.places[store.buffer], dtype, element, None)
+        _store_vector(e, dtype, element, _chosen(e, dtype, lanes, mask, text, old), None)
     else:
         _store_vector(e, dtype, element, text, mask)
     e.function.forget_loads(e.places[store.buffer].load_key)
@@ -93,6 +100,12 @@ def _is_between(e: Emitter, base: IntExpr, low: int, high: int, extent: IntExpr)
 def _range(e: Emitter, term: Node) -> IntExpr | None:
     """How many values a loop's variable takes, from 0; None for what is no such variable."""
     return e.ranges.get(term) if isinstance(term, Symbol) else None
+
+
+def _chosen(e: Emitter, dtype: DType, lanes: int, mask: str, text: str, otherwise: str) -> str:
+    """`text` in the lanes of a mask."""
+    vector = vector_of(memory_element(dtype), lanes)
+    return e.function.op(f"select {vector_of('i1', lanes)} {mask}, {vector} {text}, {vector} {otherwise}")
 
 
 def _with_guard(e: Emitter, mask: str | None, guard: Guard, lanes: int) -> str:
