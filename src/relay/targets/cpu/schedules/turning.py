@@ -16,7 +16,6 @@ from relay.te.tensor import Axis
 from relay.tir.buffer import Scope
 from relay.tir.expr import Load, Ramp
 
-
 _SQUARES_TOGETHER = 4
 """Squares below each other that are turned before the next column of them: what they read lies side by side, and is of
 the same pages of memory."""
