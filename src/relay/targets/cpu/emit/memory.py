@@ -14,11 +14,12 @@ from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import has_room, needed_mask
+from relay.targets.cpu.emit.tail_mask import is_chosen, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Load, Ramp, joined
 from relay.tir.stmt import Store
+from relay.tir.traversal import walk_value
 
 
 def emit_load(e: Emitter, load: Load) -> str:
@@ -34,7 +35,7 @@ def emit_load(e: Emitter, load: Load) -> str:
     lanes = element.lanes
     if mask is None and (column := column_of(load)) is not None:
         return from_memory(e, dtype, lanes, emit_column(e, load.buffer, column))
-    if lanes > 1 and mask is not None and has_room(load.buffer, load.indices):
+    if lanes > 1 and needed is not None and mask is not None and is_chosen(load.buffer, load.indices, needed):
         whole = _load_vector(e, place, dtype, element, None)
         zeros = constant(0, memory_element(dtype), lanes)
         return from_memory(e, dtype, lanes, _chosen(e, dtype, lanes, mask, whole, zeros))
@@ -62,7 +63,12 @@ def emit_store(e: Emitter, store: Store, value: str) -> None:
         if mask is not None:
             raise CompilerBug("emit", f"{e.kernel_name}: a masked store of all lanes to one element")
         _store_one(e, dtype, element.pointer, last, None)
-    elif mask is not None and has_room(store.buffer, store.indices):
+    elif (
+        needed is not None
+        and mask is not None
+        and _accumulates(store)
+        and is_chosen(store.buffer, store.indices, needed)
+    ):
         old = _load_vector(e, e.places[store.buffer], dtype, element, None)
         _store_vector(e, dtype, element, _chosen(e, dtype, lanes, mask, text, old), None)
     else:
@@ -100,6 +106,11 @@ def _is_between(e: Emitter, base: IntExpr, low: int, high: int, extent: IntExpr)
 def _range(e: Emitter, term: Node) -> IntExpr | None:
     """How many values a loop's variable takes, from 0; None for what is no such variable."""
     return e.ranges.get(term) if isinstance(term, Symbol) else None
+
+
+def _accumulates(store: Store) -> bool:
+    """Whether a store adds to what was there."""
+    return any(isinstance(node, Load) and node.buffer is store.buffer for node in walk_value(store.value))
 
 
 def _chosen(e: Emitter, dtype: DType, lanes: int, mask: str, text: str, otherwise: str) -> str:

@@ -38,17 +38,20 @@ def needed_mask(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value
         return None
     axis = _lane_axis(buffer)
     last = None if axis is None else indices[axis]
-    if axis is None or not isinstance(last, Ramp) or not has_room(buffer, indices):
+    if axis is None or not isinstance(last, Ramp) or not _has_room(buffer, indices):
         return mask
     extent = buffer.shape[axis]
     return None if isinstance(last.base, int) and isinstance(extent, int) and last.base + count >= extent else mask
 
 
-def has_room(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...]) -> bool:
-    """Whether all lanes of an access are in registers, those beyond the extents too: it needs no mask to be safe.
+def is_chosen(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value) -> bool:
+    """Whether the lanes that a constant mask lets through are chosen between registers: a masked access would keep
+    these in memory."""
+    return leading_lanes(mask) is not None and _has_room(buffer, indices)
 
-    What is masked is then chosen by lanes: a masked access would keep the registers in memory.
-    """
+
+def _has_room(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...]) -> bool:
+    """Whether all lanes of an access are in registers, those beyond the extents too."""
     axis = _lane_axis(buffer)
     last = None if axis is None else indices[axis]
     if axis is None or buffer.scope is not Scope.REGISTER or not isinstance(last, Ramp) or last.stride != 1:

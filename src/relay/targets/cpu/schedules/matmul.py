@@ -93,9 +93,10 @@ def _second_matrix(plan: Plan, acc: str) -> Buffer | None:
     """The input that a product reads along the columns of its result, in rows."""
     operation = plan.steps.state.stage(acc).operation
     assert isinstance(operation, Compute)
+    column = operation.axes[-1]
     for load in loads_of(body_values(operation.body)):
-        last = scalar_indices(load)[-1]
-        if operation.axes[-1] is last and load.buffer in plan.group.inputs and load.buffer.shape[-1] == last.extent:
+        is_input = load.buffer in plan.group.inputs and load.indices
+        if is_input and scalar_indices(load)[-1] is column and load.buffer.shape[-1] == column.extent:
             return load.buffer
     return None
 
