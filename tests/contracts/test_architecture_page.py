@@ -1,9 +1,11 @@
-"""The architecture page names every folder, and no folder that is not there."""
+"""The architecture page names every folder, and no folder that is not there; the page of passes names every pass."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+import relay
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,3 +26,9 @@ def test_packages_hand_names_on_and_define_nothing() -> None:
     for path in (ROOT / "src" / "relay").rglob("__init__.py"):
         if path.parent.name != "relay":
             assert not re.search(r"^(def|class) ", path.read_text(), re.MULTILINE), path
+
+
+def test_the_page_of_passes_names_all_that_run_by_default() -> None:
+    page = (ROOT / "docs" / "passes.md").read_text(encoding="utf-8")
+    names = {each.name for number in range(5) for each in relay.transform.level(number).passes}
+    assert sorted(name for name in names if f"`{name}`" not in page) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from functools import cache
 from pathlib import Path
 
@@ -12,10 +13,14 @@ VERSION = "0.1.0"
 @cache
 def compiler_fingerprint() -> str:
     """A hash that changes whenever a file of this package does: part of the key of everything that is kept on disk."""
-    root = Path(__file__).resolve().parent.parent
-    state = hashlib.sha256(VERSION.encode())
-    for path in sorted(root.rglob("*")):
-        if path.suffix in {".py", ".ll"}:
-            status = path.stat()
-            state.update(f"{path.relative_to(root)} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return state.hexdigest()
+    root = str(Path(__file__).resolve().parent.parent)
+    found: list[str] = []
+    folders = [root]
+    while folders:
+        for entry in os.scandir(folders.pop()):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            elif entry.name.endswith((".py", ".ll")):
+                status = entry.stat()
+                found.append(f"{entry.path[len(root) :]} {status.st_size} {status.st_mtime_ns}")
+    return hashlib.sha256("\n".join((VERSION, *sorted(found))).encode()).hexdigest()

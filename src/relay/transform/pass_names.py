@@ -27,6 +27,7 @@ PASS_NAMES: tuple[str, ...] = (
     "FoldScaleAxis",
     "ForwardFoldScaleAxis",
     "FuseOps",
+    "InferType",
     "Inline",
     "LambdaLift",
     "Legalize",

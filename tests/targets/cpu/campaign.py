@@ -21,6 +21,8 @@ NATIVE = "llvm -num-threads=2"
 TARGETS = (NATIVE, NATIVE, "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1")
 SPECIAL = 0.02
 """The part of elements that are infinite, no numbers, or too small to be normal, where there are such."""
+ROUNDING, PERTURBATIONS, AT_MOST = 2**-22, 4, 8
+"""By how much inputs are moved, how often, and how many times as far native code may be off."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,14 +43,33 @@ def examples(kind: str) -> st.SearchStrategy[Example]:
 
 
 def check(example: Example) -> None:
-    """Raises when native code gives another result than the interpreter."""
+    """Raises when native code gives another result than the interpreter, and rounding does not explain it."""
     arrays = inputs_of(example.function, special=example.special)
-    with np.errstate(all="ignore"):
-        expected = relay.create_executor("interpreter", mod=example.function).evaluate()(*arrays)
+    expected = _meaning(example.function, arrays)
     found = relay.build(example.function, example.target, opt_level=example.opt_level)(*arrays)
     finite = np.abs(expected[np.isfinite(expected)])
     largest = max(1.0, float(finite.max(initial=0)))
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-5 * largest, err_msg=repr(example))
+    if not np.allclose(found, expected, rtol=1e-4, atol=2e-5 * largest, equal_nan=True):
+        spread = _spread(example.function, arrays, expected)
+        with np.errstate(invalid="ignore"):
+            same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+            off = np.where(same, 0, np.abs(found - expected))
+        np.testing.assert_array_less(off, 2e-5 * largest + spread, err_msg=repr(example))
+
+
+def _meaning(function: Function, arrays: list[np.ndarray]) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return relay.create_executor("interpreter", mod=function).evaluate()(*arrays)
+
+
+def _spread(function: Function, arrays: list[np.ndarray], expected: np.ndarray) -> np.ndarray:
+    """How far results go when inputs are off by a rounding: a root of a sum near zero goes far."""
+    spread, random = np.zeros(expected.shape), np.random.default_rng(0)
+    for _ in range(PERTURBATIONS):
+        moved = [(each * (1 + random.choice((-1, 1), each.shape) * ROUNDING)).astype(np.float32) for each in arrays]
+        with np.errstate(all="ignore"):
+            spread = np.fmax(spread, np.abs(_meaning(function, moved) - expected))
+    return AT_MOST * spread
 
 
 def _check_and_keep(example: Example, folder: Path) -> None:
@@ -61,5 +82,5 @@ def _check_and_keep(example: Example, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    all_kinds = st.sampled_from(sorted(KINDS)).flatmap(examples)
+    all_kinds = st.one_of(*map(examples, KINDS))
     campaign.run("tests.targets.cpu.campaign", __doc__, all_kinds, _check_and_keep, 10_000)

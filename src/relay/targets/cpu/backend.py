@@ -13,7 +13,7 @@ from relay.lower.group import Group
 from relay.lower.program import Program
 from relay.runtime.artefact import Artefact
 from relay.targets.cpu.cache import KernelCache, cache_key
-from relay.targets.cpu.codegen import emit_assembly, emit_object
+from relay.targets.cpu.codegen import emit_assembly, emit_object, kept_object
 from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.emit.program import emit_program
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
@@ -91,7 +91,7 @@ class CpuBackend:
 
     def compile_program(self, program: Program) -> bytes:
         opt = 2 if program.procedures else 1  # straight-line entries are calls only: nothing to optimize
-        return emit_object(self.program_text(program), self.target, opt)
+        return kept_object(self.program_text(program), self.target, opt)
 
     def support_object(self) -> bytes:
         return support_object(self.target)

@@ -6,6 +6,7 @@ import re
 
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.target import Target
+from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.object_code import assembly_text, object_bytes, target_machine
 
 _VECTOR_TYPE = re.compile(r"<\d+ x ")
@@ -34,6 +35,19 @@ def machine_words(target: Target) -> tuple[str, str, str]:
             remedy=str(error).strip(),
         ) from None
     return words
+
+
+def kept_object(text: str, target: Target, opt: int) -> bytes:
+    """`emit_object`, or what was kept of it when this text was compiled before."""
+    cache = KernelCache.from_environment()
+    if cache is None:
+        return emit_object(text, target, opt)
+    key = cache_key(text, target, opt)
+    image = cache.get(key)
+    if image is None:
+        image = emit_object(text, target, opt)
+        cache.put(key, image)
+    return image
 
 
 def emit_object(text: str, target: Target, opt: int | None = None) -> bytes:

@@ -7,7 +7,7 @@ from importlib import resources
 from string import Template
 
 from relay.base.target import Target
-from relay.targets.cpu.codegen import emit_object
+from relay.targets.cpu.codegen import kept_object
 
 SPINS_BEFORE_SLEEP = 4000
 """How often a worker looks for work before it sleeps: with the pause between, 0.05 to 0.2 ms."""
@@ -42,7 +42,7 @@ def support_text(target: Target, pinning: bool = False) -> str:
 @cache
 def support_object(target: Target, pinning: bool = False) -> bytes:
     """The support library as an object file, the same for every artefact of a target."""
-    return emit_object(support_text(target, pinning), target, opt=1)
+    return kept_object(support_text(target, pinning), target, opt=1)
 
 
 @cache

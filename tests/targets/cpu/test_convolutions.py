@@ -1,0 +1,60 @@
+"""Convolutions at odd shapes, on machines whose caches are so small that every way to cut them is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relay
+from relay.driver.compilation import Compilation
+from relay.driver.targets import backend_for
+
+SMALL_CACHES = ("llvm", "llvm -l2-bytes=4096", "llvm -l2-bytes=65536", "llvm -mattr=+avx,+avx2,+fma -l2-bytes=16384")
+# input channels, extents, output channels, window, strides, padding, dilation, groups
+CASES = [
+    (16, (13, 17), 33, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1),
+    (64, (31, 7), 64, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1),
+    (32, (15, 15), 31, (3, 2), (2, 1), (0, 2, 1, 0), (1, 2), 1),
+    (256, (9, 5), 96, (1, 1), (1, 1), (0, 0, 0, 0), (1, 1), 1),
+    (17, (7, 33), 48, (1, 1), (2, 2), (0, 0, 0, 0), (1, 1), 1),
+    (3, (31, 29), 16, (7, 7), (2, 2), (3, 3, 3, 3), (1, 1), 1),
+    (64, (14, 14), 96, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 2),
+    (24, (9, 17), 24, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 6),
+    (15, (8, 8), 35, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), 5),
+    (33, (17, 15), 33, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 33),
+]
+
+
+def convolution(case: tuple) -> relay.Function:
+    inputs, extents, outputs, window, strides, padding, dilation, groups = case
+    rng = np.random.default_rng(0)
+    weight = rng.standard_normal((outputs, inputs // groups, *window)).astype(np.float32)
+    x = relay.var("x", shape=(2, inputs, *extents))
+    y = relay.nn.conv2d(
+        x, relay.const(weight), strides=strides, padding=padding, dilation=dilation, groups=groups, channels=outputs,
+        kernel_size=window,
+    )  # fmt: skip
+    bias = relay.const(rng.standard_normal((outputs, 1, 1)).astype(np.float32))
+    return relay.Function([x], relay.nn.relu(y + bias))
+
+
+@pytest.mark.parametrize("target", SMALL_CACHES)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_gives_the_meaning(case: tuple, target: str) -> None:
+    module = relay.IRModule.from_expr(convolution(case))
+    x = np.random.default_rng(1).standard_normal((2, case[0], *case[1])).astype(np.float32)
+    x[1, 0, 1, 1], x[0, -1, 2, 3] = np.nan, np.inf
+    expected = np.asarray(relay.create_executor("debug", module).evaluate()(x))
+    found = relay.build(module, target=target, opt_level=3)(x)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
+
+
+def test_takes_blocks_of_rows_and_parts_of_the_window() -> None:
+    """What a block reads is padded in it; the sums of a panel over a block are kept while parts of the window go."""
+    case = (64, (28, 28), 64, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1)
+    backend = backend_for("llvm -num-threads=1 -l2-bytes=262144")
+    (kernel,) = Compilation(relay.IRModule.from_expr(convolution(case)), backend, 3).kernels
+    steps = [str(step) for step in kernel.schedule(backend)]
+    assert any("RFactor" in step for step in steps)
+    assert any("ComputeAt(stage='data_pad'" in step for step in steps)

@@ -1,0 +1,59 @@
+"""What is read along another axis than it is written is turned in registers: nothing is gathered, nothing is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relay
+from relay.driver.compilation import Compilation
+from relay.driver.targets import backend_for
+
+TARGETS = ("llvm", "llvm -mattr=+avx,+avx2,+fma", "llvm -mattr=+sse4.2")
+
+
+def compiled(function: relay.Function, target: str) -> Compilation:
+    return Compilation(relay.IRModule.from_expr(function), backend_for(target), 3)
+
+
+def changed(shape: tuple[int, ...], dtype: str = "float32") -> relay.Function:
+    x = relay.var("x", shape=shape, dtype=dtype)
+    return relay.Function([x], relay.layout_transform(x, "NCHW", "NHWC"))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("channels", [9, 15, 16, 17, 33])
+@pytest.mark.parametrize("columns", [7, 9, 14, 16, 31, 33])
+def test_odd_extents(channels: int, columns: int, target: str) -> None:
+    x = np.random.default_rng(0).standard_normal((2, channels, 3, columns)).astype(np.float32)
+    np.testing.assert_array_equal(
+        relay.build(changed(x.shape), target=target)(x), np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "int32", "bool", "float16"])
+def test_types(dtype: str) -> None:
+    x = np.random.default_rng(0).integers(0, 2, (1, 19, 2, 21)).astype(dtype)
+    np.testing.assert_array_equal(relay.build(changed(x.shape, dtype))(x), x.transpose(0, 2, 3, 1))
+
+
+def test_arithmetic_around_it() -> None:
+    x, y = relay.var("x", shape=(20, 35)), relay.var("y", shape=(35, 20))
+    function = relay.Function([x, y], relay.nn.relu(relay.transpose(x, (1, 0)) + y))
+    a, b = (np.random.default_rng(0).standard_normal(shape).astype(np.float32) for shape in ((20, 35), (35, 20)))
+    np.testing.assert_array_equal(relay.build(function)(a, b), np.maximum(a.T + b, 0))
+
+
+def test_nothing_is_gathered() -> None:
+    compilation = compiled(changed((1, 64, 8, 64)), "llvm -mattr=+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq")
+    (kernel,) = compilation.kernels
+    assembly = compilation.backend.assembly(kernel.source(compilation.backend))
+    assert "gather" not in assembly
+    assert "vmovss" not in assembly
+
+
+def test_a_padded_transpose_is_not_taken_for_one() -> None:
+    x = relay.var("x", shape=(33, 15))
+    function = relay.Function([x], relay.transpose(relay.nn.pad(x, ((1, 0), (1, 2))), (1, 0)))
+    a = np.random.default_rng(0).standard_normal((33, 15)).astype(np.float32)
+    np.testing.assert_array_equal(relay.build(function)(a), np.pad(a, ((1, 0), (1, 2))).T)
