@@ -267,6 +267,8 @@ def _tests_of_part(guard: Comparison, variable: Symbol, inner: set[Symbol], know
     if len(parts) != 1:
         return []
     (part,) = parts
+    if free_symbols(part) & inner:
+        return []
     place = Symbol("part")
     tests: list[Comparison] = []
     for form in forms:
