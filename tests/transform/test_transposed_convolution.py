@@ -22,14 +22,27 @@ CASES = [
 ]
 
 
-def spread(case: tuple, batch: object = 2, weight: np.ndarray | None = None) -> relay.Function:
+def spread(case: tuple, batch: object = 2, weight: np.ndarray | None = None, groups: int = 1) -> relay.Function:
     inputs, extents, outputs, window, strides, padding, added = case
     rng = np.random.default_rng(0)
-    weight = rng.standard_normal((inputs, outputs, *window)).astype(np.float32) if weight is None else weight
+    if weight is None:
+        weight = rng.standard_normal((inputs, outputs // groups, *window)).astype(np.float32)
     x = relay.var("x", shape=(batch, inputs, *extents))
     y = relay.nn.conv2d_transpose(
         x, relay.const(weight), strides=strides, padding=padding, output_padding=added, channels=outputs,
-        kernel_size=window,
+        kernel_size=window, groups=groups,
+    )  # fmt: skip
+    return relay.Function([x], relay.nn.relu(y))
+
+
+def spread_row(case: tuple, groups: int = 1) -> relay.Function:
+    """The same over the last axis alone."""
+    inputs, extents, outputs, window, strides, padding, added = case
+    weight = np.random.default_rng(0).standard_normal((inputs, outputs // groups, window[1])).astype(np.float32)
+    x = relay.var("x", shape=(2, inputs, extents[1]))
+    y = relay.nn.conv1d_transpose(
+        x, relay.const(weight), strides=strides[1], padding=(padding[1], padding[3]), output_padding=added[1],
+        channels=outputs, kernel_size=window[1], groups=groups,
     )  # fmt: skip
     return relay.Function([x], relay.nn.relu(y))
 
@@ -45,6 +58,34 @@ def test_gives_the_same(case: tuple) -> None:
     expected = relay.create_executor("debug", module).evaluate()(x)
     assert "nn.conv2d_transpose" not in optimized(spread(case))
     np.testing.assert_allclose(relay.build(module)(x), np.asarray(expected), rtol=1e-4, atol=1e-4)
+
+
+def check(function: relay.Function) -> None:
+    module = relay.IRModule.from_expr(function)
+    shape = function.params[0].checked_type.shape
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    expected = relay.create_executor("debug", module).evaluate()(x)
+    assert "d_transpose" not in optimized(function)
+    np.testing.assert_allclose(relay.build(module)(x), np.asarray(expected), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_gives_the_same_over_rows(case: tuple) -> None:
+    check(spread_row(case))
+
+
+GROUPED = [
+    (4, (6, 5), 4, (4, 4), (2, 2), (1, 1, 1, 1), (0, 0), 4),
+    (3, (5, 5), 6, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), 3),
+    (6, (3, 7), 34, (4, 5), (2, 3), (0, 1, 1, 0), (0, 2), 2),
+    (10, (4, 4), 32, (2, 3), (1, 1), (0, 1, 1, 0), (0, 0), 2),
+]
+
+
+@pytest.mark.parametrize("case", GROUPED, ids=str)
+def test_gives_the_same_with_groups(case: tuple) -> None:
+    check(spread(case[:-1], groups=case[-1]))
+    check(spread_row(case[:-1], groups=case[-1]))
 
 
 @pytest.mark.parametrize("case", CASES[:3], ids=str)

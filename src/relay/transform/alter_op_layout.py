@@ -213,8 +213,11 @@ class Layouts:
         def convolve(kernel: Expr, padding: tuple[int, int, int, int]) -> Expr:
             shape = kernel.checked_type
             assert isinstance(shape, TensorType)
-            plain = Conv2DAttributes(padding=padding, out_dtype=attributes.out_dtype)
+            plain = Conv2DAttributes(padding=padding, groups=attributes.groups, out_dtype=attributes.out_dtype)
             layout = self._kernel_layout(plain, shape, True)
+            if attributes.groups > 1 and layout == _OF_FEW_CHANNELS:
+                data = image_of(self.plain(expr.args[0])) if is_row else self.plain(expr.args[0])
+                return layout_transform(call(CONV2D, (data, kernel), plain), self.source, "NHWC")
             packed = layout_transform(kernel, "OIHW", layout)
             taps = tuple(extent for extent in shape.shape[2:] if isinstance(extent, int))
             described = _changed(
