@@ -9,8 +9,9 @@ Each value is kept in the layouts in which it is needed, and converted at most o
 layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
 changed, the others get their inputs back as they were. What is one-dimensional, NCW, is an image of one row here
 (`row_convolution`). Constant weights are packed in blocks of output channels (the packing folds); transposed
-convolutions with one become plain convolutions (`transposed_convolution`), and `nn.dense` `nn.contrib_dense_pack`.
-Other products get their second matrix with columns innermost, by a transposition of its own.
+convolutions with one become plain convolutions (`transposed_convolution`), others products (`transposed_product`);
+`nn.dense` becomes `nn.contrib_dense_pack`. Other products get their second matrix with columns innermost, by a
+transposition of its own.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
 from relay.transform.row_convolution import ROWS, image_axis, image_of, of_image, of_image_transposed, row_of
 from relay.transform.transposed_convolution import as_convolutions
+from relay.transform.transposed_product import as_product
 
 _RANK = 4
 _ROW_RANK = 3
@@ -124,7 +126,11 @@ class Layouts:
                 versions = self.converted if _rank(new) == _RANK else self.originals
                 versions[id(expr)] = new
                 return
-            product = self._packed_dense(expr) or self._columns_innermost(expr, expr.op.operator)
+            product = (
+                self._packed_dense(expr)
+                or self._columns_innermost(expr, expr.op.operator)
+                or self._transposed_product(expr)
+            )
             if product is not None:
                 self.originals[id(expr)] = product
                 return
@@ -226,6 +232,23 @@ class Layouts:
             return call(CONV2D, (self.preferred(expr.args[0]), packed), described)
 
         return as_convolutions(weight, attributes, result, convolve)
+
+    def _transposed_product(self, expr: Call) -> Expr | None:
+        """A transposed convolution in its own layout that cannot be plain convolutions."""
+        type_ = expr.checked_type
+        if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
+            return None
+        match expr.attrs:
+            case Conv2DTransposeAttributes(data_layout="NCHW", kernel_layout="IOHW", out_layout="") as attributes:
+                data, weight = map(self.plain, expr.args)
+                return as_product(data, weight, attributes, type_)
+            case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row:
+                data, weight = map(image_of, map(self.plain, expr.args))
+                image = TensorType((*type_.shape[:2], 1, *type_.shape[2:]), type_.dtype)
+                spread = as_product(data, weight, of_image_transposed(row), image)
+                return None if spread is None else row_of(spread)
+            case _:
+                return None
 
     def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
         outputs, per_group = weight.shape[0], weight.shape[1]
