@@ -30,6 +30,7 @@ from relay.ops.resize import upsampling
 from relay.ops.shape import batch_flatten
 from relay.ops.softmax import log_softmax, softmax
 from relay.ops.space_depth import depth_to_space, space_to_depth
+from relay.ops.words import contrib_conv2d_words, contrib_dense_words, contrib_pack_words
 
 __all__ = [
     "adaptive_avg_pool2d",
@@ -41,7 +42,10 @@ __all__ = [
     "batch_matmul",
     "batch_norm",
     "bias_add",
+    "contrib_conv2d_words",
     "contrib_dense_pack",
+    "contrib_dense_words",
+    "contrib_pack_words",
     "conv1d",
     "conv1d_transpose",
     "conv2d",

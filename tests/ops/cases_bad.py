@@ -44,6 +44,10 @@ def i(*shape: IntExpr) -> TensorType:
     return TensorType(shape, DType.INT32)
 
 
+def u8(*shape: IntExpr) -> TensorType:
+    return TensorType(shape, DType.UINT8)
+
+
 BAD_CASES: dict[str, tuple[BadCase, ...]] = {
     "elementwise": (
         BadCase("add", (t(3, 4), t(2, 4))),
@@ -69,6 +73,17 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("nn.dense", (t(32, 784), t(10, 784, 1)), DenseAttributes()),
         BadCase("nn.contrib_dense_pack", (t(3, 8), t(2, 8, 4)), DensePackAttributes(9)),
         BadCase("nn.contrib_dense_pack", (t(3, 8), t(2, 8, n)), DensePackAttributes(9)),
+        BadCase("nn.contrib_pack_words", (t(3, 8),)),
+        BadCase("nn.contrib_pack_words", (u8(),)),
+        BadCase("nn.contrib_dense_words", (u8(3, 8), i(2, 3, 4)), DensePackAttributes(8, DType.INT32)),
+        BadCase("nn.contrib_dense_words", (u8(3, 8), i(2, 2, 4)), DensePackAttributes(9, DType.INT32)),
+        BadCase("nn.contrib_dense_words", (t(3, 8), i(2, 2, 4)), DensePackAttributes(8, DType.INT32)),
+        BadCase("nn.contrib_dense_words", (u8(3, 8), i(2, 2, 4)), DensePackAttributes(8)),
+        BadCase(
+            "nn.contrib_conv2d_words",
+            (u8(1, 8, 8, 4), i(1, 3, 3, 1, 4)),
+            Conv2DAttributes(padding=(1, 1, 1, 1), channels=4, data_layout="NHWC", kernel_layout="OHWI4o"),
+        ),
         BadCase("nn.matmul", (t(3, 4), t(5, 4)), MatmulAttributes()),
         BadCase("nn.matmul", (t(2, 3, 4), t(3, 5)), MatmulAttributes(transpose_a=True)),
         BadCase("nn.attention", (t(2, 3, 4), t(2, 5, 6), t(2, 5, 4), t()), AttentionAttributes()),

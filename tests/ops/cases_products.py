@@ -136,6 +136,38 @@ def _convolutions() -> list[Case]:
     ]  # fmt: skip
 
 
+def _bytes() -> list[Case]:
+    """Weights in words, and products that read them: data and weights have the largest bytes among theirs."""
+    data = integers(3, 5, 4, 8, dtype="uint8", low=0, high=255)
+    weight = integers(5, 3, 2, 8, dtype="int8", low=-128, high=127, seed=1)
+    data[0, 0, 0], weight[0] = 255, -128
+    matrix = relayout(_words_of(weight[:, 0, 0]), parse_layout("OI"), parse_layout("OI4o"))
+    kernel = relayout(_words_of(weight), parse_layout("OHWI"), parse_layout("OHWI4o"))
+    dense = DensePackAttributes(5, DType.INT32)
+    convolution = Conv2DAttributes(
+        (2, 1), dilation=(1, 2), channels=5, data_layout="NHWC", kernel_layout="OHWI4o", out_dtype=DType.INT32
+    )
+
+    def convolved(x: Any, _: Any) -> Any:
+        product = functional.conv2d(
+            x.double().permute(0, 3, 1, 2), torch.tensor(weight).double().permute(0, 3, 1, 2), None, (2, 1), 0, (1, 2)
+        )
+        return product.permute(0, 2, 3, 1).int()
+
+    return [
+        Case("nn.contrib_pack_words", (weight,), label="int8"),
+        Case("nn.contrib_pack_words", (integers(2, 7, dtype="uint8", low=0, high=255),), label="uint8"),
+        Case("nn.contrib_dense_words", (data, matrix), dense,
+             lambda x, _: functional.linear(x.double(), torch.tensor(weight[:, 0, 0]).double()).int()),
+        Case("nn.contrib_dense_words", (data[0, 0, 0], matrix), dense, label="one row"),
+        Case("nn.contrib_conv2d_words", (data, kernel), convolution, convolved),
+    ]  # fmt: skip
+
+
+def _words_of(weight: Any) -> Any:
+    return np.ascontiguousarray(weight).view("<i4")
+
+
 def _transposed(rank: int, attributes: Any) -> Callable[..., Any]:
     convolve = functional.conv_transpose1d if rank == 1 else functional.conv_transpose2d
 
@@ -167,4 +199,6 @@ def _transposed_convolutions() -> list[Case]:
     ]  # fmt: skip
 
 
-CASES: tuple[Case, ...] = (*_products(), *_attentions(), *_convolutions(), *_transposed_convolutions())
+CASES: tuple[Case, ...] = (
+    *_products(), *_attentions(), *_convolutions(), *_bytes(), *_transposed_convolutions(),
+)  # fmt: skip

@@ -21,6 +21,8 @@ from tests.ops.test_operators import CASES, assert_close, flat, meaning_of, type
 
 NEEDS_CONSTANTS = {
     "nn.contrib_dense_pack": "wrong-shape",  # the block is part of the weight's layout
+    "nn.contrib_dense_words": "wrong-shape",
+    "nn.contrib_conv2d_words": "wrong-shape",
     "gather_nd": "wrong-attribute",  # how many places an index has decides the rank of the result
     **{f"dyn.{name}": "unknown-rank" for name in ("full", "zeros", "ones", "reshape", "broadcast_to", "strided_slice")},
 }

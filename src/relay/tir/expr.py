@@ -269,7 +269,7 @@ class Cast(ValueBase):
 
 @dataclass(frozen=True, slots=True)
 class Call(ValueBase):
-    """A target intrinsic or an external function by name (`fma`, `dot4_u8s8`, `reinterpret`)."""
+    """A target intrinsic or an external function by name (`fma`, `dot4`, `reinterpret`)."""
 
     name: str
     arguments: tuple[Value, ...]

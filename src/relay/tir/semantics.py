@@ -367,7 +367,19 @@ def _fma(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
     return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype)
 
 
-INTRINSICS: Mapping[str, Function] = {"fma": _fma}
+def _word(*parts: Numbers) -> Numbers:
+    """Four bytes as one int32, the first in its lowest bits."""
+    bits = [part.astype(np.uint8).astype(np.uint32) << (8 * place) for place, part in enumerate(parts)]
+    return (bits[0] | bits[1] | bits[2] | bits[3]).astype(np.int32)
+
+
+def _dot4(a: Numbers, b: Numbers) -> Numbers:
+    """The four bytes of `a`, unsigned, times those of `b`, signed, summed up: exact, at most 130,560 in magnitude."""
+    terms = [((a >> shift) & 255) * ((b << (24 - shift)) >> 24) for shift in (0, 8, 16, 24)]
+    return (terms[0] + terms[1] + terms[2] + terms[3]).astype(np.int32)
+
+
+INTRINSICS: Mapping[str, Function] = {"fma": _fma, "word": _word, "dot4": _dot4}
 """Calls whose meaning every target knows. Each works lane by lane."""
 EFFECT_FREE_HINTS = frozenset({"prefetch"})
 """Calls that change nothing but speed."""

@@ -10,8 +10,8 @@ layout rule: elementwise and broadcasting ones take the layout of their inputs, 
 changed, the others get their inputs back as they were. What is one-dimensional, NCW, is an image of one row here
 (`row_convolution`). Constant weights are packed in blocks of output channels (the packing folds); transposed
 convolutions with one become plain convolutions (`transposed_convolution`), others products (`transposed_product`);
-`nn.dense` becomes `nn.contrib_dense_pack`. Other products get their second matrix with columns innermost, by a
-transposition of its own.
+`nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes are taken four at a time (`byte_products`). Other products
+get their second matrix with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
-from relay.ops.conv import CONV2D, Conv1DAttributes, Conv2DAttributes
-from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
+from relay.ops.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
+from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS, Conv1DTransposeAttributes, Conv2DTransposeAttributes
 from relay.ops.layout_rule import (
     AxisAttribute,
     Broadcasting,
@@ -37,10 +37,11 @@ from relay.ops.layout_rule import (
 )
 from relay.ops.layout_transform import layout_transform
 from relay.ops.layouts import parse_layout
-from relay.ops.matmul import contrib_dense_pack, matmul
+from relay.ops.matmul import DENSE, contrib_dense_pack, matmul
 from relay.ops.record import OperatorRecord
-from relay.ops.shape import reshape
+from relay.ops.shape import reshape, squeeze
 from relay.ops.transpose import transpose
+from relay.transform.byte_products import BYTE_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
@@ -48,6 +49,7 @@ from relay.transform.row_convolution import ROWS, image_axis, image_of, of_image
 from relay.transform.transposed_convolution import as_convolutions
 from relay.transform.transposed_product import as_product
 
+_CONVOLUTIONS = (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS)
 _RANK = 4
 _ROW_RANK = 3
 _FEW_ROWS = 4
@@ -127,7 +129,9 @@ class Layouts:
                 versions[id(expr)] = new
                 return
             product = (
-                self._packed_dense(expr)
+                self._by_words(expr, expr.op.operator)
+                or self._packed_conv2d(expr, expr.op.operator)
+                or self._packed_dense(expr)
                 or self._columns_innermost(expr, expr.op.operator)
                 or self._transposed_product(expr)
             )
@@ -141,7 +145,7 @@ class Layouts:
         """The call in the preferred layout, or None where it is to stay as it is."""
         if not self.preferences.conv2d_data:
             return None
-        heavy = self._convolution(expr)
+        heavy = self._convolution(expr) if record in _CONVOLUTIONS else None
         if heavy is not None or isinstance(expr.attrs, Conv2DAttributes):
             return heavy
         drops_axes = isinstance(record.layout, AxisAttribute) and record.layout.drops_axes
@@ -191,6 +195,8 @@ class Layouts:
         extents = kernel.extents(type_.shape)
         if not isinstance(extents["O"], int):
             return None
+        if not self.kernel_layout and takes_words(self.preferences, expr):
+            return self._conv2d_by_words(weight, attributes, self.preferred(expr.args[0]))
         kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
         if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
             return None  # channels of a group fill no vectors: these lie along space
@@ -307,6 +313,46 @@ class Layouts:
         if isinstance(source, tuple):
             source = with_known_type(Tuple(source, span=data.span))
         return call(record, (source, *map(self.plain, expr.args[1:])), attrs)
+
+    def _by_words(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """A product of bytes with one constant matrix, or a convolution of them in NHWC; None for others."""
+        if self.kernel_layout or record not in BYTE_PRODUCTS or not takes_words(self.preferences, expr):
+            return None
+        data, weight = expr.args
+        attributes = expr.attrs
+        if isinstance(attributes, Conv2DAttributes):
+            fits = attributes.data_layout == "NHWC" and attributes.out_layout in ("", "NHWC")
+            return self._conv2d_by_words(self.plain(weight), attributes, self.plain(data)) if fits else None
+        matrix = self.plain(weight)
+        if _rank(weight) == _BATCHED:
+            matrix = squeeze(matrix, (0,))
+        if not getattr(attributes, "transpose_b", record is DENSE):
+            matrix = transpose(matrix, (1, 0))
+        return dense_by_words(self.plain(data), matrix, self.preferences.dense_blocks)
+
+    def _conv2d_by_words(self, weight: Expr, attributes: Conv2DAttributes, data: Expr) -> Expr:
+        ordered = layout_transform(weight, attributes.kernel_layout, "OHWI")
+        return conv2d_by_words(data, ordered, attributes, self.preferences.conv2d_kernel_blocks)
+
+    def _packed_conv2d(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """A convolution whose data have the preferred layout already, with its constant kernel packed."""
+        attributes = expr.attrs
+        if self.kernel_layout or not self.preferences.conv2d_data or not isinstance(attributes, Conv2DAttributes):
+            return None
+        _, weight = expr.args
+        type_, kernel = weight.checked_type, parse_layout(attributes.kernel_layout)
+        is_plain = record.name == "nn.conv2d" and attributes.data_layout == self.preferences.conv2d_data
+        if not is_plain or kernel.blocks or not isinstance(weight, Constant) or not isinstance(type_, TensorType):
+            return None
+        extents = kernel.extents(type_.shape)
+        ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
+        layout = self._kernel_layout(attributes, ordered, True)
+        if layout in (attributes.kernel_layout, _OF_FEW_CHANNELS):
+            return None
+        space = tuple(extent for extent in ordered.shape[2:] if isinstance(extent, int))
+        attrs = _changed(attributes, kernel_layout=layout, channels=extents["O"], kernel_size=space)
+        packed = layout_transform(self.plain(weight), kernel.text, layout)
+        return call(record, (self.plain(expr.args[0]), packed), attrs)
 
     def _packed_dense(self, expr: Call) -> Expr | None:
         blocks = self.preferences.dense_blocks

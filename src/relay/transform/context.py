@@ -22,12 +22,13 @@ class LayoutPreferences:
 
     `conv2d_kernel_blocks`, `dense_blocks`: how many output channels may be packed together, innermost, in weights that
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
-    packing.
+    packing. `words`: such weights of 8-bit numbers are packed in words of four as well.
     """
 
     conv2d_data: str = ""
     conv2d_kernel_blocks: tuple[int, ...] = ()
     dense_blocks: tuple[int, ...] = ()
+    words: bool = False
 
 
 def fitting_block(blocks: tuple[int, ...], extent: int) -> int:

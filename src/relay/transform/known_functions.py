@@ -6,10 +6,11 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Union
 
+from relay.arith.expr import Symbol
 from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.traversal import children, post_order
-from relay.ir.type_traversal import type_leaves
+from relay.ir.type_traversal import type_leaves, type_symbols
 from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
@@ -88,6 +89,19 @@ def has_numbers_only(type_: Type | None) -> bool:
     return True
 
 
+def tells_extents(function: Function, own: Var | None) -> bool:
+    """Whether the extents in what a function computes are told by what it takes, from its caller and from around it."""
+    inside = [node for node in post_order(function.body) if not isinstance(node, Op | Constructor)]
+    functions = (node for node in inside if isinstance(node, Function))
+    takers = (*function.params, *free_vars(function), *(param for each in functions for param in each.params))
+    told = {symbol for each in takers if each is not own for symbol in _symbols(each)}
+    return all(told.issuperset(_symbols(node)) for node in inside if node is not own)
+
+
+def _symbols(node: Expr) -> tuple[Symbol, ...]:
+    return () if node.checked_type is None else type_symbols(node.checked_type)
+
+
 @dataclass(slots=True, eq=False)
 class Lifting:
     """Functions inside functions as global ones that take first what they use from around them."""
@@ -111,7 +125,7 @@ class Lifting:
         captures = tuple(each for each in free_vars(function) if each is not own)
         if set(function.attrs) - {"Closure"} or not all(is_closed(each.checked_type) for each in (function, *captures)):
             return None
-        if own is not None and _is_value(own, function):
+        if not tells_extents(function, own) or (own is not None and _is_value(own, function)):
             return None
         name = self.fresh_name(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
 

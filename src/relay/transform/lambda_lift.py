@@ -6,8 +6,8 @@
 
 What a function takes from around it becomes the parameters of a global function that gives the closure; one that takes
 nothing becomes a global function as it is. A function that calls itself through its let calls the global one. Primitive
-functions and closures that are lifted already stay, and so does a function that gives extents of the function around it
-which nothing that it takes tells. Values that cross scopes are named first (basic-block normal form),
+functions and closures that are lifted already stay, and so does a function with types of extents of the function around
+it which nothing that it takes tells. Values that cross scopes are named first (basic-block normal form),
 so that nothing is computed twice. Floating point: EXACT.
 """
 
@@ -19,13 +19,13 @@ from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
-from relay.ir.type_traversal import type_symbols
 from relay.ir.type_variables import free_type_vars
-from relay.ir.types import FuncType, TypeVar
+from relay.ir.types import TypeVar
 from relay.ir.variables import free_vars
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
+from relay.transform.known_functions import tells_extents
 from relay.transform.rewriting import copied, rewrite_nodes, same_type
 
 
@@ -49,7 +49,7 @@ class _Lifting:
         own = {id(node.value): node.var for node in post_order(function.body) if isinstance(node, Let)}
 
         def step(node: Expr, rebuilt: Expr) -> Expr:
-            if isinstance(rebuilt, Function) and _is_liftable(rebuilt) and _tells_extents(rebuilt, own.get(id(node))):
+            if isinstance(rebuilt, Function) and _is_liftable(rebuilt) and tells_extents(rebuilt, own.get(id(node))):
                 return self._maker(rebuilt, own.get(id(node)), name)
             return rebuilt
 
@@ -72,16 +72,6 @@ class _Lifting:
 
 def _is_liftable(node: Expr) -> bool:
     return isinstance(node, Function) and not node.attrs.get("Primitive") and not node.attrs.get("Closure")
-
-
-def _tells_extents(function: Function, own: Var | None) -> bool:
-    """Whether the extents in what a function gives are told by what it takes, from its caller and from around it."""
-    type_ = function.checked_type
-    if not isinstance(type_, FuncType) or not type_symbols(type_.ret_type):
-        return True
-    taken = [each.checked_type for each in (*function.params, *free_vars(function)) if each is not own]
-    told = {symbol for each in taken if each is not None for symbol in type_symbols(each)}
-    return told.issuperset(type_symbols(type_.ret_type))
 
 
 def _quantified(function: Function, typed: tuple[Expr, ...]) -> Function:

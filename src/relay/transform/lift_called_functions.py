@@ -32,7 +32,7 @@ from relay.ir.variables import free_vars
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
-from relay.transform.known_functions import Lifting, is_closed, lifted_function
+from relay.transform.known_functions import Lifting, is_closed, lifted_function, tells_extents
 from relay.transform.rewriting import rewrite_nodes
 
 MOST_PARAMETERS = 16
@@ -82,7 +82,8 @@ def _only_called(function: Function) -> dict[Var, Function]:
 
 
 def _is_liftable(function: Function) -> bool:
-    return not function.attrs and not function.type_params and is_closed(function.checked_type)
+    plain = not function.attrs and not function.type_params and is_closed(function.checked_type)
+    return plain and tells_extents(function, None)
 
 
 def _captures(functions: Mapping[Var, Function]) -> dict[Var, tuple[Var, ...]]:

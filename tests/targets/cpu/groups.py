@@ -154,6 +154,33 @@ def dense(case: Case) -> Expr:
     return relay.nn.dense(case.around(x, 1), case.weight(case.pick(*CHANNELS, 100), shape_of(x)[-1]))
 
 
+def byte_product(case: Case) -> Expr:
+    """A product of bytes made of numbers, with a constant weight, and numbers made of its sums."""
+    dtype = case.pick("int8", "uint8")
+    rng = np.random.default_rng(case.pick(0, 1))
+
+    def weight(*shape: int) -> Expr:
+        return relay.const(rng.integers(-128, 128, shape).astype(np.int8))
+
+    def narrow(x: Expr) -> Expr:
+        return relay.cast(x * relay.const(40.0), dtype)
+
+    if case.pick(True, False):
+        x = case.table()
+        sums = relay.nn.dense(narrow(x), weight(case.pick(*CHANNELS, 100), shape_of(x)[-1]), out_dtype="int32")
+    else:
+        x, layout = case.image()
+        outputs, taps = case.pick(*CHANNELS), case.pick(*[t for t in (1, 2, 3) if t <= min(spatial_of(x, layout))])
+        extents = {"O": outputs, "I": channel_of(x, layout), "H": taps, "W": taps}
+        kernel = "OIHW" if layout == "NCHW" else case.pick("HWIO", "OIHW")
+        sums = relay.nn.conv2d(
+            narrow(x), weight(*(extents[letter] for letter in kernel)), strides=(case.pick(1, 2), 1),
+            padding=case.pick((0, 0), (1, 1), (0, 1)), data_layout=layout, kernel_layout=kernel, out_dtype="int32",
+        )  # fmt: skip
+    numbers = relay.cast(sums, "float32") * relay.const(2.0**-9)
+    return case.pick(numbers, relay.cast(narrow(relay.round(numbers)), "float32"))
+
+
 def batch_matmul(case: Case) -> Expr:
     batch, m, k, n = case.batch(), case.pick(*EXTENTS), case.pick(*EXTENTS), case.pick(*CHANNELS)
     ta, tb = case.pick(False, True), case.pick(False, True)
@@ -251,8 +278,8 @@ def attention(case: Case) -> Expr:
 KINDS = {
     each.__name__: each
     for each in (
-        convolution, convolution_1d, transposed_convolution, dense, batch_matmul, pooling, reduction, rowwise, norm,
-        movement, attention,
+        convolution, convolution_1d, transposed_convolution, dense, byte_product, batch_matmul, pooling, reduction,
+        rowwise, norm, movement, attention,
     )
 }  # fmt: skip
 

@@ -62,6 +62,19 @@ def dense() -> relay.Expr:
     return relay.nn.relu(relay.nn.dense(x, constant(3072, 768)) + constant(3072))
 
 
+def dense_of_bytes() -> relay.Expr:
+    x = relay.var("x", shape=(128, 770), dtype="int8")
+    sums = relay.nn.dense(x, relay.const(np.ones((768, 770), np.int8)), out_dtype="int32")
+    scaled = relay.round(relay.cast(sums, "float32") * relay.const(np.float32(0.01)))
+    return relay.cast(relay.clip(scaled, -128.0, 127.0), "int8")
+
+
+def convolution_of_bytes() -> relay.Expr:
+    x = relay.var("x", shape=(1, 28, 28, 64), dtype="uint8")
+    weight = relay.const(np.ones((3, 3, 64, 128), np.int8))
+    return relay.nn.conv2d(x, weight, padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO", out_dtype="int32")
+
+
 def dense_of_one_row() -> relay.Expr:
     return relay.nn.dense(relay.var("x", shape=(1, 512)), relay.var("w", shape=(256, 512)))
 
@@ -94,8 +107,9 @@ def first_layout_change() -> relay.Expr:
 
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
-    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, depthwise, dense,
-    dense_of_one_row, softmax, softmax_over_channels, instance_norm, max_pool, first_layout_change,
+    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, convolution_of_bytes, depthwise,
+    dense, dense_of_bytes, dense_of_one_row, softmax, softmax_over_channels, instance_norm, max_pool,
+    first_layout_change,
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from relay.lower.program import Program
 from relay.runtime.artefact import Artefact
 from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_assembly, emit_object, kept_object
+from relay.targets.cpu.emit.context import dot_instructions
 from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.emit.program import emit_program
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
@@ -48,8 +49,14 @@ class CpuBackend:
 
     @property
     def layouts(self) -> LayoutPreferences:
-        """Channels last, and weights in panels as wide as the register tiles of the schedules."""
-        return LayoutPreferences("NHWC", tile_widths(self.target, CONVOLUTION), tile_widths(self.target, PRODUCT))
+        """Channels last, weights in panels as wide as the register tiles of the schedules, and those of bytes in words
+        where an instruction adds up products of bytes."""
+        return LayoutPreferences(
+            "NHWC",
+            tile_widths(self.target, CONVOLUTION),
+            tile_widths(self.target, PRODUCT),
+            words=self.target.register_bits // 32 in dot_instructions(self.target),
+        )
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
         return schedule_group(group, self.target)

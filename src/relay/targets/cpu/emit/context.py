@@ -20,6 +20,7 @@ class Machine:
     has_fma: bool
     has_half_conversion: bool
     scalers: Mapping[str, str]
+    dots: Mapping[int, str]
     contract: bool
     threaded: bool
 
@@ -31,6 +32,7 @@ class Machine:
             has_fma=fused,
             has_half_conversion=arm64 or target.has("f16c") or target.has("avx512f"),
             scalers=_scalers(target),
+            dots=dot_instructions(target),
             contract=contract and fused,
             threaded=target.num_threads != 1,
         )
@@ -44,6 +46,24 @@ def _scalers(target: Target) -> Mapping[str, str]:
         found = {"<16 x float>": f"{stem}.ps.512", "<8 x double>": f"{stem}.pd.512"}
     if target.has("avx512vl"):
         found |= {"<8 x float>": f"{stem}.ps.256", "<4 x float>": f"{stem}.ps.128", "<4 x double>": f"{stem}.pd.256"}
+    return found
+
+
+def dot_instructions(target: Target) -> Mapping[int, str]:
+    """The instructions that products of bytes are made with, by how many 32-bit lanes they work on: those that do all
+    of it (vpdpbusd), else those that add up pairs of 16-bit products (pmaddwd)."""
+    found: dict[int, str] = {}
+    if target.triple.startswith(("x86_64", "i386", "i686")):
+        found[4] = "llvm.x86.sse2.pmadd.wd"
+    if target.has("avx2"):
+        found[8] = "llvm.x86.avx2.pmadd.wd"
+    if target.has("avx512bw"):
+        found[16] = "llvm.x86.avx512.pmaddw.d.512"
+    vnni = "llvm.x86.avx512.vpdpbusd"
+    if target.has("avxvnni") or (target.has("avx512vnni") and target.has("avx512vl")):
+        found |= {4: f"{vnni}.128", 8: f"{vnni}.256"}
+    if target.has("avx512vnni"):
+        found[16] = f"{vnni}.512"
     return found
 
 

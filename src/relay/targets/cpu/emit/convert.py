@@ -7,6 +7,7 @@ from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.lanes import Lanes
 from relay.targets.cpu.emit.narrow import FORMATS, decode, encode, round_to
 from relay.targets.cpu.emit.typenames import mangled, memory_element, register_element
+from relay.tir.semantics import integer_limits
 
 _SAME_IN_MEMORY = frozenset(dtype for dtype in DType if register_element(dtype) == memory_element(dtype)) - {DType.INT4}
 
@@ -89,13 +90,22 @@ def _float_to_float(e: Emitter, have: Lanes, want: Lanes, target: DType, text: s
 
 
 def _saturate(have: Lanes, want: Lanes, target: DType, text: str) -> str:
+    if target.bits < 32:
+        return _saturate_narrow(have, want, target, text)
     function = have.function
-    if target is DType.INT4:  # saturates at the bounds of four bits; the comparison keeps NaN for the conversion
-        text = have.clamp_below(have.clamp_above(text, 7.0), -8.0)
     stem = "fptosi" if target.is_signed_integer else "fptoui"
     name = f"llvm.{stem}.sat.{mangled(want.element, want.lanes)}.{mangled(have.element, have.lanes)}"
     function.module.declare(name, f"{want.type} @{name}({have.type})")
     return function.op(f"call {want.type} @{name}({have.type} {text})")
+
+
+def _saturate_narrow(have: Lanes, want: Lanes, target: DType, text: str) -> str:
+    """By way of 32 bits, since machines have no conversion to fewer, and LLVM would convert lane by lane."""
+    low, high = integer_limits(target)
+    bounded = have.clamp_below(have.clamp_above(text, float(high)), float(low))
+    number = have.select(have.fcmp("ord", text, text), bounded, have.const(0.0))
+    whole = want.like("i32")
+    return whole.convert("trunc", have.convert("fptosi", number, whole), want)
 
 
 def _resize(have: Lanes, want: Lanes, signed: bool, text: str) -> str:

@@ -245,7 +245,7 @@ def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times:
         parts = -(-shape.rows // rows)
         pixels = product((rows, shape.columns))
         streams = not fit and isinstance(pixels, int) and pixels < _FEWEST_PIXELS
-        if not streams and rows > most // _SMALLEST_SHARE and parts > 1 and plan.shares_out(parts * batch):
+        if not streams and rows >= most // _SMALLEST_SHARE and parts > 1 and plan.shares_out(parts * batch):
             return rows
     return None
 

@@ -46,9 +46,10 @@ class Plan:
         """How many elements of a formula along a loop of this extent are computed together.
 
         A polynomial is a chain of dependent instructions: several vectors hide their latency. Several results go to
-        memory some vectors at a time, so that stores that share a line of the cache meet.
+        memory some vectors at a time, so that stores that share a line of the cache meet. Of bytes, four times as many
+        fit one vector.
         """
-        many = is_costly(stage) or len(stage.outputs) > 1
+        many = is_costly(stage) or len(stage.outputs) > 1 or is_of_bytes(stage)
         together = _VECTORS_TOGETHER * self.vector_lanes
         fits = isinstance(extent, int) and (extent % together == 0 or extent >= _LARGE_TO_LOSE_A_TAIL * together)
         return together if many and fits and extent else self.vector_lanes
@@ -198,6 +199,14 @@ def is_costly(stage: Stage) -> bool:
         return False
     nodes = (node for value in operation.body for node in walk_value(value))
     return any(isinstance(node, Unary) and node.op in _POLYNOMIALS for node in nodes)
+
+
+def is_of_bytes(stage: Stage) -> bool:
+    """Whether a formula reads, computes and gives nothing wider than 8 bits."""
+    operation = stage.operation
+    if not isinstance(operation, Compute) or isinstance(operation.body, Reduction):
+        return False
+    return all(node.dtype.bits <= 8 for value in operation.body for node in walk_value(value))
 
 
 def is_reduction(stage: Stage) -> bool:

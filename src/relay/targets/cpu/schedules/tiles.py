@@ -19,6 +19,7 @@ CONVOLUTION = (2, 3, 4, 1)
 PRODUCT = (4, 3, 2, 1)
 """Vectors in the width of a tile, by preference."""
 
+_PACKED_DENSE = ("nn.contrib_dense_pack", "nn.contrib_dense_words")
 _MOST_ROWS = 14
 _WIDEST_WITH_FEW_REGISTERS = 3
 
@@ -52,7 +53,7 @@ def most_rows(plan: Plan, width: int) -> int:
 def packed_weight(plan: Plan) -> Tensor | None:
     """The weight of the group's heavy operator, if its output channels are packed in blocks, innermost."""
     for call, _ in plan.group.anchors:
-        dense = isinstance(call.op, Op) and call.op.name == "nn.contrib_dense_pack"
+        dense = isinstance(call.op, Op) and call.op.name in _PACKED_DENSE
         convolution = isinstance(call.attrs, Conv2DAttributes) and parse_layout(call.attrs.kernel_layout).blocks
         if dense or convolution:
             weight = call.args[1]
