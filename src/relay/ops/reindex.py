@@ -11,13 +11,14 @@ from relay.ops.dimensions import quotient
 def reindexed(old: Sequence[IntExpr], new: Sequence[IntExpr], indices: Sequence[IntExpr]) -> tuple[IntExpr, ...]:
     """The place in shape `old` of the element at `indices` of shape `new`, both row-major.
 
-    Runs of axes with equal products are treated apart, so that axes which stay the same keep their plain index.
+    Runs of axes with equal products are treated apart, so that axes which stay the same keep their plain index, also
+    beside an axis of extent 1.
     """
     places: list[IntExpr] = []
     for old_run, new_run in _matching_runs(old, new):
         flat: IntExpr = 0
         for axis in new_run:
-            flat = flat * new[axis] + indices[axis]
+            flat = flat * new[axis] + (0 if new[axis] == 1 and len(new_run) > 1 else indices[axis])
         unravelled: list[IntExpr] = []
         for axis in reversed(old_run[1:]):
             unravelled.append(flat % old[axis])

@@ -7,10 +7,11 @@
 
 Each value is kept in the layouts in which it is needed, and converted at most once to each. Operators follow by their
 layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
-changed, the others get their inputs back as they were. Constant weights are packed in blocks of output channels (the
-packing folds); `nn.conv2d_transpose` with one becomes plain convolutions (`transposed_convolution`), and `nn.dense`
-`nn.contrib_dense_pack`. Products of bytes are taken four at a time (`byte_products`). Other products get their second
-matrix with columns innermost, by a transposition of its own.
+changed, the others get their inputs back as they were. What is one-dimensional, NCW, is an image of one row here
+(`row_convolution`). Constant weights are packed in blocks of output channels (the packing folds); transposed
+convolutions with one become plain convolutions (`transposed_convolution`), others products (`transposed_product`);
+`nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes are taken four at a time (`byte_products`). Other products
+get their second matrix with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
-from relay.ops.conv import CONV2D, Conv2DAttributes
-from relay.ops.conv_transpose import Conv2DTransposeAttributes
+from relay.ops.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
+from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS, Conv1DTransposeAttributes, Conv2DTransposeAttributes
 from relay.ops.layout_rule import (
     AxisAttribute,
     Broadcasting,
@@ -44,9 +45,13 @@ from relay.transform.byte_products import BYTE_PRODUCTS, conv2d_by_words, dense_
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
+from relay.transform.row_convolution import ROWS, image_axis, image_of, of_image, of_image_transposed, row_of
 from relay.transform.transposed_convolution import as_convolutions
+from relay.transform.transposed_product import as_product
 
+_CONVOLUTIONS = (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS)
 _RANK = 4
+_ROW_RANK = 3
 _FEW_ROWS = 4
 _OF_FEW_CHANNELS = "HWIO"
 _BATCHED = 3  # axes of a batch of matrices
@@ -67,7 +72,8 @@ def relaid(function: Function, layouts: Layouts) -> Function:
 
 @dataclass(slots=True)
 class Layouts:
-    """Each old expression's new versions: as it was, and (of rank-4 values) in the preferred layout.
+    """Each old expression's new versions: as it was, and (of rank-4 values, and of rank 3 as images of one row) in the
+    preferred layout.
 
     `source` is the layout of the convolutions that change. `kernel_layout` is that of their kernels, whatever it was;
     empty: one that suits the target, of kernels in OIHW.
@@ -91,15 +97,18 @@ class Layouts:
             if isinstance(expr, Tuple):
                 known = same_type(rebuild(expr, [self.plain(each) for each in expr.fields]), expr)
             else:
-                known = layout_transform(self.converted[id(expr)], self.preferences.conv2d_data, self.source)
+                image = layout_transform(self.converted[id(expr)], self.preferences.conv2d_data, self.source)
+                known = row_of(image) if _rank(expr) == _ROW_RANK else image
             self.originals[id(expr)] = known
         return known
 
     def preferred(self, expr: Expr) -> Expr:
-        """The new version of a rank-4 expression in the preferred layout."""
+        """The new version of an expression of rank 4, or 3, in the preferred layout."""
         known = self.converted.get(id(expr))
         if known is None:
-            known = layout_transform(self.originals[id(expr)], self.source, self.preferences.conv2d_data)
+            original = self.originals[id(expr)]
+            image = image_of(original) if _rank(expr) == _ROW_RANK else original
+            known = layout_transform(image, self.source, self.preferences.conv2d_data)
             self.converted[id(expr)] = known
         return known
 
@@ -116,7 +125,7 @@ class Layouts:
         if isinstance(expr, Call) and isinstance(expr.op, Op) and isinstance(expr.op.operator, OperatorRecord):
             new = self._follow(expr, expr.op.operator)
             if new is not None:
-                versions = self.converted if _rank(expr) == _RANK else self.originals
+                versions = self.converted if _rank(new) == _RANK else self.originals
                 versions[id(expr)] = new
                 return
             product = (
@@ -124,6 +133,7 @@ class Layouts:
                 or self._packed_conv2d(expr, expr.op.operator)
                 or self._packed_dense(expr)
                 or self._columns_innermost(expr, expr.op.operator)
+                or self._transposed_product(expr)
             )
             if product is not None:
                 self.originals[id(expr)] = product
@@ -135,14 +145,11 @@ class Layouts:
         """The call in the preferred layout, or None where it is to stay as it is."""
         if not self.preferences.conv2d_data:
             return None
-        if isinstance(expr.attrs, Conv2DAttributes) and record.name == "nn.conv2d":
-            return self._conv2d(expr, expr.attrs, record)
-        if isinstance(expr.attrs, Conv2DTransposeAttributes):
-            spread = self._conv2d_transpose(expr, expr.attrs)
-            if spread is not None:
-                return spread
+        heavy = self._convolution(expr) if record in _CONVOLUTIONS else None
+        if heavy is not None or isinstance(expr.attrs, Conv2DAttributes):
+            return heavy
         drops_axes = isinstance(record.layout, AxisAttribute) and record.layout.drops_axes
-        if not isinstance(expr.checked_type, TensorType) or (_rank(expr) != _RANK and not drops_axes):
+        if not isinstance(expr.checked_type, TensorType) or not (_rank(expr) in (_RANK, _ROW_RANK) or drops_axes):
             return None
         rule = record.layout
         match rule:
@@ -158,29 +165,43 @@ class Layouts:
             case AxisAttribute():
                 return self._axis(expr, record, rule)
             case PerAxisAttributes(attributes=names):
-                if not self.is_preferred(expr.args[0]):
+                if not self.is_preferred(expr.args[0]) or _rank(expr.args[0]) != _RANK:
                     return None
                 values = {name: tuple(getattr(expr.attrs, name)[axis] for axis in self.order) for name in names}
                 arguments = (self.preferred(expr.args[0]), *map(self.plain, expr.args[1:]))
                 return call(record, arguments, _changed(expr.attrs, **values))
 
-    def _conv2d(self, expr: Call, attributes: Conv2DAttributes, record: OperatorRecord) -> Expr | None:
-        data, weight = expr.args
+    def _convolution(self, expr: Call) -> Expr | None:
+        """A convolution of any kind in the preferred layout; None for others, and for those that stay as they are."""
+        rows = self.source == "NCHW" and not self.kernel_layout
+        match expr.attrs:
+            case Conv2DAttributes(out_layout="") as attributes if attributes.data_layout == self.source:
+                return self._conv2d(expr, attributes, self.plain(expr.args[1]))
+            case Conv2DTransposeAttributes() as attributes if attributes.data_layout == self.source:
+                return self._conv2d_transpose(expr, attributes, self.plain(expr.args[1]))
+            case Conv1DAttributes(data_layout="NCW", kernel_layout="OIW", out_layout="") as row if rows:
+                return self._conv2d(expr, of_image(row), image_of(self.plain(expr.args[1])))
+            case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row if rows:
+                return self._conv2d_transpose(expr, of_image_transposed(row), image_of(self.plain(expr.args[1])))
+            case _:
+                return None
+
+    def _conv2d(self, expr: Call, attributes: Conv2DAttributes, weight: Expr) -> Expr | None:
         kernel = parse_layout(attributes.kernel_layout)
         changes = self.kernel_layout or attributes.kernel_layout == "OIHW"
-        if not changes or kernel.blocks or attributes.data_layout != self.source or attributes.out_layout:
-            return None
         type_ = weight.checked_type
-        extents = kernel.extents(type_.shape) if isinstance(type_, TensorType) else {}
-        if not isinstance(type_, TensorType) or not isinstance(extents["O"], int):
+        if not changes or kernel.blocks or not isinstance(type_, TensorType):
+            return None
+        extents = kernel.extents(type_.shape)
+        if not isinstance(extents["O"], int):
             return None
         if not self.kernel_layout and takes_words(self.preferences, expr):
-            return self._conv2d_by_words(expr, attributes, self.preferred(data))
+            return self._conv2d_by_words(weight, attributes, self.preferred(expr.args[0]))
         kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
         if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
             return None  # channels of a group fill no vectors: these lie along space
         same = kernel_layout == attributes.kernel_layout
-        packed = self.plain(weight) if same else layout_transform(self.plain(weight), kernel.text, kernel_layout)
+        packed = weight if same else layout_transform(weight, kernel.text, kernel_layout)
         space = (extents["H"], extents["W"])
         kernel_size = attributes.kernel_size or tuple(extent for extent in space if isinstance(extent, int))
         attrs = _changed(
@@ -190,31 +211,50 @@ class Layouts:
             channels=extents["O"],
             kernel_size=kernel_size,
         )
-        return call(record, (self.preferred(data), packed), attrs)
+        return call(CONV2D, (self.preferred(expr.args[0]), packed), attrs)
 
-    def _conv2d_transpose(self, expr: Call, attributes: Conv2DTransposeAttributes) -> Expr | None:
+    def _conv2d_transpose(self, expr: Call, attributes: Conv2DTransposeAttributes, weight: Expr) -> Expr | None:
         """A transposed convolution as plain ones, in the preferred layout; None where it stays what it is."""
-        data, weight = expr.args
         type_ = expr.checked_type
-        if self.kernel_layout or attributes.data_layout != self.source or not isinstance(type_, TensorType):
+        if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
             return None
-        if self.preferences.conv2d_data != "NHWC" or not isinstance(weight.checked_type, TensorType):
-            return None
-        result = TensorType(tuple(type_.shape[axis] for axis in self.order), type_.dtype)
+        is_row = len(type_.shape) == _ROW_RANK
+        shape = (*type_.shape[:2], 1, *type_.shape[2:]) if is_row else type_.shape
+        result = TensorType(tuple(shape[axis] for axis in self.order), type_.dtype)
 
         def convolve(kernel: Expr, padding: tuple[int, int, int, int]) -> Expr:
             shape = kernel.checked_type
             assert isinstance(shape, TensorType)
-            plain = Conv2DAttributes(padding=padding, out_dtype=attributes.out_dtype)
+            plain = Conv2DAttributes(padding=padding, groups=attributes.groups, out_dtype=attributes.out_dtype)
             layout = self._kernel_layout(plain, shape, True)
+            if attributes.groups > 1 and layout == _OF_FEW_CHANNELS:
+                data = image_of(self.plain(expr.args[0])) if is_row else self.plain(expr.args[0])
+                return layout_transform(call(CONV2D, (data, kernel), plain), self.source, "NHWC")
             packed = layout_transform(kernel, "OIHW", layout)
             taps = tuple(extent for extent in shape.shape[2:] if isinstance(extent, int))
             described = _changed(
                 plain, channels=shape.shape[0], kernel_size=taps, data_layout="NHWC", kernel_layout=layout
             )
-            return call(CONV2D, (self.preferred(data), packed), described)
+            return call(CONV2D, (self.preferred(expr.args[0]), packed), described)
 
         return as_convolutions(weight, attributes, result, convolve)
+
+    def _transposed_product(self, expr: Call) -> Expr | None:
+        """A transposed convolution in its own layout that cannot be plain convolutions."""
+        type_ = expr.checked_type
+        if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
+            return None
+        match expr.attrs:
+            case Conv2DTransposeAttributes(data_layout="NCHW", kernel_layout="IOHW", out_layout="") as attributes:
+                data, weight = map(self.plain, expr.args)
+                return as_product(data, weight, attributes, type_)
+            case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row:
+                data, weight = map(image_of, map(self.plain, expr.args))
+                image = TensorType((*type_.shape[:2], 1, *type_.shape[2:]), type_.dtype)
+                spread = as_product(data, weight, of_image_transposed(row), image)
+                return None if spread is None else row_of(spread)
+            case _:
+                return None
 
     def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
         outputs, per_group = weight.shape[0], weight.shape[1]
@@ -229,44 +269,46 @@ class Layouts:
         return f"OHWI{fitting_block(blocks, outputs)}o"
 
     def _elementwise(self, expr: Call, record: OperatorRecord) -> Expr | None:
-        if not any(self.is_preferred(argument) for argument in expr.args):
+        rank = _rank(expr)
+        if not any(self.is_preferred(argument) and _rank(argument) == rank for argument in expr.args):
             return None
         arguments: list[Expr] = []
         for argument in expr.args:
             type_ = argument.checked_type
             if not isinstance(type_, TensorType):
                 return None
-            arguments.append(self._aligned(argument, type_))
+            arguments.append(self.preferred(argument) if _rank(argument) == rank else self._aligned(argument, rank))
         return call(record, arguments, expr.attrs)
 
-    def _aligned(self, argument: Expr, type_: TensorType) -> Expr:
-        """An input of a broadcasting operator, its axes in the preferred order."""
-        rank = len(type_.shape)
-        if rank == _RANK:
-            return self.preferred(argument)
+    def _aligned(self, argument: Expr, rank: int | None) -> Expr:
+        """An input, of a smaller rank, of a broadcasting operator, its axes in the preferred order."""
         plain = self.plain(argument)
-        if rank == 0:
+        type_ = argument.checked_type
+        if not isinstance(type_, TensorType) or not type_.shape or rank is None:
             return plain
-        full = (1,) * (_RANK - rank) + type_.shape
-        return transpose(reshape(plain, full), self.order)
+        full = (1,) * (rank - len(type_.shape)) + type_.shape
+        image = full if rank == _RANK else (*full[:2], 1, *full[2:])
+        return transpose(reshape(plain, image), self.order)
 
     def _axis(self, expr: Call, record: OperatorRecord, rule: AxisAttribute) -> Expr | None:
         data = expr.args[0]
         if not self.is_preferred(data):
             return None
         parts = data.fields if isinstance(data, Tuple) else (data,)
-        if any(_rank(part) != _RANK for part in parts):
-            return None
+        ranks = {_rank(part) for part in parts}
         axes = getattr(expr.attrs, rule.attribute)
-        if axes is None or getattr(expr.attrs, "exclude", False):
+        if ranks not in ({_RANK}, {_ROW_RANK}) or axes is None or getattr(expr.attrs, "exclude", False):
             return None
-        many = axes if isinstance(axes, tuple) else (axes,)
-        renamed = tuple(self.order.index(axis % _RANK) for axis in many)
-        if rule.drops_axes and not getattr(expr.attrs, "keepdims", False):
-            rest = [axis for axis in self.order if axis not in {a % _RANK for a in many}]
-            if rest != sorted(rest):
-                return None
-        attrs = _changed(expr.attrs, **{rule.attribute: renamed if isinstance(axes, tuple) else renamed[0]})
+        named = (axes,) if isinstance(axes, int) else axes
+        many = [axis % _RANK if ranks == {_RANK} else image_axis(axis) for axis in named]
+        drops = rule.drops_axes and not getattr(expr.attrs, "keepdims", False)
+        if drops and ranks == {_ROW_RANK}:
+            many.append(ROWS)
+        renamed = tuple(self.order.index(axis) for axis in many)
+        rest = [axis for axis in self.order if axis not in many]
+        if drops and rest != sorted(rest):
+            return None
+        attrs = _changed(expr.attrs, **{rule.attribute: renamed[0] if isinstance(axes, int) else renamed})
         source: Any = tuple(self.preferred(part) for part in parts) if isinstance(data, Tuple) else self.preferred(data)
         if isinstance(source, tuple):
             source = with_known_type(Tuple(source, span=data.span))
@@ -280,7 +322,7 @@ class Layouts:
         attributes = expr.attrs
         if isinstance(attributes, Conv2DAttributes):
             fits = attributes.data_layout == "NHWC" and attributes.out_layout in ("", "NHWC")
-            return self._conv2d_by_words(expr, attributes, self.plain(data)) if fits else None
+            return self._conv2d_by_words(self.plain(weight), attributes, self.plain(data)) if fits else None
         matrix = self.plain(weight)
         if _rank(weight) == _BATCHED:
             matrix = squeeze(matrix, (0,))
@@ -288,9 +330,9 @@ class Layouts:
             matrix = transpose(matrix, (1, 0))
         return dense_by_words(self.plain(data), matrix, self.preferences.dense_blocks)
 
-    def _conv2d_by_words(self, expr: Call, attributes: Conv2DAttributes, data: Expr) -> Expr:
-        weight = layout_transform(self.plain(expr.args[1]), attributes.kernel_layout, "OHWI")
-        return conv2d_by_words(data, weight, attributes, self.preferences.conv2d_kernel_blocks)
+    def _conv2d_by_words(self, weight: Expr, attributes: Conv2DAttributes, data: Expr) -> Expr:
+        ordered = layout_transform(weight, attributes.kernel_layout, "OHWI")
+        return conv2d_by_words(data, ordered, attributes, self.preferences.conv2d_kernel_blocks)
 
     def _packed_conv2d(self, expr: Call, record: OperatorRecord) -> Expr | None:
         """A convolution whose data have the preferred layout already, with its constant kernel packed."""

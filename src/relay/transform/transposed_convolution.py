@@ -3,7 +3,7 @@
 Element `y` of a result, before it is cut, sums `data[x] · kernel[k]` over `x·stride + k = y`. With `y = m·stride + r`
 the taps are `k = r + stride·t`: each remainder `r` is a plain convolution `Σ_t data[m - t] · kernel[r + stride·t]`
 (Shi et al. 2016, "Is the deconvolution layer the same as a convolutional layer?", 1609.07009). Those with equally many
-taps are computed as one, with the outputs of all; then remainders are put side by side.
+taps are computed as one, with the outputs of all, unless there are groups; then remainders are put side by side.
 
     before: nn.conv2d_transpose(%x, %w, strides=[2, 2], …)
     after:  %0 = nn.conv2d(%x, (taps of remainder 0, 1, 2, 3), …); %1 = reshape(transpose(reshape(%0))), cut
@@ -62,7 +62,7 @@ def as_convolutions(
     """The result[n, h, w, o] of a transposed convolution, by plain ones; None where it is not made of any."""
     if not isinstance(weight, Constant) or not np.isfinite(weight.data.astype(np.float64)).all():
         return None
-    plain = attributes.groups == 1 and attributes.dilation == (1, 1) and not attributes.out_layout
+    plain = all(step == 1 for step in attributes.dilation) and not attributes.out_layout
     if not plain or attributes.kernel_layout != "IOHW" or not all(isinstance(each, int) for each in result.shape[1:]):
         return None
     top, left, bottom, right = attributes.padding
@@ -71,20 +71,25 @@ def as_convolutions(
     parts = [(row, column) for row in down for column in across]
     if not parts:
         return None
-    kernels = [_kernel(weight, attributes.strides, row, column) for row, column in parts]
+    groups = attributes.groups
+    kernels = [_kernel(weight, groups, attributes.strides, row, column) for row, column in parts]
     paddings = [(row.before, column.before, row.after, column.after) for row, column in parts]
-    if len({(row.taps, column.taps) for row, column in parts}) == 1:
+    if groups == 1 and len({(row.taps, column.taps) for row, column in parts}) == 1:
         together = convolve(concatenate(kernels, axis=0), paddings[0])
     else:
         together = concatenate(list(map(convolve, kernels, paddings)), axis=-1)
     return _side_by_side(together, attributes, result)
 
 
-def _kernel(weight: Expr, strides: tuple[int, ...], row: Remainder, column: Remainder) -> Expr:
-    """weight[i, o, h, w] → the taps of a remainder, last first: kernel[o, i, t, u]"""
-    shape = getattr(weight.checked_type, "shape", ())
-    taken = strided_slice(weight, (0, 0, row.first, column.first), shape, (1, 1, *strides))
-    return transpose(reverse(reverse(taken, 2), 3), (1, 0, 2, 3))
+def _kernel(weight: Constant, groups: int, strides: tuple[int, ...], row: Remainder, column: Remainder) -> Expr:
+    """weight[i, o / groups, h, w] → the taps of a remainder, last first: kernel[o, i / groups, t, u]"""
+    inputs, outputs = weight.data.shape[:2]
+    taken = strided_slice(weight, (0, 0, row.first, column.first), weight.data.shape, (1, 1, *strides))
+    flipped = reverse(reverse(taken, 2), 3)
+    if groups == 1:
+        return transpose(flipped, (1, 0, 2, 3))
+    apart = reshape(flipped, (groups, inputs // groups, outputs, row.taps, column.taps))
+    return reshape(transpose(apart, (0, 2, 1, 3, 4)), (groups * outputs, inputs // groups, row.taps, column.taps))
 
 
 def _side_by_side(product: Expr, attributes: Conv2DTransposeAttributes, result: TensorType) -> Expr:

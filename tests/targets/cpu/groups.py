@@ -125,9 +125,9 @@ def convolution(case: Case) -> Expr:
 
 def convolution_1d(case: Case) -> Expr:
     channels, outputs, taps = case.pick(*CHANNELS), case.pick(*CHANNELS), case.pick(1, 2, 3, 5)
-    groups = case.pick(1, 1, channels)
-    outputs = outputs if groups == 1 else channels
-    x = case.parameter(case.batch(), channels, case.pick(*EXTENTS[4:]))
+    groups = case.pick(1, 1, *[g for g in range(2, channels + 1) if channels % g == 0])
+    outputs = outputs if groups == 1 else groups * case.pick(1, 2, 16)
+    x = case.parameter(case.batch(), channels, case.pick(*EXTENTS[4:], 1500))
     return relay.nn.conv1d(
         case.around(x, 1), case.weight(outputs, channels // groups, taps), strides=case.pick(1, 2),
         padding=case.pick((0, 0), (1, 2)), dilation=case.pick(1, 1, 1 if taps > 2 else 2), groups=groups,
@@ -136,11 +136,16 @@ def convolution_1d(case: Case) -> Expr:
 
 
 def transposed_convolution(case: Case) -> Expr:
-    x, _ = case.image("NCHW")
-    outputs, taps, stride = case.pick(*CHANNELS[:8]), case.pick(2, 3, 4), case.pick(1, 2)
-    return relay.nn.conv2d_transpose(
-        case.around(x, 1), case.weight(channel_of(x, "NCHW"), outputs, taps, taps), strides=(stride, stride),
-        padding=case.pick((0, 0), (1, 1)) if taps > 2 else (0, 0), channels=outputs, kernel_size=(taps, taps),
+    rank = case.pick(1, 2, 2)
+    x = case.image("NCHW")[0] if rank == 2 else case.parameter(case.batch(), case.pick(*CHANNELS), case.pick(*EXTENTS))
+    channels, taps, stride = shape_of(x)[1], case.pick(1, 2, 3, 4, 5), case.pick(1, 2, 3)
+    groups = case.pick(1, 1, 1, *[g for g in range(2, channels + 1) if channels % g == 0])
+    outputs = case.pick(*CHANNELS[:8]) if groups == 1 else groups * case.pick(1, 2, 16)
+    operator = relay.nn.conv2d_transpose if rank == 2 else relay.nn.conv1d_transpose
+    return operator(
+        case.around(x, 1), case.weight(channels, outputs // groups, *(taps,) * rank), strides=(stride,) * rank,
+        padding=(case.pick(0, 1),) * rank if taps > 2 else (0,) * rank, channels=outputs, kernel_size=(taps,) * rank,
+        groups=groups, output_padding=(case.pick(0, stride - 1),) * rank,
     )  # fmt: skip
 
 

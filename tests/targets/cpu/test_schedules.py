@@ -51,6 +51,11 @@ def convolution_of_few_channels() -> relay.Expr:
     return relay.nn.conv2d(x, constant(24, 144, 1, 1)) + constant(24, 1, 1)
 
 
+def convolution_of_a_long_row() -> relay.Expr:
+    x = relay.var("x", shape=(1, 64, 16384))
+    return relay.nn.relu(relay.nn.conv1d(x, constant(64, 64, 3), padding=1) + constant(64, 1))
+
+
 def depthwise() -> relay.Expr:
     x = relay.var("x", shape=(1, 96, 112, 112))
     weight = constant(96, 1, 3, 3)
@@ -119,10 +124,10 @@ def first_layout_change() -> relay.Expr:
 
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
-    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, convolution_of_bytes, depthwise,
-    dense, dense_of_bytes, dense_of_one_row, softmax, softmax_over_channels, instance_norm, max_pool,
-    first_layout_change,
-    product_of_two_unknown_matrices, concatenate_channels, global_average,
+    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, convolution_of_a_long_row,
+    convolution_of_bytes, depthwise, dense, dense_of_bytes, dense_of_one_row, softmax, softmax_over_channels,
+    instance_norm, max_pool, first_layout_change, product_of_two_unknown_matrices, concatenate_channels,
+    global_average,
 )  # fmt: skip
 
 

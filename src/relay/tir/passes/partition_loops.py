@@ -8,7 +8,8 @@ Three steps, each only where it pays:
 - A serial loop with guards (in conditions, selects, masks, or a minimum in the extent of an inner loop) that hold for
   all iterations from one to another becomes up to three loops: before, main without the guards, after.
 - A parallel loop, or a serial one too large to copy twice, gets one branch on its symbol instead: main body or guarded
-  body, decided once for each iteration.
+  body, decided once for each iteration. So does a loop that was made of several, whose guards are about one of them:
+  about `i // n` or `i % n`.
 
 Extents and guards may be symbolic. Copies stop when the function has grown by GROWTH_LIMIT statements (unrolled ones
 counted), so that tails of tails cannot explode; what is left keeps its guard. VECTORIZED and UNROLLED loops are not
@@ -23,6 +24,8 @@ from typing import assert_never
 
 from relay.arith.expr import (
     Comparison,
+    FloorDiv,
+    FloorMod,
     IntExpr,
     Max,
     Min,
@@ -30,10 +33,13 @@ from relay.arith.expr import (
     add,
     children,
     free_symbols,
+    linear_parts,
+    linear_sum,
     maximum,
     minimum,
     multiply,
 )
+from relay.arith.inequality import non_negative_forms
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
@@ -227,11 +233,16 @@ def _find_split(loop: For, known: Assumptions) -> Split | None:
     high: IntExpr = loop.extent
     taken: set[Comparison] = set()
     tests: list[Comparison] = []
+    of_parts: list[Comparison] = []
     for guard in dict.fromkeys(_guards(loop.body)):
         if loop.variable not in free_symbols(guard.left) | free_symbols(guard.right) or inside.certain(guard):
             continue
         limits = limits_of(guard, loop.variable, inner, ranges)
         if limits is None:
+            found = _tests_of_part(guard, loop.variable, inner, ranges)
+            if found:
+                taken.add(guard)
+                of_parts += found
             continue
         new_low = low if limits[0] is None else known.simplify(maximum(low, limits[0]))
         new_high = high if limits[1] is None else known.simplify(minimum(high, limits[1]))
@@ -240,11 +251,36 @@ def _find_split(loop: For, known: Assumptions) -> Split | None:
             taken.add(guard)
             tests += [] if limits[0] is None else [Comparison(limits[0], "<=", loop.variable)]
             tests += [] if limits[1] is None else [Comparison(loop.variable, "<", limits[1])]
-    if not taken or (low == 0 and high == loop.extent):
+    if not taken or (low == 0 and high == loop.extent and not of_parts):
         return None
     plain = not any(map(_is_choice, (low, high, loop.extent)))
-    decided = plain and known.certain(Comparison(low, "<=", high))
-    return Split(low, high, frozenset(taken), tuple(dict.fromkeys(tests)), decided)
+    decided = plain and not of_parts and known.certain(Comparison(low, "<=", high))
+    return Split(low, high, frozenset(taken), tuple(dict.fromkeys(tests + of_parts)), decided)
+
+
+def _tests_of_part(guard: Comparison, variable: Symbol, inner: set[Symbol], known: Assumptions) -> list[Comparison]:
+    """Tests of one part of the number of an iteration, `variable // n` or `variable % n`, with which `guard` holds
+    whatever the symbols of inner loops are; none if there are none to be found."""
+    forms = () if guard.op == "==" else non_negative_forms(guard)
+    terms = [term for form in forms for term, _ in linear_parts(form)[1]]
+    parts = {term for term in terms if isinstance(term, (FloorDiv, FloorMod)) and variable in free_symbols(term)}
+    if len(parts) != 1:
+        return []
+    (part,) = parts
+    if free_symbols(part) & inner:
+        return []
+    place = Symbol("part")
+    tests: list[Comparison] = []
+    for form in forms:
+        constant, addends = linear_parts(form)
+        whole = linear_sum(constant, [(place if term == part else term, factor) for term, factor in addends])
+        limits = limits_of(Comparison(0, "<=", whole), place, inner, known)
+        if limits is None or variable in free_symbols(whole):
+            return []
+        low, high = limits
+        tests += [] if low is None else [Comparison(low, "<=", part)]
+        tests += [] if high is None else [Comparison(part, "<", high)]
+    return tests
 
 
 def _is_choice(index: IntExpr) -> bool:

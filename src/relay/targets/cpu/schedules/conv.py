@@ -1,10 +1,10 @@
 """Convolutions over NHWC data: a register tile of pixels × output channels accumulates over the window.
 
-Loops: blocks of rows · panels of output channels · rows and pixel tiles · window · input channels · (pixels × channels,
-unrolled into registers). What a block of rows reads is in the second-level cache while all panels pass over it; padding
-is put around it there, and the whole padded map is never made. Where weights stream from further away, and a panel is
-large, the sums are taken in parts of the window: those of one part stay in the cache for all rows of the block, while
-the next part is on its way.
+Loops: blocks of rows (of columns, in an image of one row) · panels of output channels · rows and pixel tiles · window ·
+input channels · (pixels × channels, unrolled into registers). What a block of rows reads is in the second-level cache
+while all panels pass over it; padding is put around it there, and the whole padded map is never made. Where weights
+stream from further away, and a panel is large, the sums are taken in parts of the window: those of one part stay in the
+cache for all rows of the block, while the next part is on its way.
 """
 
 from __future__ import annotations
@@ -74,8 +74,14 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
         pixels = min(pixels, _pixels_in_l1(plan))
     width = even_tile(shape.columns, pixels)
     height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
-    block_rows = _rows_of_block(plan, shape, height, plan.extent(store, batch), max(1, len(copies)))
-    row_block, rows = (None, rows) if block_rows is None else plan.tile(store, rows, block_rows)
+    is_row = shape.rows == 1
+    lines, step = (_columns_as_rows(plan, acc, shape), width) if is_row else (shape, height)
+    block_rows = _rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, len(copies)))
+    row_block = None
+    if block_rows is not None and not is_row:
+        row_block, rows = plan.tile(store, rows, block_rows)
+    elif block_rows is not None and _is_large(plan, shape):
+        row_block, columns = plan.tile(store, columns, block_rows)
     channel_outer, channel_inner = plan.tile(store, channels, block)
     column_outer, column_inner = plan.tile(store, columns, width)
     row_outer, row_inner = (rows, None) if height == 1 else plan.tile(store, rows, height)
@@ -157,6 +163,22 @@ def _shape(plan: Plan, acc: str) -> Shape:
     )  # fmt: skip
 
 
+def _columns_as_rows(plan: Plan, acc: str, shape: Shape) -> Shape:
+    """The shape of a convolution of one row, turned: blocks are of columns then."""
+    operation = plan.steps.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    attributes, _, data = _convolution(plan)
+    taps = operation.reduce_axes[1].extent
+    return Shape(
+        shape.columns, 1, shape.channels,
+        (taps - 1) * attributes.dilation[1] + 1 if isinstance(taps, int) else 1,
+        attributes.strides[1],
+        product((data.shape[3], data.dtype.item_bytes)),
+        product((shape.channels, data.dtype.item_bytes)),
+        shape.weight_bytes,
+    )  # fmt: skip
+
+
 def _convolution(plan: Plan) -> tuple[Conv2DAttributes, Expr, TensorType]:
     """The attributes of the group's convolution, its data, and their type."""
     for call, _ in plan.group.anchors:
@@ -226,6 +248,12 @@ def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times:
         if not streams and rows >= most // _SMALLEST_SHARE and parts > 1 and plan.shares_out(parts * batch):
             return rows
     return None
+
+
+def _is_large(plan: Plan, shape: Shape) -> bool:
+    """Whether one row is more than the second-level cache holds. Only then is it worth reading weights once more for
+    each of its blocks."""
+    return isinstance(shape.row_bytes, int) and shape.row_bytes > plan.target.cache_bytes[1]
 
 
 def _weights_fit(plan: Plan, shape: Shape) -> bool:
