@@ -29,6 +29,7 @@ from relay.ir.well_formed import well_formed
 from relay.transform.convert_layout import convert_layout
 from relay.transform.framework import AnyPass
 from relay.transform.fuse_ops import fuse_ops
+from relay.transform.normal_forms import continuation_passing
 from relay.transform.remove_unused_functions import remove_unused_functions
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_repro
@@ -39,7 +40,7 @@ from tests.transform.passes import CHANGES_TYPES, CONTEXT, NOT_IDEMPOTENT, PASSE
 from tests.transform.recursions import recursions
 
 CHECKED = {**PASSES, "convert_layout": convert_layout({"nn.conv2d": ("NHWC", "default")})}  # generated images are NCHW
-PREPARED = {"defuse_ops": fuse_ops}
+PREPARED = {"defuse_ops": fuse_ops, "un_cps": continuation_passing}
 """What must have been done before a pass has something to do."""
 
 KINDS: Mapping[str, st.SearchStrategy[Program]] = {

@@ -39,7 +39,7 @@ from relay.transform.loop_invariant_code_motion import loop_invariant_code_motio
 from relay.transform.merge_compiler_regions import merge_compiler_regions
 from relay.transform.merge_composite import merge_composite
 from relay.transform.monomorphize import monomorphize
-from relay.transform.normal_forms import basic_block_normal_form, continuation_passing
+from relay.transform.normal_forms import basic_block_normal_form, continuation_passing, direct_style
 from relay.transform.partial_evaluate import partial_evaluate
 from relay.transform.partition_graph import partition_graph
 from relay.transform.pipelines import a_normal_form, graph_normal_form
@@ -121,6 +121,7 @@ PASSES: dict[str, AnyPass] = {
     "to_a_normal_form": a_normal_form,
     "to_basic_block_normal_form": basic_block_normal_form,
     "to_cps": continuation_passing,
+    "un_cps": direct_style,
     "to_graph_normal_form": graph_normal_form,
     "to_mixed_precision": to_mixed_precision("bfloat16"),
 }

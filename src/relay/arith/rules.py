@@ -25,6 +25,7 @@ class Shape(Enum):
     SYMBOLIC_MULTIPLE = auto()  # (x*n + y) // n or (x*n + y) % n
     SYMBOLIC_DIVISOR = auto()  # x // n or x % n
     QUOTIENT_AND_REST = auto()  # terms of a sum: (x // n)*n*z and (x % n)*z
+    DIGIT_AND_REST = auto()  # terms of a sum: (x % (c*d) // c)*c*z and (x % c)*z
     VALUE_AND_QUOTIENT = auto()  # terms of a sum: x*z and -(x // c)*c*z
     PAIR = auto()  # min(x, y) or max(x, y)
 
@@ -70,6 +71,12 @@ MODULO = (
 )
 SUM = (
     Rule("quotient-and-rest", Shape.QUOTIENT_AND_REST, FloorDiv(X, N) * N * Z + FloorMod(X, N) * Z, X * Z),
+    Rule(
+        "digit-and-rest",
+        Shape.DIGIT_AND_REST,
+        FloorDiv(FloorMod(X, C * D), C) * C * Z + FloorMod(X, C) * Z,
+        FloorMod(X, C * D) * Z,
+    ),
     Rule("value-less-quotient", Shape.VALUE_AND_QUOTIENT, X * Z - FloorDiv(X, C) * C * Z, FloorMod(X, C) * Z),
 )
 MINIMUM = (

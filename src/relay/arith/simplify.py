@@ -358,6 +358,18 @@ def _less(expr: Sum, part: IntExpr, also: tuple[Node, int]) -> IntExpr | None:
     return linear_sum(expr.constant, remaining.items())
 
 
+def _match_digit_and_rest(expr: Sum, _: Assumptions) -> Iterator[Binding]:
+    for term, coefficient in expr.terms:
+        match term:
+            case FloorDiv(FloorMod(value, int(modulus)), int(divisor)) if divisor > 0 and modulus % divisor == 0:
+                scale = coefficient // divisor
+                rest = _less(expr, multiply(floor_modulo(value, divisor), scale), (term, scale * divisor))
+                if rest is not None:
+                    yield {X: value, C: divisor, D: modulus // divisor, Z: scale, _REST: rest}
+            case _:
+                pass
+
+
 def _match_value_and_quotient(expr: Sum, _: Assumptions) -> Iterator[Binding]:
     for term, coefficient in expr.terms:
         match term:
@@ -381,6 +393,7 @@ _MATCHERS: Mapping[Shape, Callable[..., Iterator[Binding]]] = {
     Shape.SYMBOLIC_MULTIPLE: _match_symbolic_multiple,
     Shape.SYMBOLIC_DIVISOR: _match_symbolic_divisor,
     Shape.QUOTIENT_AND_REST: _match_quotient_and_rest,
+    Shape.DIGIT_AND_REST: _match_digit_and_rest,
     Shape.VALUE_AND_QUOTIENT: _match_value_and_quotient,
     Shape.PAIR: _match_pair,
 }

@@ -22,10 +22,17 @@ from relay.ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar
 from relay.ir.variables import bound_vars, renaming
 from relay.normalize.a_normal_form import is_atom, to_a_normal_form
 
+_SUFFIX = "_cps"
+
 
 def cps_name(name: GlobalVar) -> GlobalVar:
     """What a global function is called in continuation-passing style."""
-    return GlobalVar(f"{name.name_hint}_cps")
+    return GlobalVar(f"{name.name_hint}{_SUFFIX}")
+
+
+def direct_name(name: GlobalVar) -> GlobalVar:
+    """What a function in continuation-passing style is called without it."""
+    return GlobalVar(name.name_hint.removesuffix(_SUFFIX))
 
 
 def to_cps(function: Function, module: IRModule) -> Function:
@@ -39,12 +46,31 @@ def to_cps(function: Function, module: IRModule) -> Function:
     return _Conversion(to_a_normal_form(function), module, answer).converted((*function.type_params, answer))
 
 
+def is_cps(function: Function) -> bool:
+    """Whether a typed function is in continuation-passing style, and gives what its continuation does."""
+    match _type(function.params[-1]) if function.params else None:
+        case FuncType((_,), TypeVar() as answer, ()):
+            return answer in function.type_params and function.ret_type == answer
+        case _:
+            return False
+
+
 def un_cps(name: GlobalVar, function: Function) -> Function:
-    """The function that calls `name`, which is `function` in continuation-passing style, and takes the result out."""
-    params = tuple(Var(each.name_hint, each.type_annotation or each.checked_type) for each in function.params)
+    """The function that calls `name`, which is `function`, in continuation-passing style, and takes the result out.
+    Functions among its parameters and in its result stay in that style."""
+    *taken, continuation = function.params
+    type_ = _type(continuation)
+    if not isinstance(type_, FuncType):
+        raise CompilerBug("UnCPS", f"{name} takes no continuation")
+    params = tuple(Var(each.name_hint, _type(each)) for each in taken)
     result = Var("result")
     body = Call(name, (*params, Function((result,), result)))
-    return Function(params, body, function.ret_type, function.type_params, function.attrs, span=function.span)
+    type_params = tuple(each for each in function.type_params if each != type_.ret_type)
+    return Function(params, body, type_.arg_types[0], type_params, function.attrs, span=function.span)
+
+
+def _type(param: Var) -> Type | None:
+    return param.type_annotation or param.checked_type
 
 
 def cps_type(type_: Type, answer: TypeVar) -> Type:

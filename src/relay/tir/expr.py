@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, Union, cast
 
-from relay.arith.expr import Comparison, IntExpr
+from relay.arith.expr import Comparison, IntExpr, multiply
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer
 
@@ -164,11 +164,31 @@ class Holds(ValueBase):
 
 @dataclass(frozen=True, slots=True)
 class Ramp:
-    """The index vector `base, base + stride, …` of `lanes` entries; stands in an index of Load or Store."""
+    """The index vector `base, base + stride, …` of `lanes` entries; stands in an index of Load or Store.
+
+    Where the indices right before it are the number 0 it may run over the end of its axis, and goes on in the next row
+    of the axis before: `a[0, ramp(8, 1, 16)]` are 16 elements in row-major order (`joined`).
+    """
 
     base: IntExpr
     stride: int
     lanes: int
+
+
+def joined(indices: tuple[Index, ...], shape: tuple[IntExpr, ...]) -> tuple[tuple[Index, ...], tuple[IntExpr, ...]]:
+    """Indices and extents, where the axis of a Ramp and those before it with index 0 are one axis.
+
+    >>> joined((3, 0, Ramp(8, 1, 16)), (4, 5, 6))
+    ((3, Ramp(base=8, stride=1, lanes=16)), (4, 30))
+    """
+    last = next((axis for axis, index in enumerate(indices) if isinstance(index, Ramp)), 0)
+    first, extent = last, shape[last] if shape else 1
+    while first > 0 and indices[first - 1] == 0:
+        first -= 1
+        extent = multiply(shape[first], extent)
+    if first == last:
+        return indices, shape
+    return (*indices[:first], *indices[last:]), (*shape[:first], extent, *shape[last + 1 :])
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ from relay.tir.expr import (
     Value,
     ValueVar,
     index_lanes,
+    joined,
 )
 from relay.tir.semantics import (
     EFFECT_FREE_HINTS,
@@ -149,8 +150,15 @@ class _Machine:
 
         return product
 
-    def positions(self, indices: tuple[Index, ...]) -> Callable[[], tuple[Any, ...]]:
+    def positions(self, buffer: Buffer, indices: tuple[Index, ...]) -> Callable[[], tuple[Any, ...]]:
         """The element or, where a Ramp is among the indices, the elements that they name."""
+        get = self._positions(indices)
+        last = next((axis for axis, index in enumerate(indices) if isinstance(index, Ramp)), 0)
+        rows = len(indices) - len(joined(indices, buffer.shape)[0])
+        arrays = self.arrays
+        return (lambda: _carried(get(), last, rows, arrays[buffer].shape)) if rows else get
+
+    def _positions(self, indices: tuple[Index, ...]) -> Callable[[], tuple[Any, ...]]:
         getters: list[Callable[[], Any]] = []
         for index in indices:
             if isinstance(index, Ramp):
@@ -230,7 +238,7 @@ class _Machine:
         return choose
 
     def _load(self, buffer: Buffer, indices: tuple[Index, ...], mask: GetValue | None) -> GetValue:
-        get_positions = self.positions(indices)
+        get_positions = self.positions(buffer, indices)
         lanes = index_lanes(indices)
         arrays, written = self.arrays, self.written
         zero = _machine_number(0, buffer.dtype, lanes)
@@ -299,7 +307,7 @@ class _Machine:
         return run
 
     def _store(self, store: Store) -> Run:
-        get_positions, get_value = self.positions(store.indices), self.value(store.value)
+        get_positions, get_value = self.positions(store.buffer, store.indices), self.value(store.value)
         get_mask = None if store.mask is None else self.value(store.mask)
         buffer, arrays, written = store.buffer, self.arrays, self.written
         vector = index_lanes(store.indices) > 1
@@ -382,6 +390,14 @@ def _in_order(parts: tuple[Run, ...]) -> Run:
 def _machine_number(number: float | bool, dtype: DType, lanes: int) -> Numbers:
     scalar = np.array(number).astype(dtype.numpy)[()]
     return scalar if lanes == 1 else np.full(lanes, scalar, dtype.numpy)
+
+
+def _carried(positions: tuple[Any, ...], last: int, rows: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Positions where what runs over the end of axis `last` goes on in the `rows` axes before."""
+    result = list(positions)
+    for axis in range(last, last - rows, -1):
+        result[axis - 1], result[axis] = np.divmod(result[axis], shape[axis])
+    return tuple(result)
 
 
 def _active_positions(positions: tuple[Any, ...], active: Array) -> tuple[Any, ...]:

@@ -9,7 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from relay.arith.expr import Comparison, IntExpr, Node, free_symbols, linear_parts, linear_sum, maximum, minimum
+from relay.arith.expr import (
+    Comparison,
+    IntExpr,
+    Node,
+    add,
+    free_symbols,
+    linear_parts,
+    linear_sum,
+    maximum,
+    minimum,
+    multiply,
+)
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
@@ -222,9 +233,7 @@ class LaneBuilder:
         """Where an access goes: the buffer, its indices, and how many of them are vectors."""
         result: list[Index] = []
         ramps = 0
-        for index in indices:
-            if isinstance(index, Ramp):
-                raise NotVectorizable(f"`{buffer.name}` is accessed by vectors already")
+        for index in self._joined(buffer, indices):
             base, stride = self._linear(index)
             result.append(Ramp(base, stride, self._lanes) if stride else base)
             ramps += 1 if stride else 0
@@ -235,6 +244,22 @@ class LaneBuilder:
         if ramps > 1:
             raise NotVectorizable(f"the lane is in two indices of `{buffer.name}`")
         return buffer if wide is None else wide, tuple(result), ramps
+
+    def _joined(self, buffer: Buffer, indices: tuple[Index, ...]) -> list[IntExpr]:
+        """The indices; where several depend on the lane and name positions in row-major order (`x // 56`, `x % 56`),
+        these are zeros and, at the last of them, the position that they name together."""
+        plain = [index for index in indices if not isinstance(index, Ramp)]
+        if len(plain) < len(indices):
+            raise NotVectorizable(f"`{buffer.name}` is accessed by vectors already")
+        varying = [axis for axis, index in enumerate(plain) if self._varies(index)]
+        if len(varying) < 2 or buffer.scope is Scope.REGISTER:
+            return plain
+        first, last = varying[0], varying[-1]
+        position: IntExpr = 0
+        for index, extent in zip(plain[first : last + 1], buffer.shape[first : last + 1], strict=True):
+            position = add(multiply(position, extent), index)
+        zeros: list[IntExpr] = [0] * (last - first)
+        return [*plain[:first], *zeros, self._inside.simplify(position), *plain[last + 1 :]]
 
     # --- values -----------------------------------------------------------------------------------------------------
 

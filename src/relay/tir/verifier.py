@@ -41,6 +41,7 @@ from relay.tir.expr import (
     UnaryOp,
     Value,
     ValueVar,
+    joined,
 )
 from relay.tir.printer import print_index, print_statement, print_value
 from relay.tir.semantics import integer_limits
@@ -187,7 +188,7 @@ class _Checker:
         if ramps:
             known = known.with_loop(lane, lanes)
         known = known.assuming(*_mask_facts(mask, lane, known)) if mask is not None else known
-        for axis, (index, extent) in enumerate(zip(indices, buffer.shape, strict=True)):
+        for axis, (index, extent) in enumerate(zip(*joined(indices, buffer.shape), strict=True)):
             if isinstance(index, Ramp):
                 self._index(index.base, place)
                 at = add(index.base, multiply(lane, index.stride))

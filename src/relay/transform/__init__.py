@@ -46,6 +46,7 @@ from relay.transform.merge_composite import merge_composite as MergeComposite
 from relay.transform.monomorphize import monomorphize as Monomorphize
 from relay.transform.normal_forms import basic_block_normal_form as ToBasicBlockNormalForm
 from relay.transform.normal_forms import continuation_passing as ToCPS
+from relay.transform.normal_forms import direct_style as UnCPS
 from relay.transform.partial_evaluate import PartialEvaluationLimits, partially_evaluated
 from relay.transform.partial_evaluate import partial_evaluate as PartialEvaluate
 from relay.transform.partition_graph import partition_graph as PartitionGraph
@@ -130,6 +131,7 @@ __all__ = [
     "ToGraphNormalForm",
     "Validation",
     "ToMixedPrecision",
+    "UnCPS",
     "function_pass",
     "infer_type",
     "level",

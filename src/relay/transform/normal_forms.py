@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
-from relay.normalize.continuation_passing import cps_name, to_cps, un_cps
+from relay.normalize.continuation_passing import cps_name, direct_name, is_cps, to_cps, un_cps
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass, module_pass
 from relay.transform.remove_unused_functions import MAIN
@@ -24,5 +24,17 @@ def continuation_passing(module: IRModule, context: PassContext) -> IRModule:  #
         return module
     converted = {cps_name(name): to_cps(function, module) for name, function in module.functions.items()}
     if MAIN in module:
-        converted = {MAIN: un_cps(cps_name(MAIN), module[MAIN]), **converted}
+        converted = {MAIN: un_cps(cps_name(MAIN), converted[cps_name(MAIN)]), **converted}
     return module.with_functions(converted)
+
+
+@module_pass("UnCPS", level=1)
+def direct_style(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+    """Let functions in continuation-passing style be called without it: for every `@f_cps` a function `@f` that takes
+    the result out."""
+    faces = {
+        direct_name(name): un_cps(name, function)
+        for name, function in module.functions.items()
+        if is_cps(function) and direct_name(name) not in module
+    }
+    return module.with_functions({**module.functions, **faces}) if faces else module

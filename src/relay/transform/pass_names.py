@@ -50,5 +50,6 @@ PASS_NAMES: tuple[str, ...] = (
     "ToCPS",
     "ToGraphNormalForm",
     "ToMixedPrecision",
+    "UnCPS",
 )
 """A test holds them against what `relay.transform` hands on."""

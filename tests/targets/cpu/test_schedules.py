@@ -107,6 +107,18 @@ def max_pool() -> relay.Expr:
     return relay.nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1, 1, 1), layout="NHWC")
 
 
+def product_of_two_unknown_matrices() -> relay.Expr:
+    return relay.nn.matmul(relay.var("a", shape=(512, 512)), relay.var("b", shape=(512, 512)))
+
+
+def concatenate_channels() -> relay.Expr:
+    return relay.concatenate([relay.var(name, shape=(1, 64, 28, 28)) for name in "abc"], 1)
+
+
+def global_average() -> relay.Expr:
+    return relay.nn.global_avg_pool2d(relay.var("x", shape=(1, 512, 7, 7)))
+
+
 def first_layout_change() -> relay.Expr:
     return relay.layout_transform(relay.var("x", shape=(1, 3, 224, 224)), "NCHW", "NHWC")
 
@@ -115,6 +127,7 @@ KINDS: tuple[Callable[[], relay.Expr], ...] = (
     attention, convolution, convolution_of_many_weights, convolution_of_few_channels, convolution_of_a_long_row,
     convolution_of_bytes, depthwise, dense, dense_of_bytes, dense_of_one_row, softmax, softmax_over_channels,
     instance_norm, max_pool, first_layout_change,
+    product_of_two_unknown_matrices, concatenate_channels, global_average,
 )  # fmt: skip
 
 

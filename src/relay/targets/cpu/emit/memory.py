@@ -5,6 +5,8 @@ Alignment is always stated and is that of one element, since a user's arrays pro
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from relay.arith.expr import IntExpr, Node, Symbol, linear_parts
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
@@ -12,11 +14,12 @@ from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import needed_mask
+from relay.targets.cpu.emit.tail_mask import is_chosen, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Index, Load, Ramp
+from relay.tir.expr import Index, Load, Ramp, joined
 from relay.tir.stmt import Store
+from relay.tir.traversal import walk_value
 
 
 def emit_load(e: Emitter, load: Load) -> str:
@@ -32,6 +35,10 @@ def emit_load(e: Emitter, load: Load) -> str:
     lanes = element.lanes
     if mask is None and (column := column_of(load)) is not None:
         return from_memory(e, dtype, lanes, emit_column(e, load.buffer, column))
+    if lanes > 1 and needed is not None and mask is not None and is_chosen(load.buffer, load.indices, needed):
+        whole = _load_vector(e, place, dtype, element, None)
+        zeros = constant(0, memory_element(dtype), lanes)
+        return from_memory(e, dtype, lanes, _chosen(e, dtype, lanes, mask, whole, zeros))
     if lanes > 1 and element.stride != 0:
         return from_memory(e, dtype, lanes, _load_vector(e, place, dtype, element, mask))
     if lanes > 1 and mask is not None:
@@ -56,6 +63,14 @@ def emit_store(e: Emitter, store: Store, value: str) -> None:
         if mask is not None:
             raise CompilerBug("emit", f"{e.kernel_name}: a masked store of all lanes to one element")
         _store_one(e, dtype, element.pointer, last, None)
+    elif (
+        needed is not None
+        and mask is not None
+        and _accumulates(store)
+        and is_chosen(store.buffer, store.indices, needed)
+    ):
+        old = _load_vector(e, e.places[store.buffer], dtype, element, None)
+        _store_vector(e, dtype, element, _chosen(e, dtype, lanes, mask, text, old), None)
     else:
         _store_vector(e, dtype, element, text, mask)
     e.function.forget_loads(e.places[store.buffer].load_key)
@@ -63,7 +78,7 @@ def emit_store(e: Emitter, store: Store, value: str) -> None:
 
 def is_within(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> bool:
     """Whether the access is certainly inside the buffer, so that it may be made although its value goes unused."""
-    for index, extent in zip(indices, buffer.shape, strict=True):
+    for index, extent in zip(*joined(indices, buffer.shape), strict=True):
         if isinstance(index, Ramp):
             base, reach = index.base, index.stride * (index.lanes - 1)
         else:
@@ -91,6 +106,17 @@ def _is_between(e: Emitter, base: IntExpr, low: int, high: int, extent: IntExpr)
 def _range(e: Emitter, term: Node) -> IntExpr | None:
     """How many values a loop's variable takes, from 0; None for what is no such variable."""
     return e.ranges.get(term) if isinstance(term, Symbol) else None
+
+
+def _accumulates(store: Store) -> bool:
+    """Whether a store adds to what was there."""
+    return any(isinstance(node, Load) and node.buffer is store.buffer for node in walk_value(store.value))
+
+
+def _chosen(e: Emitter, dtype: DType, lanes: int, mask: str, text: str, otherwise: str) -> str:
+    """`text` in the lanes of a mask."""
+    vector = vector_of(memory_element(dtype), lanes)
+    return e.function.op(f"select {vector_of('i1', lanes)} {mask}, {vector} {text}, {vector} {otherwise}")
 
 
 def _with_guard(e: Emitter, mask: str | None, guard: Guard, lanes: int) -> str:
@@ -143,6 +169,8 @@ def _load_vector(e: Emitter, place: Place, dtype: DType, element: Element, mask:
     if element.stride == 1 and mask is None:
         instruction = f"load {vector}, ptr {element.pointer}, align {place.item_bytes}{_suffix(place)}"
         return e.function.load(place.load_key, instruction)
+    if element.stride == 2:
+        return _load_every_second(e, place, dtype, element, mask)
     bits = vector_of("i1", lanes)
     mask = mask if mask is not None else constant(True, "i1", lanes)
     zeros = constant(0, memory, lanes)
@@ -213,6 +241,25 @@ def _from_last(e: Emitter, dtype: DType, element: Element) -> Element:
     """The same elements, from the one of the last lane upwards."""
     distance = (element.lanes - 1) * dtype.item_bytes
     return Element(e.function.op(f"getelementptr i8, ptr {element.pointer}, i64 {-distance}"), 1, element.lanes)
+
+
+def _load_every_second(e: Emitter, place: Place, dtype: DType, element: Element, mask: str | None) -> str:
+    """Lanes two elements apart, out of two vectors: the first starts with the first lane and the second ends with the
+    last one, so nothing beyond the lanes is touched."""
+    lanes = element.lanes
+    vector = vector_of(memory_element(dtype), lanes)
+    later = e.function.op(f"getelementptr i8, ptr {element.pointer}, i64 {(lanes - 1) * dtype.item_bytes}")
+    halves: list[str] = []
+    for start, pointer in ((0, element.pointer), (lanes - 1, later)):
+        part = None
+        if mask is not None:
+            bits = vector_of("i1", lanes)
+            chosen = [lanes if (start + at) % 2 else (start + at) // 2 for at in range(lanes)]
+            order = sequence(chosen, "i32")
+            part = e.function.op(f"shufflevector {bits} {mask}, {bits} zeroinitializer, <{lanes} x i32> {order}")
+        halves.append(_load_vector(e, place, dtype, replace(element, pointer=pointer, stride=1), part))
+    order = sequence([at if at < lanes else at + 1 for at in range(0, 2 * lanes, 2)], "i32")
+    return e.function.op(f"shufflevector {vector} {halves[0]}, {vector} {halves[1]}, <{lanes} x i32> {order}")
 
 
 def _reverse(e: Emitter, dtype: DType, lanes: int, text: str) -> str:

@@ -38,12 +38,26 @@ def needed_mask(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value
         return None
     axis = _lane_axis(buffer)
     last = None if axis is None else indices[axis]
+    if axis is None or not isinstance(last, Ramp) or not _has_room(buffer, indices):
+        return mask
+    extent = buffer.shape[axis]
+    return None if isinstance(last.base, int) and isinstance(extent, int) and last.base + count >= extent else mask
+
+
+def is_chosen(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value) -> bool:
+    """Whether the lanes that a constant mask lets through are chosen between registers: a masked access would keep
+    these in memory."""
+    return leading_lanes(mask) is not None and _has_room(buffer, indices)
+
+
+def _has_room(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...]) -> bool:
+    """Whether all lanes of an access are in registers, those beyond the extents too."""
+    axis = _lane_axis(buffer)
+    last = None if axis is None else indices[axis]
     if axis is None or buffer.scope is not Scope.REGISTER or not isinstance(last, Ramp) or last.stride != 1:
-        return mask
-    room, extent = padded_shape(buffer)[axis], buffer.shape[axis]
-    if not (isinstance(last.base, int) and isinstance(room, int) and isinstance(extent, int)):
-        return mask
-    return None if last.base + last.lanes <= room and last.base + count >= extent else mask
+        return False
+    room = padded_shape(buffer)[axis]
+    return isinstance(last.base, int) and isinstance(room, int) and last.base + last.lanes <= room
 
 
 def leading_lanes(mask: Value) -> int | None:

@@ -3,12 +3,11 @@ shared out among the threads."""
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
+from relay.arith.expr import IntExpr, multiply
+from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.plan import Plan, product
 from relay.targets.cpu.schedules.turning import schedule_turning, turned_loads
-from relay.te.operation import Compute, body_values, loads_of
-from relay.te.state import Stage
-from relay.tir.expr import Ramp
+from relay.te.operation import Compute
 
 
 def schedule_elementwise(plan: Plan) -> None:
@@ -30,7 +29,9 @@ def schedule_formula(plan: Plan, name: str) -> None:
         return
     extents = [plan.extent(name, loop) for loop in loops]
     innermost, extent = loops.pop(), extents.pop()
-    while loops and _collapses(plan.steps.state.stage(name), len(loops)):
+    operation = stage.operation
+    axes = list(operation.axes) if isinstance(operation, Compute) else []
+    while loops and axes and collapses(stage, axes[len(loops) - 1], axes[len(loops)]):
         innermost = plan.steps.fuse(name, loops.pop(), innermost)
         extent = multiply(extents.pop(), extent)
     lanes = plan.lanes_at_a_time(plan.steps.state.stage(name), extent)
@@ -49,45 +50,8 @@ def schedule_formula(plan: Plan, name: str) -> None:
         return
     outer, inner = plan.steps.split(name, innermost, factor=lanes)
     plan.steps.vectorize(name, inner)
-    plan.parallelize(name, loops or [outer], work)
+    plan.parallelize(name, [*loops, outer], work)
 
 
 def _is_long(extent: IntExpr, lanes: int) -> bool:
     return not isinstance(extent, int) or extent >= lanes
-
-
-def _collapses(stage: Stage, position: int) -> bool:
-    """Whether axis `position` and the axis before it are one contiguous axis in everything the stage touches.
-
-    True for an access whose address moves along the outer axis by exactly the inner extent times what it moves along
-    the inner one, and for one that moves along neither.
-    """
-    operation = stage.operation
-    if not isinstance(operation, Compute):
-        return False
-    outer, inner = operation.axes[position - 1], operation.axes[position]
-    for load in loads_of(body_values(operation.body)):
-        strides = _strides(load.buffer.shape)
-        along_outer = along_inner = 0
-        for index, stride in zip(load.indices, strides, strict=True):
-            if isinstance(index, Ramp):
-                return False
-            for term, coefficient in linear_parts(index)[1]:
-                if term is outer:
-                    along_outer = along_outer + stride * coefficient
-                elif term is inner:
-                    along_inner = along_inner + stride * coefficient
-                elif not isinstance(term, Symbol):
-                    return False
-        if along_outer != multiply(along_inner, inner.extent):
-            return False
-    return True
-
-
-def _strides(shape: tuple[IntExpr, ...]) -> list[IntExpr]:
-    strides: list[IntExpr] = []
-    step: IntExpr = 1
-    for extent in reversed(shape):
-        strides.append(step)
-        step = multiply(step, extent)
-    return strides[::-1]

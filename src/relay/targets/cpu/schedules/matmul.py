@@ -7,6 +7,7 @@ of a tile, anew in each panel.
 
 from __future__ import annotations
 
+from relay.arith.expr import IntExpr
 from relay.targets.cpu.schedules.plan import (
     STREAMED_PRODUCTS_PER_NANOSECOND,
     TILED_PRODUCTS_PER_NANOSECOND,
@@ -15,11 +16,12 @@ from relay.targets.cpu.schedules.plan import (
     product,
 )
 from relay.targets.cpu.schedules.tiles import PRODUCT, packed_weight, tile_rows, tile_width
-from relay.te.operation import Compute
-from relay.tir.buffer import Scope
+from relay.te.operation import Compute, body_values, loads_of, scalar_indices
+from relay.tir.buffer import Buffer, Scope
 
 PRODUCTS = ("dense", "matmul", "batch_matmul")
 _UNROLL_K = 4
+_FEWEST_ROWS_TO_PACK_FOR = 32
 _LARGEST_ROWS_ON_STACK = 1 << 14  # elements
 
 
@@ -49,8 +51,11 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     innermost = plan.parallelize(store, outer, work, rate)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
+        plan.prefetch_stores(store, innermost)
     for stage in front:
         _compute_rows(plan, stage, store, innermost, row_tile)
+    if row_outer and column_outer and any(loop.name == column_outer for loop in s.state.stage(store).loops):
+        _pack_panels(plan, acc, store, column_outer, extents)
     inner_sum = accumulate(plan, acc, lanes)
     if column_outer and row_outer and not batch:
         prefetch_panel(plan, acc, inner_sum, plan.output_name, column_outer)
@@ -70,6 +75,37 @@ def _compute_rows(plan: Plan, stage: str, store: str, loop: str | None, rows: in
         s.compute_at(stage, store, loop)
         if isinstance(length, int) and rows * length <= _LARGEST_ROWS_ON_STACK:
             s.set_scope(stage, Scope.LOCAL)
+
+
+def _pack_panels(plan: Plan, acc: str, store: str, panel: str, extents: list[IntExpr]) -> None:
+    """Copy what a panel of columns reads of the second matrix, for all row tiles: its rows lie together then."""
+    s = plan.steps
+    matrix = _second_matrix(plan, acc)
+    if matrix is None or not _pays_to_pack(plan, matrix, extents[-2]):
+        return
+    copy = s.cache_read(matrix.name, Scope.GLOBAL, (acc,))
+    s.compute_at(copy, store, panel)
+    _, lanes = plan.tile(copy, s.state.stage(copy).loops[-1].name, plan.vector_lanes)
+    s.vectorize(copy, lanes)
+
+
+def _second_matrix(plan: Plan, acc: str) -> Buffer | None:
+    """The input that a product reads along the columns of its result, in rows."""
+    operation = plan.steps.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    column = operation.axes[-1]
+    for load in loads_of(body_values(operation.body)):
+        is_input = load.buffer in plan.group.inputs and load.indices
+        if is_input and scalar_indices(load)[-1] is column and load.buffer.shape[-1] == column.extent:
+            return load.buffer
+    return None
+
+
+def _pays_to_pack(plan: Plan, matrix: Buffer, rows: IntExpr) -> bool:
+    """Whether the matrix is read often, from further away than the second-level cache."""
+    size = product(matrix.shape[-2:])
+    many = not isinstance(rows, int) or rows >= _FEWEST_ROWS_TO_PACK_FOR
+    return many and isinstance(size, int) and size * matrix.dtype.item_bytes > plan.target.cache_bytes[1] // 2
 
 
 def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:

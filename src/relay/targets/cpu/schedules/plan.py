@@ -19,7 +19,7 @@ from relay.tir.traversal import walk_value
 SHORTEST_PARALLEL_NANOSECONDS = 6000
 # What one thread does in a nanosecond.
 ELEMENTS_PER_NANOSECOND = 5  # read, computed with, written
-STREAMED_PRODUCTS_PER_NANOSECOND = 20  # multiply-adds each of which loads its own weight
+STREAMED_PRODUCTS_PER_NANOSECOND = 12  # multiply-adds each of which loads its own weight
 TILED_PRODUCTS_PER_NANOSECOND = 60  # multiply-adds on tiles in registers
 # Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
 _MANY_PARTS = 8

@@ -6,7 +6,8 @@ is split in lanes.
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, linear_parts
+from relay.arith.expr import IntExpr, linear_parts, multiply
+from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.padding import pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
 from relay.te.operation import Compute, Operation, body_values, loads_of
@@ -25,14 +26,13 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str
     where the axis is too short for that."""
     operation = plan.steps.state.stage(stage).operation
     assert isinstance(operation, Compute)
-    last = operation.reduce_axes[-1]
+    loop, extent = _contiguous(plan, stage, operation)
     lanes = plan.vector_lanes
-    if not isinstance(last.extent, int) or last.extent < lanes:
+    if not isinstance(extent, int) or extent < lanes:
         return ()
     widths = [lanes] if lanes <= _QUARTERS else [lanes, lanes // _QUARTERS]
-    if last.extent >= 2 * _VECTORS * lanes:  # several sums at a time hide the latency of adding
+    if extent >= 2 * _VECTORS * lanes:  # several sums at a time hide the latency of adding
         widths = [_VECTORS * lanes, *widths]
-    loop = last.name
     partials: list[str] = []
     for width in widths:
         partial, loop = _partial(plan, stage, loop, width, scope)
@@ -41,6 +41,17 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str
         partials.append(partial)
     plan.steps.unroll(stage, loop)
     return tuple(partials)
+
+
+def _contiguous(plan: Plan, stage: str, operation: Compute) -> tuple[str, IntExpr]:
+    """The loop along the innermost axes of a reduction, as many as are one axis in memory, and its extent."""
+    *axes, last = operation.reduce_axes
+    loop, inner, extent = last.name, last, last.extent
+    while axes and isinstance(extent, int) and collapses(plan.steps.state.stage(stage), axes[-1], inner):
+        inner = axes.pop()
+        loop = plan.steps.fuse(stage, inner.name, loop)
+        extent = multiply(inner.extent, extent)
+    return loop, extent
 
 
 def _partial(plan: Plan, stage: str, loop: str, width: int, scope: Scope) -> tuple[str, str]:

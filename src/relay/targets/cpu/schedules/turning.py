@@ -16,6 +16,10 @@ from relay.te.tensor import Axis
 from relay.tir.buffer import Scope
 from relay.tir.expr import Load, Ramp
 
+_SQUARES_TOGETHER = 4
+"""Squares below each other that are turned before the next column of them: what they read lies side by side, and is of
+the same pages of memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turned:
@@ -67,7 +71,7 @@ def _contiguous_axis(operation: Compute, load: Load) -> int | None:
 
 def schedule_turning(plan: Plan, name: str, turned: Turned, is_part: bool = False) -> None:
     """Squares of vectors: rows of squares · other loops · squares in a row · (rows, unrolled · lanes); in parallel,
-    unless it is a part that another stage computes.
+    unless it is a part that another stage computes. Where they can be, a few rows of squares are taken together.
 
     Other loops between the two keep what is written together: a row of squares is one stretch of memory for each row.
     """
@@ -78,6 +82,10 @@ def schedule_turning(plan: Plan, name: str, turned: Turned, is_part: bool = Fals
     column_outer, column = s.split(name, loops.pop(), factor=lanes)
     row_outer, row = s.split(name, loops.pop(turned.axis), factor=lanes)
     outer = [row_outer, *loops, column_outer]
+    rows = plan.extent(name, row_outer)
+    if not is_part and isinstance(rows, int) and rows % _SQUARES_TOGETHER == 0:
+        row_block, row_outer = s.split(name, row_outer, factor=_SQUARES_TOGETHER)
+        outer = [row_block, *loops, column_outer, row_outer]
     s.reorder(name, *outer, row, column)
     square = column_outer if is_part else plan.parallelize(name, outer, work)
     assert square is not None

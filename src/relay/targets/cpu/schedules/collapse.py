@@ -1,0 +1,56 @@
+"""Axes that are one axis in memory: loops over them are fused, so that vectors need not end where rows do."""
+
+from __future__ import annotations
+
+from relay.arith.expr import IntExpr, Symbol, free_symbols, linear_parts, multiply
+from relay.te.operation import Compute, body_values, loads_of
+from relay.te.state import Stage
+from relay.te.tensor import Axis
+from relay.tir.expr import Holds, Ramp
+from relay.tir.traversal import walk_value
+
+
+def collapses(stage: Stage, outer: Axis, inner: Axis) -> bool:
+    """Whether two axes, one right before the other, are one contiguous axis in everything the stage reads.
+
+    True for an access whose address moves along the outer axis by exactly the inner extent times what it moves along
+    the inner one, and for one that moves along neither. An axis that decides what is read stays by itself: its loop is
+    cut where the decision changes.
+    """
+    operation = stage.operation
+    if not isinstance(operation, Compute):
+        return False
+    if _decides(operation, outer) or _decides(operation, inner):
+        return False
+    for load in loads_of(body_values(operation.body)):
+        strides = _strides(load.buffer.shape)
+        along_outer = along_inner = 0
+        for index, stride in zip(load.indices, strides, strict=True):
+            if isinstance(index, Ramp):
+                return False
+            for term, coefficient in linear_parts(index)[1]:
+                if term is outer:
+                    along_outer = along_outer + stride * coefficient
+                elif term is inner:
+                    along_inner = along_inner + stride * coefficient
+                elif not isinstance(term, Symbol):
+                    return False
+        if along_outer != multiply(along_inner, inner.extent):
+            return False
+    return True
+
+
+def _decides(operation: Compute, axis: Axis) -> bool:
+    """Whether an axis stands in a condition of a formula."""
+    nodes = (node for value in body_values(operation.body) for node in walk_value(value))
+    conditions = (node.condition for node in nodes if isinstance(node, Holds))
+    return any(axis in free_symbols(each.left) | free_symbols(each.right) for each in conditions)
+
+
+def _strides(shape: tuple[IntExpr, ...]) -> list[IntExpr]:
+    strides: list[IntExpr] = []
+    step: IntExpr = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step = multiply(step, extent)
+    return strides[::-1]

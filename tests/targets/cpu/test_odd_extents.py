@@ -1,0 +1,91 @@
+"""Products, moves, poolings and sums at extents that no vector divides, with values that are no numbers too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import relay
+from tests.targets.cpu.groups import SPECIAL
+
+TARGETS = (
+    "llvm -num-threads=2",
+    "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=1",
+    "llvm -mcpu=x86-64 -num-threads=1",
+)
+SMALL_CACHE = "llvm -num-threads=2 -l2-bytes=4096"
+"""With it every second matrix is far away, and its panels are packed."""
+
+
+def values(*shape: int, special: float = 0.01) -> np.ndarray:
+    random = np.random.default_rng(sum(shape))
+    result = random.standard_normal(shape, dtype=np.float32)
+    chosen = random.random(shape) < special
+    result[chosen] = random.choice(SPECIAL, int(chosen.sum()))
+    return result
+
+
+def check(make: Callable[..., relay.Expr], *arrays: np.ndarray, target: str, bits: bool = False) -> None:
+    """Native code against the interpreter, whose operators are NumPy's; `bits`: to the last one."""
+    inputs = [relay.var(f"p{i}", shape=array.shape, dtype="float32") for i, array in enumerate(arrays)]
+    function = relay.Function(inputs, make(*inputs))
+    with np.errstate(all="ignore"):
+        expected = relay.create_executor("interpreter", mod=function).evaluate()(*arrays)
+    found = relay.build(function, target, opt_level=3)(*arrays)
+    np.testing.assert_allclose(found, expected, rtol=0 if bits else 1e-4, atol=0 if bits else 1e-4)
+
+
+@pytest.mark.parametrize("target", [SMALL_CACHE, *TARGETS])
+@pytest.mark.parametrize(("m", "k", "n"), [(33, 65, 130), (64, 64, 128), (32, 1, 129), (47, 31, 67), (1, 96, 96)])
+def test_product_of_two_unknown_matrices(m: int, k: int, n: int, target: str) -> None:
+    check(lambda a, b: relay.nn.relu(relay.nn.matmul(a, b)), values(m, k, special=1e-3), values(k, n), target=target)
+
+
+@pytest.mark.parametrize("shape", [(3, 40, 33, 70), (2, 33, 17, 129)])
+def test_products_of_a_batch(shape: tuple[int, int, int, int]) -> None:
+    b, m, k, n = shape
+    check(
+        lambda x, y: relay.nn.batch_matmul(x, y, transpose_b=False),
+        values(b, m, k, special=1e-3),
+        values(b, k, n),
+        target=SMALL_CACHE,
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+def test_concatenate(axis: int, target: str) -> None:
+    parts = [[2, 3, 5, 7] for _ in range(4)]
+    for position, part in enumerate(parts):
+        part[axis] = (1, 17, 3, 32)[position]
+    check(lambda *x: relay.concatenate(x, axis), *(values(*part) for part in parts), target=target, bits=True)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", [(2, 3, 5, 7), (1, 2, 7, 7), (3, 1, 1, 17), (1, 4, 9, 31)])
+def test_formula_over_axes_that_are_one(shape: tuple[int, ...], target: str) -> None:
+    check(lambda x, y: relay.nn.relu(x) + y, values(*shape), values(*shape[1:]), target=target, bits=True)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", [(1, 5, 7, 7), (2, 3, 4, 4), (1, 3, 5, 13), (1, 2, 1, 3), (1, 2, 17, 31)])
+def test_mean_over_maps(shape: tuple[int, ...], target: str) -> None:
+    check(relay.nn.global_avg_pool2d, values(*shape), target=target)
+    check(lambda x: relay.max(x, axis=[2, 3]), values(*shape), target=target, bits=True)
+    check(lambda x: relay.sum(x, axis=[1, 2, 3]), values(*shape), target=target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("width", [2, 3, 7, 16, 31, 33, 34, 57, 64])
+def test_pooling_reads_every_second_element(width: int, target: str) -> None:
+    x = values(1, 3, 5, width)
+    check(lambda x: relay.nn.avg_pool2d(x, (2, 2), (2, 2)), x, target=target)
+    check(lambda x: relay.nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1, 1, 1)), x, target=target, bits=True)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", [(16, 16), (17, 33), (64, 70), (128, 64), (31, 256)])
+def test_transpose(shape: tuple[int, int], target: str) -> None:
+    check(relay.transpose, values(*shape), target=target, bits=True)
