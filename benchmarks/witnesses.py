@@ -77,7 +77,7 @@ WITNESSES: Mapping[str, Witness] = MappingProxyType(
             """
             def @main(%n: int32, %x: float32) -> float32 {
               let %loop = fn (%i: int32, %h: float32) -> float32 {
-                let %f = fn (%a: float32) { add(multiply(%a, 0.5f), %h) };
+                let %f = fn (%a: float32) { add(multiply(%a, 0.5f), multiply(%h, 0.25f)) };
                 if (less_equal(%i, 0)) { %h } else { %loop(subtract(%i, 1), %f(%f(%f(%x)))) }
               };
               %loop(%n, %x)

@@ -197,6 +197,11 @@ class State:
     def producer(self, buffer: Buffer) -> Stage | None:
         return next((stage for stage in self.stages if buffer in stage.outputs), None)
 
+    def name_of(self, buffer: Buffer) -> str:
+        """The name by which steps know a tensor: that of the stage that makes it, or its own if it is an input."""
+        producer = self.producer(buffer)
+        return buffer.name if producer is None else producer.name
+
     def is_output(self, stage: Stage) -> bool:
         return any(buffer in self.outputs for buffer in stage.outputs)
 

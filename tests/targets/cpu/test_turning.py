@@ -57,3 +57,15 @@ def test_a_padded_transpose_is_not_taken_for_one() -> None:
     function = relay.Function([x], relay.transpose(relay.nn.pad(x, ((1, 0), (1, 2))), (1, 0)))
     a = np.random.default_rng(0).standard_normal((33, 15)).astype(np.float32)
     np.testing.assert_array_equal(relay.build(function)(a), np.pad(a, ((1, 0), (1, 2))).T)
+
+
+def test_two_transpositions_in_a_row_before_a_convolution():
+    """Both stages have tensors of one name: the steps go by the names of stages."""
+    x = relay.var("x", shape=(1, 64, 20, 20))
+    weight = np.random.default_rng(0).standard_normal((64, 64, 1, 1), np.float32)
+    turned = relay.transpose(relay.transpose(x, axes=[0, 2, 3, 1]), axes=[0, 3, 1, 2])
+    function = relay.Function([x], relay.nn.conv2d(turned, relay.const(weight)))
+    data = np.random.default_rng(1).standard_normal((1, 64, 20, 20), np.float32)
+    with relay.PassContext(disabled_pass=["SimplifyExpr"]):
+        found = relay.build(function, opt_level=3)(data)
+    np.testing.assert_allclose(found, np.einsum("oi,nihw->nohw", weight[:, :, 0, 0], data), rtol=1e-4, atol=1e-4)

@@ -83,7 +83,7 @@ def _pack_panels(plan: Plan, acc: str, store: str, panel: str, extents: list[Int
     matrix = _second_matrix(plan, acc)
     if matrix is None or not _pays_to_pack(plan, matrix, extents[-2]):
         return
-    copy = s.cache_read(matrix.name, Scope.GLOBAL, (acc,))
+    copy = s.cache_read(s.state.name_of(matrix), Scope.GLOBAL, (acc,))
     s.compute_at(copy, store, panel)
     _, lanes = plan.tile(copy, s.state.stage(copy).loops[-1].name, plan.vector_lanes)
     s.vectorize(copy, lanes)

@@ -13,7 +13,7 @@ from relay.targets.cpu.schedules.plan import Plan, product
 from relay.te.operation import Compute, Reduction, loads_of
 from relay.te.state import Stage
 from relay.te.tensor import Axis
-from relay.tir.buffer import Scope
+from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Load, Ramp
 
 _SQUARES_TOGETHER = 4
@@ -35,21 +35,21 @@ def turned_loads(plan: Plan, stage: Stage) -> Turned | None:
     operation = stage.operation
     if not isinstance(operation, Compute) or isinstance(operation.body, Reduction) or len(operation.axes) < 2:
         return None
-    found: dict[str, int] = {}
+    found: dict[Buffer, int] = {}
     loads = list(loads_of(operation.body))
     for load in loads:
         axis = _contiguous_axis(operation, load)
         if axis is not None:
-            found[load.buffer.name] = axis
+            found[load.buffer] = axis
     axes = set(found.values())
-    once = all(sum(load.buffer.name == name for load in loads) == 1 for name in found)
+    once = all(sum(load.buffer is buffer for load in loads) == 1 for buffer in found)
     if len(axes) != 1 or not once:
         return None
     axis = axes.pop()
     extents = (operation.axes[axis].extent, operation.axes[-1].extent)
     if any(isinstance(extent, int) and extent <= plan.vector_lanes // 2 for extent in extents):
         return None
-    return Turned(axis, tuple(found))
+    return Turned(axis, tuple(map(plan.steps.state.name_of, found)))
 
 
 def _contiguous_axis(operation: Compute, load: Load) -> int | None:
