@@ -18,6 +18,7 @@ from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, If, Let,
 from relay.ir.module import IRModule
 from relay.ir.sharing import Scope, let_chain, scopes
 from relay.ir.traversal import children, rebuild
+from relay.ir.type_traversal import map_type
 from relay.ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar, type_parts
 from relay.ir.variables import bound_vars, renaming
 from relay.normalize.a_normal_form import is_atom, to_a_normal_form
@@ -62,11 +63,17 @@ def un_cps(name: GlobalVar, function: Function) -> Function:
     type_ = _type(continuation)
     if not isinstance(type_, FuncType):
         raise CompilerBug("UnCPS", f"{name} takes no continuation")
-    params = tuple(Var(each.name_hint, _type(each)) for each in taken)
+    (given,), answer = type_.arg_types, type_.ret_type
+    params = tuple(Var(each.name_hint, _with_answer(_type(each), answer, given)) for each in taken)
     result = Var("result")
     body = Call(name, (*params, Function((result,), result)))
-    type_params = tuple(each for each in function.type_params if each != type_.ret_type)
-    return Function(params, body, type_.arg_types[0], type_params, function.attrs, span=function.span)
+    type_params = tuple(each for each in function.type_params if each != answer)
+    return Function(params, body, given, type_params, function.attrs, span=function.span)
+
+
+def _with_answer(type_: Type | None, answer: Type, given: Type) -> Type | None:
+    """A type where what comes last is the result itself."""
+    return None if type_ is None else map_type(type_, lambda each: given if each == answer else each)
 
 
 def _type(param: Var) -> Type | None:

@@ -45,11 +45,12 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str
 
 def _contiguous(plan: Plan, stage: str, operation: Compute) -> tuple[str, IntExpr]:
     """The loop along the innermost axes of a reduction, as many as are one axis in memory, and its extent."""
-    *axes, last = operation.reduce_axes
-    loop, inner, extent = last.name, last, last.extent
+    *axes, inner = operation.reduce_axes
+    *names, loop = [each.name for each in plan.steps.state.stage(stage).loops if each.is_reduction]
+    extent = inner.extent
     while axes and isinstance(extent, int) and collapses(plan.steps.state.stage(stage), axes[-1], inner):
         inner = axes.pop()
-        loop = plan.steps.fuse(stage, inner.name, loop)
+        loop = plan.steps.fuse(stage, names.pop(), loop)
         extent = multiply(inner.extent, extent)
     return loop, extent
 
