@@ -8,9 +8,9 @@ so a multiplication for each of (m + 2)² points takes the place of nine for eac
 m = 2, 4 times fewer for m = 4. Kernels are transformed beforehand. From Lavin and Gray, Fast Algorithms for
 Convolutional Neural Networks, 2015 (1509.09308), section 4.1; the points of m = 4 are 0, 1, -1, 2, -2.
 
-Sums cancel in the transforms, so results differ from those of nd sums by more than rounding does: of float32 about
-1e-6 (m = 2) and 1e-5 (m = 4) of the largest. An infinity or NaN in the data becomes NaN in all results of each tile that
-reads it; one in the kernel, in all results of its output channel.
+Terms cancel in the transforms, so results in float32 differ from exact ones by more than those of plain sums: by about
+1e-6 (m = 2) and 1e-5 (m = 4) of the largest. An infinity or NaN in the data may make NaN of all results of the tiles
+that read it; one in the kernel, of all results of its output channel.
 """
 
 from __future__ import annotations
@@ -222,9 +222,9 @@ def _meaning(attributes: WinogradAttributes, data: Array, weight: Array) -> Arra
 
 
 def _compute(attributes: WinogradAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
-    """Stages `data_pad` (where tiles reach beyond the data), `winograd_rows` and `winograd_data` (the transform of data
-    along both axes), `winograd_products`, `winograd_columns` and `winograd_result`. Tiles of an image are counted in one
-    axis, row by row."""
+    """Stages `data_pad` (where tiles reach beyond the data), `winograd_rows` and `winograd_data` (transforms of data
+    along both axes), `winograd_products`, `winograd_columns` and `winograd_result`. Tiles of an image are counted along
+    one axis, row by row."""
     minimal = MINIMAL[attributes.tile_size]
     tile, points = minimal.tile, minimal.points
     data, weight = inputs
@@ -269,12 +269,15 @@ def _pads(
 ) -> tuple[tuple[Any, Any], ...]:
     """The padding of the data with what whole tiles reach over its end."""
     return tuple(
-        (before, derived(lambda count, extent: count * attributes.tile_size + TAPS - 1 - extent, count, extent) - before)
+        (
+            before,
+            derived(lambda count, extent: count * attributes.tile_size + TAPS - 1 - extent, count, extent) - before,
+        )
         for (before, _), count, extent in zip(pads_of(attributes.padding), (down, across), data.shape[1:3], strict=True)
     )
 
 
-def _products(attributes: WinogradAttributes, inputs: tuple[Type, ...], result: Type) -> IntExpr:
+def _products(_: Any, inputs: tuple[Type, ...], result: Type) -> IntExpr:
     """Those of the convolution itself: nine for each element of the result and each channel."""
     match inputs[0], result:
         case TensorType(shape=shape), TensorType():

@@ -55,7 +55,10 @@ def packed_weight(plan: Plan) -> Tensor | None:
     """The weight of the group's heavy operator, if its output channels are packed in blocks, innermost."""
     for call, _ in plan.group.anchors:
         dense = isinstance(call.op, Op) and call.op.name in _PACKED_DENSE
-        convolution = isinstance(call.attrs, (Conv2DAttributes, WinogradAttributes)) and parse_layout(call.attrs.kernel_layout).blocks
+        convolution = (
+            isinstance(call.attrs, (Conv2DAttributes, WinogradAttributes))
+            and parse_layout(call.attrs.kernel_layout).blocks
+        )
         if dense or convolution:
             weight = call.args[1]
             return next((t for t in plan.group.inputs if isinstance(weight, Var) and t.name == weight.name_hint), None)
