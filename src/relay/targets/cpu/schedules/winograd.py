@@ -3,8 +3,9 @@
 Loops: blocks of tiles · groups of panels of output channels; in each, the products of all points, a register tile of
 tiles × channels at a time, and then results, tile by tile. The transformed data of a block stay in the second-level
 cache while all panels pass over them, and the products of a group until results are made of them. Where no block of
-enough tiles fits, or there are too few blocks to share out, all data are transformed beforehand, and threads share
-blocks and groups. Transforms are unrolled, in vectors of channels: the points of a tile are in registers.
+enough tiles fits, or blocks are too few to share out, all data are transformed beforehand, and threads share blocks and
+groups. Transforms are unrolled, in vectors of channels: the points of a tile are in registers. The padded data are made
+beforehand: guards of padding in loops around all of this would be three copies of it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ class Shape:
     def points(self) -> int:
         return MINIMAL[self.tile].points ** 2
 
+    @property
+    def panels(self) -> int:
+        return -(-self.channels // self.width)
+
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
@@ -78,10 +83,8 @@ def schedule_winograd(plan: Plan) -> None:
     plan.inline_formulas(keep=frozenset((*copies, _HALVES, _DATA, _COLUMNS, store)))
     blocks = _blocks(plan, shape)
     place, panels, tile = _results(plan, store, shape, blocks)
-    if blocks.apart:
-        schedule_copies(plan, copies)
-    else:
-        schedule_copies(plan, copies, store, place)
+    schedule_copies(plan, copies)
+    if not blocks.apart:
         plan.steps.compute_at(_DATA, store, place)
     _products(plan, store, panels, shape, blocks)
     _columns(plan, store, tile)
@@ -121,25 +124,44 @@ def _is_stored_in_order(plan: Plan) -> bool:
 
 
 def _blocks(plan: Plan, shape: Shape) -> Blocks:
-    """Blocks whose transformed data and products take half of the second-level cache; where these have too few tiles,
-    or are too few themselves, blocks whose products take a quarter of it."""
+    """Blocks whose transformed data and products, of two panels, take half of the second-level cache. Where these have
+    too few tiles, or cannot be shared out, and where one block will do: blocks whose products take a quarter of it."""
     quarter = plan.target.cache_bytes[1] // 4 // (shape.points * shape.item_bytes)
+    most = quarter // shape.width
     fit = 2 * quarter // (shape.depth + 2 * shape.width)
-    down, across = _cut(shape, fit)
-    parts = -(-shape.down // down) * -(-shape.across // across) * shape.batch
-    apart = fit < min(_FEWEST_TILES, shape.down * shape.across)
-    if apart or (plan.target.num_threads != 1 and not plan.shares_out(parts)):
-        apart = True
-        down, across = _cut(shape, quarter // shape.width)
-    panels = even_tile(-(-shape.channels // shape.width), max(1, quarter // (down * across * shape.width)))
-    return Blocks(down, across, panels * shape.width, apart)
+    if fit >= _FEWEST_TILES and shape.down * shape.across > most:
+        down, across = _cut(shape, fit)
+        parts = _parts(shape, down, across)
+        if plan.target.num_threads == 1 or plan.shares_out(parts):
+            return Blocks(down, across, _together(shape, quarter // (down * across)) * shape.width, apart=False)
+    down, across = _cut(shape, most)
+    panels = _together(shape, quarter // (down * across))
+    while panels > 1 and not plan.shares_out(_parts(shape, down, across) * -(-shape.panels // panels)):
+        panels -= 1
+    return Blocks(down, across, panels * shape.width, apart=True)
 
 
 def _cut(shape: Shape, most: int) -> tuple[int, int]:
     """Tiles down and across of even blocks of at most so many."""
     if most >= shape.across:
-        return even_tile(shape.down, most // shape.across), shape.across
-    return 1, even_tile(shape.across, max(1, most))
+        return _even(shape.down, most // shape.across), shape.across
+    return 1, _even(shape.across, max(1, most))
+
+
+def _even(extent: int, most: int) -> int:
+    """The largest part, from `most` down to half of it, that leaves no rest: each rest is code of its own. Else parts
+    as even as can be."""
+    exact = (part for part in range(most, max(1, most // 2) - 1, -1) if extent % part == 0)
+    return next(exact, even_tile(extent, most)) if extent > most else extent
+
+
+def _parts(shape: Shape, down: int, across: int) -> IntExpr:
+    return shape.batch * (-(-shape.down // down) * -(-shape.across // across))
+
+
+def _together(shape: Shape, channels: int) -> int:
+    """Panels of a group of at most so many channels, in groups of one size."""
+    return even_tile(shape.panels, max(1, channels // shape.width))
 
 
 def _results(plan: Plan, store: str, shape: Shape, blocks: Blocks) -> tuple[str, str, str]:
@@ -175,12 +197,15 @@ def _products(plan: Plan, store: str, panels: str, shape: Shape, blocks: Blocks)
     sums = s.cache_write(_PRODUCTS, Scope.REGISTER)
     s.compute_at(_PRODUCTS, store, panels)
     _, row, column, tiles, channels = [loop.name for loop in s.state.stage(_PRODUCTS).loops]
-    tile_outer, tile = s.split(_PRODUCTS, tiles, factor=even_tile(blocks.tiles, most_rows(plan, shape.width)))
+    rows = _even(blocks.tiles, most_rows(plan, shape.width))
+    tile_outer, tile = s.split(_PRODUCTS, tiles, factor=rows)
     panel, channel = s.split(_PRODUCTS, channels, factor=shape.width)
     s.reorder(_PRODUCTS, row, column, panel, tile_outer, tile, channel)
     points = s.fuse(_PRODUCTS, s.fuse(_PRODUCTS, row, column), panel)
     s.compute_at(sums, _PRODUCTS, tile_outer)
-    prefetch_panel(plan, sums, accumulate(plan, sums, plan.vector_lanes), _PRODUCTS, points)
+    inner_sum = accumulate(plan, sums, plan.vector_lanes)
+    if shape.channels >= shape.width:  # else what is read of a panel is not one stretch
+        prefetch_panel(plan, sums, inner_sum, _PRODUCTS, points)
     s.unroll(_PRODUCTS, tile)
     plan.vectorize_columns(_PRODUCTS, channel, plan.vector_lanes)
 
