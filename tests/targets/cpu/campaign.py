@@ -63,7 +63,9 @@ def _results(example: Example) -> tuple[list[np.ndarray], np.ndarray, np.ndarray
     """Inputs, what the interpreter and native code make of them, and how far these may be apart."""
     arrays = inputs_of(example.function, special=example.special)
     expected = _meaning(example.function, arrays)
-    found = relay.build(example.function, example.target, opt_level=example.opt_level)(*arrays)
+    spreading = ("Conv2DToWinograd",) if example.special else ()  # what is not finite may reach more there
+    with relay.PassContext(disabled_pass=spreading):
+        found = relay.build(example.function, example.target, opt_level=example.opt_level)(*arrays)
     finite = np.abs(expected[np.isfinite(expected)])
     return arrays, expected, found, 2e-5 * max(1.0, float(finite.max(initial=0)))
 

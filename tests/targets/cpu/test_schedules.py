@@ -41,6 +41,14 @@ def convolution() -> relay.Expr:
     return relay.nn.relu(relay.nn.conv2d(x, constant(128, 64, 3, 3), padding=(1, 1)) + constant(128, 1, 1))
 
 
+def convolution_by_winograd() -> relay.Expr:
+    x = relay.var("x", shape=(1, 56, 56, 64))
+    kernel = relay.nn.contrib_conv2d_winograd_weight_transform(constant(64, 64, 3, 3), 4)
+    packed = relay.layout_transform(kernel, "HWOI", "OHWI32o")
+    result = relay.nn.contrib_conv2d_winograd_without_weight_transform(x, packed, 4, 1, 64, "OHWI32o")
+    return relay.nn.relu(result + constant(64))
+
+
 def convolution_of_many_weights() -> relay.Expr:
     x = relay.var("x", shape=(1, 512, 7, 7))
     return relay.nn.conv2d(x, constant(512, 512, 3, 3), padding=(1, 1))
@@ -130,7 +138,8 @@ def first_layout_change() -> relay.Expr:
 
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
-    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, convolution_of_a_long_row,
+    attention, convolution, convolution_by_winograd, convolution_of_many_weights, convolution_of_few_channels,
+    convolution_of_a_long_row,
     convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, instance_norm, max_pool, first_layout_change, product_of_two_unknown_matrices,
     concatenate_channels, global_average,
@@ -138,7 +147,9 @@ KINDS: tuple[Callable[[], relay.Expr], ...] = (
 
 
 def compiled(function: relay.Function) -> Compilation:
-    return Compilation(relay.IRModule.from_expr(function), backend(), 3)
+    """By plain sums, where the model of the machine would take others."""
+    with relay.PassContext(disabled_pass=("Conv2DToWinograd",)):
+        return Compilation(relay.IRModule.from_expr(function), backend(), 3)
 
 
 def heaviest_kernel(make: Callable[[], relay.Expr]) -> str:

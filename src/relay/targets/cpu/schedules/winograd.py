@@ -21,6 +21,7 @@ from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute, scalar_indices
 from relay.tir.buffer import Scope
+from relay.tir.expr import Load
 
 _HALVES, _DATA = "winograd_rows", "winograd_data"
 _PRODUCTS, _COLUMNS, _RESULT = "winograd_products", "winograd_columns", "winograd_result"
@@ -117,10 +118,18 @@ def _is_stored_in_order(plan: Plan) -> bool:
     for stage in plan.steps.state.stages:
         loads = [load for load in stage.reads() if load.buffer in made]
         if loads and isinstance(stage.operation, Compute):
-            if any(scalar_indices(load) != stage.operation.axes for load in loads):
+            if not all(_is_element(load, stage.operation) for load in loads):
                 return False
             made.update(stage.outputs)
     return not plan.has_apart_outputs
+
+
+def _is_element(load: Load, operation: Compute) -> bool:
+    """Whether a load is of the element that a formula computes."""
+    pairs = zip(scalar_indices(load), operation.axes, strict=False)
+    return len(load.buffer.shape) == len(operation.axes) and all(
+        index == axis or (index == 0 and axis.extent == 1) for index, axis in pairs
+    )
 
 
 def _blocks(plan: Plan, shape: Shape) -> Blocks:
