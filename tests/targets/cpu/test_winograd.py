@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import relay
+from relay.arith.expr import Symbol
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
 from relay.ops.winograd import MINIMAL
@@ -99,6 +100,15 @@ def test_what_follows_is_fused_whatever_its_layout() -> None:
         found = relay.build(relay.Function([x, r], body), target="llvm -num-threads=2", opt_level=3)(data, residual)
         for one, other in zip(found if len(wanted) > 1 else (found,), wanted, strict=True):
             assert worst(one, other) < 1e-5
+
+
+def test_batches_and_images_of_unknown_extents() -> None:
+    data, kernel = floats(3, 9, 11, 5), floats(7, 5, 3, 3, seed=1)
+    n, h = Symbol("n"), Symbol("h")
+    for shape in ((n, 9, 11, 5), (3, h, 11, 5), (n, h, 11, 5)):
+        x = relay.var("x", shape=shape)
+        found = run(x, by_winograd(x, kernel, 4, (1, 1, 1, 1)), data, "llvm -num-threads=2")
+        assert worst(found, exact(data, kernel, (1, 1, 1, 1))) < 1e-5
 
 
 def test_a_nan_reaches_the_tiles_that_read_it_and_no_others() -> None:

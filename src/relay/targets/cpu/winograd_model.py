@@ -5,9 +5,9 @@
 
 Rates were measured on a core with AVX-512 at 2.4 GHz (77 multiply-adds a nanosecond) with 1 MB of second-level cache.
 With them, and 0.04 nanoseconds for a byte of a kernel that is in the third-level cache still, layers of ResNet-18,
-VGG-16 and SqueezeNet take within a quarter of their estimates. All of it is divided by threads, whose number changes no
-choice; narrower vectors compute less in a nanosecond. Kernels are (m + 2)² / 9 times as large as plain ones, so with few
-tiles their way from memory takes longer than the products.
+VGG-16 and SqueezeNet take within a quarter of their estimates. All of it is divided by threads, whose number changes
+no choice; narrower vectors compute less in a nanosecond. Kernels are (m + 2)² / 9 times as large as plain ones, so with
+few tiles their way from memory takes longer than the products.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
 from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, even_tile, product
+from relay.targets.cpu.schedules.rows import schedule_apart
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute, scalar_indices
 from relay.tir.buffer import Scope
@@ -69,15 +70,16 @@ class Blocks:
 
 
 def is_winograd(plan: Plan) -> bool:
-    """Whether the group has such a convolution, and all its extents but the batch are known."""
-    if not any(isinstance(call.attrs, WinogradAttributes) for call, _ in plan.group.anchors):
-        return False
-    extents = (*_extents(plan, _DATA)[1:], *_extents(plan, _RESULT)[1:])
-    return all(isinstance(extent, int) for extent in extents)
+    return any(isinstance(call.attrs, WinogradAttributes) for call, _ in plan.group.anchors)
 
 
 def schedule_winograd(plan: Plan) -> None:
-    """`winograd_result[n, h, w, k]` with the padding in front of it, and everything elementwise behind it fused."""
+    """`winograd_result[n, h, w, k]` with the padding in front of it, and everything elementwise behind it fused. Where
+    other extents than the batch are unknown, one stage after another."""
+    known = (*_extents(plan, _DATA)[1:], *_extents(plan, _RESULT)[1:])
+    if not all(isinstance(extent, int) for extent in known):
+        schedule_apart(plan)
+        return
     copies = copies_of_data(plan)
     store = plan.output_name if _is_stored_in_order(plan) else _RESULT
     shape = _shape(plan)
