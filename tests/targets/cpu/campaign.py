@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 import relay
 from relay.ir.expr import Function
 from tests.programs import campaign
+from tests.targets.cpu import emulated
+from tests.targets.cpu.emulated import AARCH64
 from tests.targets.cpu.groups import KINDS, inputs_of, programs
 
 NATIVE = "llvm -num-threads=2"
-TARGETS = (NATIVE, NATIVE, "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1")
+AVX2, BASELINE = "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1"
+TARGETS = (NATIVE, NATIVE, AVX2, BASELINE, AARCH64)
 SPECIAL = 0.02
 """The part of elements that are infinite, no numbers, or too small to be normal, where there are such."""
 ROUNDING, PERTURBATIONS, AT_MOST = 2**-22, 4, 8
@@ -46,7 +49,8 @@ def check(example: Example) -> None:
     """Raises when native code gives another result than the interpreter, and rounding does not explain it."""
     arrays = inputs_of(example.function, special=example.special)
     expected = _meaning(example.function, arrays)
-    found = relay.build(example.function, example.target, opt_level=example.opt_level)(*arrays)
+    build = emulated.build if example.target == AARCH64 else relay.build
+    found = build(example.function, example.target, opt_level=example.opt_level)(*arrays)
     finite = np.abs(expected[np.isfinite(expected)])
     largest = max(1.0, float(finite.max(initial=0)))
     if not np.allclose(found, expected, rtol=1e-4, atol=2e-5 * largest, equal_nan=True):
