@@ -58,8 +58,7 @@ class EmulatedProgram:
         if status:
             raise RuntimeError(f"status {status}")
         found = [
-            np.frombuffer(self.machine.read(place, each.nbytes), each.dtype).reshape(each.shape)
-            for place, each in zip(places[len(inputs) :], results, strict=True)
+            read_array(self.machine, place, each) for place, each in zip(places[len(inputs) :], results, strict=True)
         ]
         return nest(entry.result, found)
 
@@ -73,7 +72,24 @@ def run_kernel(
     places = [place_array(machine, each, _WRITABLE) for each in arrays]
     machine.call(addresses[name], *places, *symbols)
     for place, each in zip(places, arrays, strict=True):
-        each[...] = np.frombuffer(machine.read(place, each.nbytes), each.dtype).reshape(each.shape)
+        each[...] = read_array(machine, place, each)
+
+
+def run_exported(library: bytes, *arrays: NDArray[np.generic], results: Sequence[NDArray[np.generic]]) -> None:
+    """Call what `export` wrote, as a program in C would; every extent is known."""
+    machine = Machine()
+    addresses = machine.load(library)
+    inputs = [place_array(machine, each) for each in arrays]
+    outputs = [place_array(machine, each, _WRITABLE) for each in results]
+    status = machine.call(addresses["relay_run"], place_words(machine, inputs + outputs), 0)
+    if status:
+        raise RuntimeError(f"status {status}")
+    for place, each in zip(outputs, results, strict=True):
+        each[...] = read_array(machine, place, each)
+
+
+def read_array(machine: Machine, place: int, like: NDArray[np.generic]) -> NDArray[np.generic]:
+    return np.frombuffer(machine.read(place, like.nbytes), like.dtype).reshape(like.shape)
 
 
 def place_array(machine: Machine, array: NDArray[np.generic], rights: int = UC_PROT_READ) -> int:

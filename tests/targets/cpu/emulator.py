@@ -78,7 +78,7 @@ class Machine:
 
     def load(self, library: bytes) -> Mapping[str, int]:
         """Where the exported symbols of a shared library are, once it stands in memory."""
-        image = _Image.of(library)
+        image = LibraryImage.of(library)
         base = self.place(bytes(image.memory.nbytes), UC_PROT_ALL, PAGE_BYTES)
         addresses = {
             name: base + offset if is_defined else self._gate(name)
@@ -165,8 +165,16 @@ MATHEMATICS = {
 
 _HEADER = np.dtype([("", "V32"), ("segments", "<u8"), ("", "V14"), ("entry_bytes", "<u2"), ("entries", "<u2")])
 _SEGMENT = np.dtype(
-    [("type", "<u4"), ("", "V4"), ("offset", "<u8"), ("address", "<u8"), ("", "V8"), ("held", "<u8"), ("size", "<u8")]
-    + [("", "V8")]
+    [
+        ("type", "<u4"),
+        ("", "V4"),
+        ("offset", "<u8"),
+        ("address", "<u8"),
+        ("", "V8"),
+        ("held", "<u8"),
+        ("size", "<u8"),
+        ("", "V8"),
+    ]
 )
 _DYNAMIC = np.dtype([("tag", "<i8"), ("value", "<u8")])
 _SYMBOL = np.dtype([("name", "<u4"), ("", "V2"), ("section", "<u2"), ("value", "<u8"), ("", "V8")])
@@ -177,7 +185,7 @@ _ABSOLUTE, _GLOBAL, _JUMP, _RELATIVE = 257, 1025, 1026, 1027  # types of relocat
 
 
 @dataclass(slots=True)
-class _Image:
+class LibraryImage:
     """A shared library as it stands in memory, counted from 0 (ELF for the Arm 64-bit Architecture, ABI 2024Q3).
     `symbols` tells of each whether it is defined, and where."""
 
@@ -187,7 +195,7 @@ class _Image:
     tables: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, library: bytes) -> _Image:
+    def of(cls, library: bytes) -> LibraryImage:
         header = np.frombuffer(library, _HEADER, 1)[0]
         segments = np.frombuffer(library, _SEGMENT, header["entries"], header["segments"])
         loaded = segments[segments["type"] == _LOADED]

@@ -23,7 +23,7 @@ from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, PRODUCT, tile_widths
-from relay.targets.cpu.support import support_object
+from relay.targets.cpu.support import serial_support_object, support_object
 from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
 from relay.tir.stmt import PrimFunc
@@ -112,4 +112,5 @@ class CpuBackend:
             "relay_constants": artefact.constants.tobytes() or b"\0",
             "relay_manifest": artefact.manifest.to_json().encode(),
         }
-        link_shared((artefact.support, *artefact.objects, glue), path, self.target, data)
+        support = serial_support_object(self.target) if self.target.num_threads == 1 else artefact.support
+        link_shared((support, *artefact.objects, glue), path, self.target, data)
