@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from unicorn import UcError
 import relay
 from relay import nn, op
 from relay.base.target import Target
+from relay.driver.build import compile_stages
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.host import resolve
 from tests.targets.cpu import emulated
@@ -131,6 +133,21 @@ def test_exported_network(network: str, shape: tuple[int, ...], tmp_path: Path) 
     found = np.empty_like(expected)
     run_exported((tmp_path / "network.so").read_bytes(), image, results=[found])
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("columns", [7, 14, 28, 56])
+def test_sums_of_tiles_stay_in_registers(columns: int) -> None:
+    """A tile of more rows than fit would be written to the stack and read again at every step."""
+    x = relay.var("x", shape=(1, columns, columns, 64))
+    sums = nn.conv2d(
+        x, weight(3, 3, 64, 64), padding=(1, 1), channels=64, kernel_size=(3, 3), data_layout="NHWC",
+        kernel_layout="HWIO",
+    )  # fmt: skip
+    compilation = compile_stages(relay.Function([x], sums), SERIAL)
+    (kernel,) = compilation.called_kernels
+    assembly = compilation.backend.assembly(kernel.source(compilation.backend))
+    assert "fmla" in assembly
+    assert not re.search(r"(st|ld)[rp]\tq\d+.*\[sp", assembly)
 
 
 def test_with_one_thread_an_export_asks_the_system_for_memory_only(tmp_path: Path) -> None:
