@@ -91,7 +91,7 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     blocks = [loop for loop in (batch, row_block) if loop]
     inside = [loop for loop in (channel_outer, row_outer, column_outer) if loop]
     s.reorder(store, *blocks, *inside, *tile, vector)
-    work = _work(plan, acc)
+    work = plan.iterations(acc)
     if row_block:
         place = plan.parallelize(store, blocks, work, TILED_PRODUCTS_PER_NANOSECOND)
         schedule_copies(plan, copies, store, place)
@@ -186,13 +186,6 @@ def _convolution(plan: Plan) -> tuple[Conv2DAttributes, Expr, TensorType]:
         if isinstance(call.attrs, Conv2DAttributes) and isinstance(data, TensorType):
             return call.attrs, call.args[0], data
     raise CompilerBug("schedule", f"{plan.group.name} has no convolution")
-
-
-def _work(plan: Plan, acc: str) -> IntExpr:
-    """Multiply-adds."""
-    operation = plan.steps.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    return product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
 
 
 def _spread(plan: Plan, acc: str, pixels: int, copies: tuple[str, ...]) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
     elif keeps_innermost(plan, operation):
         schedule_channels(plan, reduction)
     else:
-        _along_rows(plan, reduction, operation)
+        _along_rows(plan, reduction)
 
 
 def _is_unrolled(operation: Compute) -> bool:
@@ -96,12 +96,11 @@ def _is_unrolled(operation: Compute) -> bool:
     return isinstance(window, int) and window <= _LARGEST_UNROLLED_WINDOW
 
 
-def _along_rows(plan: Plan, reduction: str, operation: Compute) -> None:
+def _along_rows(plan: Plan, reduction: str) -> None:
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
     loops = [loop.name for loop in s.state.stage(store).loops]
-    work = product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
-    innermost = plan.parallelize(store, loops, work)
+    innermost = plan.parallelize(store, loops, plan.iterations(acc))
     assert innermost is not None
     s.compute_at(acc, store, innermost)
     for partial in in_lanes(plan, acc):
