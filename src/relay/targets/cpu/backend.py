@@ -81,7 +81,7 @@ class CpuBackend:
             found = [None if cache is None else cache.get(name) for name in names]
             missing = [position for position, image in enumerate(found) if image is None]
             looked_up.note = f"{len(keys) - len(missing)} of {len(keys)} kernels found"
-        with KernelCompiler(self.target, cache) as compiler:
+        with KernelCompiler(self.target) as compiler:
             for done, position in enumerate(missing):
                 report(len(keys) - len(missing) + done, len(keys))
                 compiler.submit(source(position))
@@ -93,6 +93,8 @@ class CpuBackend:
             found[position] = image
             if cache is not None:
                 cache.put(names[position], image)
+        if cache is not None and missing:
+            cache.trim()
         report(len(keys), len(keys))
         return [image for image in found if image is not None]
 
