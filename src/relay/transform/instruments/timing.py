@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rich.tree import Tree
-
 from relay.ir.module import IRModule
 from relay.transform.instruments.instrument import Instrument
 from relay.transform.pass_info import PassInfo
@@ -23,7 +21,7 @@ class TimedPass:
 
 
 class Timing(Instrument):
-    """Seconds by pass. Printing it with `rich` shows a tree; `str` gives the same as plain lines.
+    """Seconds by pass; `str` shows them as a tree.
 
     >>> ticks = iter((0.0, 1.0, 1.5, 2.0))
     >>> timing = Timing(lambda: next(ticks))
@@ -57,14 +55,6 @@ class Timing(Instrument):
     def seconds(self) -> float:
         """All of it."""
         return sum(each.seconds for each in self.passes)
-
-    def __rich__(self) -> Tree:
-        root = Tree(f"passes  {self.seconds * 1e3:.1f} ms")
-        branches = [root]
-        for depth, timed in self._lines():
-            del branches[depth + 1 :]
-            branches.append(branches[depth].add(f"{timed.name}  {timed.seconds * 1e3:.1f} ms"))
-        return root
 
     def __str__(self) -> str:
         lines = self._lines()
