@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -18,18 +18,35 @@ from relay.transform.pass_names import PASS_NAMES
 
 
 @dataclass(frozen=True, slots=True)
+class ConvolutionExtents:
+    """What a convolution of one image makes, and the channels that it sums over."""
+
+    rows: int
+    columns: int
+    channels: int
+    depth: int
+
+
+WinogradTile: TypeAlias = Callable[[ConvolutionExtents], int]
+"""How many results along each axis of a tile make a convolution of 3×3, at stride 1 in float32, the fastest: 2 or 4; 0
+where plain sums do."""
+
+
+@dataclass(frozen=True, slots=True)
 class LayoutPreferences:
     """The layouts in which a target's kernels work best. Empty strings leave a layout as it is.
 
     `conv2d_kernel_blocks`, `dense_blocks`: how many output channels may be packed together, innermost, in weights that
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
-    packing. `words`: such weights of 8-bit numbers are packed in words of four as well.
+    packing. `words`: such weights of 8-bit numbers are packed in words of four as well. `winograd_tile`: which
+    convolutions are computed by minimal filtering; None: none.
     """
 
     conv2d_data: str = ""
     conv2d_kernel_blocks: tuple[int, ...] = ()
     dense_blocks: tuple[int, ...] = ()
     words: bool = False
+    winograd_tile: WinogradTile | None = None
 
 
 def fitting_block(blocks: tuple[int, ...], extent: int) -> int:

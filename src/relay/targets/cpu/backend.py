@@ -24,6 +24,7 @@ from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, PRODUCT, tile_widths
 from relay.targets.cpu.support import support_object
+from relay.targets.cpu.winograd_model import WinogradModel
 from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
 from relay.tir.stmt import PrimFunc
@@ -50,12 +51,14 @@ class CpuBackend:
     @property
     def layouts(self) -> LayoutPreferences:
         """Channels last, weights in panels as wide as the register tiles of the schedules, and those of bytes in words
-        where an instruction adds up products of bytes."""
+        where an instruction adds up products of bytes. Convolutions by minimal filtering as a model of the caches has
+        it."""
         return LayoutPreferences(
             "NHWC",
             tile_widths(self.target, CONVOLUTION),
             tile_widths(self.target, PRODUCT),
             words=self.target.register_bits // 32 in dot_instructions(self.target),
+            winograd_tile=WinogradModel(self.target),
         )
 
     def schedule(self, group: Group) -> tuple[Step, ...]:

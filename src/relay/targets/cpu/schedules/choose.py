@@ -17,6 +17,7 @@ from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.schedules.reduction import schedule_reduction
 from relay.targets.cpu.schedules.rows import schedule_rows
 from relay.targets.cpu.schedules.tiles import packed_weight
+from relay.targets.cpu.schedules.winograd import is_winograd, schedule_winograd
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.step import Step
@@ -29,6 +30,9 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
         return ()
     if is_attention(plan):
         schedule_attention(plan)
+        return plan.steps.steps
+    if is_winograd(plan):
+        schedule_winograd(plan)
         return plan.steps.steps
     plan.reduce_together()
     reductions = [stage.name for stage in plan.reductions()]

@@ -11,6 +11,7 @@ from relay.base.target import Target
 from relay.ir.expr import Op, Var
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.layouts import parse_layout
+from relay.ops.winograd import WinogradAttributes
 from relay.targets.cpu.schedules.plan import Plan, even_tile
 from relay.te.tensor import Tensor
 from relay.transform.context import fitting_block
@@ -54,7 +55,10 @@ def packed_weight(plan: Plan) -> Tensor | None:
     """The weight of the group's heavy operator, if its output channels are packed in blocks, innermost."""
     for call, _ in plan.group.anchors:
         dense = isinstance(call.op, Op) and call.op.name in _PACKED_DENSE
-        convolution = isinstance(call.attrs, Conv2DAttributes) and parse_layout(call.attrs.kernel_layout).blocks
+        convolution = (
+            isinstance(call.attrs, (Conv2DAttributes, WinogradAttributes))
+            and parse_layout(call.attrs.kernel_layout).blocks
+        )
         if dense or convolution:
             weight = call.args[1]
             return next((t for t in plan.group.inputs if isinstance(weight, Var) and t.name == weight.name_hint), None)
