@@ -68,10 +68,11 @@ def test_the_fastest_record_counts_and_one_by_hand_before_it() -> None:
 
     timed = [record(1, 3e-3), record(2, 1e-3), record(3, 2e-3)]
     target = relay.Target.parse("llvm")
-    assert ScheduleRecords.of(timed).find("fn", target) == timed[1]
+    assert ScheduleRecords.of(timed).on(target).schedule("fn") == timed[1]
     by_hand = record(4, None)
-    assert ScheduleRecords.of([by_hand, *timed]).find("fn", target) == by_hand
-    assert ScheduleRecords.of(timed).find("other", target) is None
+    assert ScheduleRecords.of([by_hand, *timed]).on(target).schedule("fn") == by_hand
+    assert ScheduleRecords.of(timed).on(target).schedule("other") is None
+    assert ScheduleRecords.of(timed).on(target).convolution("fn") is None
 
 
 def test_a_record_survives_its_file(tmp_path: Path) -> None:
@@ -99,6 +100,8 @@ def test_a_step_that_does_not_fit_is_the_records_fault(records: Path, capsys: py
         ("a_step_that_is_none", '{"kernel": "fn", "steps": ["spilt(1)"]}'),
         ("steps_of_numbers", '{"kernel": "fn", "steps": [1]}'),
         ("an_unknown_field", '{"kernel": "fn", "steps": [], "time": 1}'),
+        ("a_block_that_is_no_number", '{"convolution": "data", "kernel_block": "wide"}'),
+        ("a_tile_that_nobody_has", '{"convolution": "data", "winograd_tile": 3}'),
     ],
 )
 def test_what_is_wrong_with_a_line(name: str, line: str, tmp_path: Path) -> None:
@@ -107,6 +110,43 @@ def test_what_is_wrong_with_a_line(name: str, line: str, tmp_path: Path) -> None
     with pytest.raises(relay.RelayError) as error:
         ScheduleRecords.load(path)
     check_message("schedule_records", name, str(error.value).replace(str(tmp_path), "FOLDER"))
+
+
+def _convolution() -> relay.IRModule:
+    x = relay.var("x", shape=(1, 64, 28, 28))
+    kernel = relay.const(np.random.default_rng(0).standard_normal((128, 64, 3, 3)).astype(np.float32))
+    return relay.IRModule.from_expr(relay.Function([x], relay.nn.conv2d(x, kernel, padding=1)))
+
+
+def _records_of(model: Path, capsys: pytest.CaptureFixture[str], *more: str) -> list[dict[str, object]]:
+    assert main(["show", str(model), "--stage", "schedule", *more]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line]
+    return [line for line in lines if "convolution" in line]
+
+
+def test_a_record_decides_how_a_convolution_is_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, records = tmp_path / "conv.json", tmp_path / "mine.jsonl"
+    model.write_text(relay.save_json(_convolution()))
+    (chosen,) = _records_of(model, capsys)
+    x = np.random.default_rng(1).standard_normal((1, 64, 28, 28)).astype(np.float32)
+    expected = relay.build(_convolution(), opt_level=2)(x)
+    for tile in (0, 2, 4):
+        other = chosen | {"winograd_tile": tile, "kernel_block": 16}
+        records.write_text(json.dumps(other))
+        assert _records_of(model, capsys, "--schedules", str(records)) == [other]
+        with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)):
+            np.testing.assert_allclose(relay.build(_convolution())(x), expected, rtol=1e-4, atol=2e-3)
+
+
+def test_a_block_that_the_target_has_no_tiles_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, records = tmp_path / "conv.json", tmp_path / "mine.jsonl"
+    model.write_text(relay.save_json(_convolution()))
+    (chosen,) = _records_of(model, capsys, "--target", "llvm -mattr=+avx,+avx2,+fma")
+    records.write_text(json.dumps(chosen | {"kernel_block": 7, "target": ""}))
+    arguments = ["show", str(model), "--schedules", str(records), "--stage", "fused"]
+    assert main([*arguments, "--target", "llvm -mattr=+avx,+avx2,+fma"]) == 1
+    said = capsys.readouterr().err.replace(str(tmp_path), "FOLDER")
+    check_message("schedule_records", "a_block_without_tiles", said)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -79,10 +79,11 @@ class Compilation:
 
     @cached_property
     def context(self) -> PassContext:
-        """What the optimizer runs under. Layouts that the user chose are kept."""
+        """What the optimizer runs under. Layouts that the user chose are kept, and records for this machine."""
         chosen = self.surroundings.layouts
         layouts = self.backend.layouts if chosen == LayoutPreferences() else chosen
-        return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts)
+        schedules = self.surroundings.schedules.on(self.backend.target)
+        return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts, schedules=schedules)
 
     @cached_property
     def typed(self) -> IRModule:
@@ -106,7 +107,7 @@ class Compilation:
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
-        table = KernelTable(self.backend.target, self.context.schedules)
+        table = KernelTable(self.context.schedules)
         module = self.optimized
         with self._stage("lower"):
             functions = {name: each for name, each in self.typed.functions.items() if name in module}

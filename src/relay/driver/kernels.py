@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
 from relay.base.stopwatch import Stopwatch, part_of
-from relay.base.target import Target
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
@@ -108,7 +107,6 @@ class Kernel:
 class KernelTable:
     """The kernels of a program, in the order in which they were met."""
 
-    target: Target
     records: ScheduleRecords = field(default_factory=ScheduleRecords)
     by_text: dict[str, Kernel] = field(default_factory=dict)
     by_function: dict[int, KernelInfo] = field(default_factory=dict)
@@ -120,7 +118,7 @@ class KernelTable:
             text = external_key(function) if is_external(function) else astext(function, show_meta_data=True)
             kernel = self.by_text.get(text)
             if kernel is None:
-                kernel = _kernel(function, text, self.records.find(text, self.target))
+                kernel = _kernel(function, text, self.records.schedule(text))
                 self.by_text[text] = kernel
             known = self.by_function[id(function)] = replace(kernel.info, symbols=kernel_symbols(function))
         return known

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from relay.base.diagnostics import Origin, RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
@@ -27,6 +28,7 @@ from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
 from relay.ops.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
 from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS, Conv1DTransposeAttributes, Conv2DTransposeAttributes
+from relay.ops.convolution_text import convolution_text
 from relay.ops.layout_rule import (
     AxisAttribute,
     Broadcasting,
@@ -41,6 +43,7 @@ from relay.ops.matmul import DENSE, contrib_dense_pack, matmul
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, squeeze
 from relay.ops.transpose import transpose
+from relay.te.schedule.records import ScheduleRecords
 from relay.transform.byte_products import BYTE_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
@@ -68,7 +71,7 @@ _BATCHED = 3  # axes of a batch of matrices
 @function_pass("AlterOpLayout", level=2, floating_point=FloatingPointClass.ROUNDING)
 def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
-    return relaid(function, Layouts(context.layouts))
+    return relaid(function, Layouts(context.layouts, records=context.schedules))
 
 
 def relaid(function: Function, layouts: Layouts) -> Function:
@@ -84,12 +87,13 @@ class Layouts:
     preferred layout.
 
     `source` is the layout of the convolutions that change. `kernel_layout` is that of their kernels, whatever it was;
-    empty: one that suits the target, of kernels in OIHW.
+    empty: one that a record asks for or that suits the target, of kernels in OIHW.
     """
 
     preferences: LayoutPreferences
     source: str = "NCHW"
     kernel_layout: str = ""
+    records: ScheduleRecords = field(default_factory=ScheduleRecords)
     originals: dict[int, Expr] = field(default_factory=dict)
     converted: dict[int, Expr] = field(default_factory=dict)
 
@@ -205,7 +209,9 @@ class Layouts:
             return None
         if not self.kernel_layout and takes_words(self.preferences, expr):
             return self._conv2d_by_words(weight, attributes, self.preferred(expr.args[0]))
-        kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
+        kernel_layout = self.kernel_layout or self._kernel_layout(
+            attributes, type_, isinstance(weight, Constant), self._blocks(expr)
+        )
         if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
             return None  # channels of a group fill no vectors: these lie along space
         return self._packed(self.preferred(expr.args[0]), weight, attributes, kernel_layout)
@@ -223,7 +229,7 @@ class Layouts:
             shape = kernel.checked_type
             assert isinstance(shape, TensorType)
             plain = Conv2DAttributes(padding=padding, groups=attributes.groups, out_dtype=attributes.out_dtype)
-            layout = self._kernel_layout(plain, shape, True)
+            layout = self._kernel_layout(plain, shape, True, self.preferences.conv2d_kernel_blocks)
             if attributes.groups > 1 and layout == _OF_FEW_CHANNELS:
                 data = image_of(self.plain(expr.args[0])) if is_row else self.plain(expr.args[0])
                 return layout_transform(call(CONV2D, (data, kernel), plain), self.source, "NHWC")
@@ -264,9 +270,26 @@ class Layouts:
         same = kernel_layout == attributes.kernel_layout
         return call(CONV2D, (data, weight if same else layout_transform(weight, kernel.text, kernel_layout)), attrs)
 
-    def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
-        outputs, per_group = weight.shape[0], weight.shape[1]
+    def _blocks(self, convolution: Call) -> tuple[int, ...]:
+        """How many channels may lie together: the number on record, or those of the target."""
         blocks = self.preferences.conv2d_kernel_blocks
+        record = self.records.convolution(convolution_text(convolution))
+        if record is None or record.kernel_block is None:
+            return blocks
+        if record.kernel_block not in blocks:
+            raise RelayError(
+                rule="schedule-record",
+                message="a record asks for a block of channels that the target has no tiles for",
+                expected=f"a kernel_block of {', '.join(map(str, blocks))}",
+                found=str(record.kernel_block),
+                origins=(Origin("the record", record.origin),) if record.origin else (),
+            )
+        return (record.kernel_block,)
+
+    def _kernel_layout(
+        self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool, blocks: tuple[int, ...]
+    ) -> str:
+        outputs, per_group = weight.shape[0], weight.shape[1]
         if attributes.groups > 1:
             if not isinstance(outputs, int) or per_group == 1 or not is_constant:
                 return "HWOI" if per_group == 1 else _OF_FEW_CHANNELS
@@ -354,7 +377,7 @@ class Layouts:
             return None
         extents = kernel.extents(type_.shape)
         ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
-        layout = self._kernel_layout(attributes, ordered, True)
+        layout = self._kernel_layout(attributes, ordered, True, self._blocks(expr))
         if layout in (attributes.kernel_layout, _OF_FEW_CHANNELS):
             return None
         return self._packed(self.plain(expr.args[0]), self.plain(weight), attributes, layout)

@@ -18,6 +18,7 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
+from relay.ops.convolution_text import convolution_text
 from relay.ops.layout_transform import layout_transform
 from relay.ops.layouts import parse_layout
 from relay.ops.winograd import (
@@ -25,6 +26,7 @@ from relay.ops.winograd import (
     contrib_conv2d_winograd_weight_transform,
     contrib_conv2d_winograd_without_weight_transform,
 )
+from relay.te.schedule.records import ScheduleRecords
 from relay.transform.context import ConvolutionExtents, PassContext, WinogradTile
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import rewrite_typed
@@ -39,14 +41,20 @@ def conv2d_to_winograd(function: Function, module: IRModule, context: PassContex
     choose = context.layouts.winograd_tile
     if choose is None:
         return function
-    return rewrite_typed(function, lambda expr, _: _by_winograd(expr, choose))
+    return rewrite_typed(function, lambda expr, _: _by_winograd(expr, choose, context.schedules))
 
 
-def _by_winograd(expr: Expr, choose: WinogradTile) -> Expr:
-    """A call of a convolution as the target wants it; other expressions as they are."""
+def _by_winograd(expr: Expr, choose: WinogradTile, records: ScheduleRecords) -> Expr:
+    """A call of a convolution as a record, or else the target, wants it; other expressions as they are."""
     match expr:
         case Call(op=Op(name="nn.conv2d"), args=(data, weight), attrs=Conv2DAttributes() as attributes):
-            tile = choose(extents) if (extents := _extents(expr, attributes, data, weight)) is not None else 0
+            extents = _extents(expr, attributes, data, weight)
+            if extents is None:
+                return expr
+            record = records.convolution(convolution_text(expr))
+            tile = None if record is None else record.winograd_tile
+            if tile is None:
+                tile = choose(extents)
             return _rewritten(data, weight, attributes, tile) if tile else expr
         case _:
             return expr
