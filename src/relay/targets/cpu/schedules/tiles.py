@@ -7,19 +7,23 @@ load less for each product; narrow ones take more rows, and leave fewer lanes em
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr
+from relay.base.dtypes import DType
 from relay.base.target import Target
 from relay.ir.expr import Op, Var
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.layouts import parse_layout
+from relay.targets.cpu.emit.context import dot_instructions, float_dot_instructions
 from relay.targets.cpu.schedules.plan import Plan, even_tile
 from relay.te.tensor import Tensor
-from relay.transform.context import fitting_block
+from relay.transform.context import WordPreferences, fitting_block
 
 CONVOLUTION = (2, 3, 4, 1)
 PRODUCT = (4, 3, 2, 1)
 """Vectors in the width of a tile, by preference."""
 
 _PACKED_DENSE = ("nn.contrib_dense_pack", "nn.contrib_dense_words")
+FEW_ROWS_TO_WIDEN = 8
+"""Rows up to which a product reads bfloat16 weights as they are, although it multiplies in float32."""
 _MOST_ROWS = 14
 _WIDEST_WITH_FEW_REGISTERS = 3
 
@@ -29,6 +33,19 @@ def tile_widths(target: Target, vectors: tuple[int, ...]) -> tuple[int, ...]:
     lanes = target.register_bits // 32
     few = target.register_count < 32
     return tuple(count * lanes for count in vectors if not few or count <= _WIDEST_WITH_FEW_REGISTERS)
+
+
+def word_preferences(target: Target) -> WordPreferences | None:
+    """The products that there are instructions for: of bytes, of bfloat16, or none."""
+    lanes = target.register_bits // 32
+    found: list[DType] = []
+    if lanes in dot_instructions(target):
+        found += [DType.INT8, DType.UINT8]
+    if lanes in float_dot_instructions(target):
+        found.append(DType.BFLOAT16)
+    if not found:
+        return None
+    return WordPreferences(tuple(found), tile_widths(target, CONVOLUTION), tile_widths(target, PRODUCT))
 
 
 def tile_width(plan: Plan, columns: IntExpr, vectors: tuple[int, ...]) -> int:
