@@ -63,7 +63,7 @@ class Kernel:
         with part_of(watch, "schedule"):
             steps = backend.schedule(group)
         with part_of(watch, "lower to loops"):
-            function = lower_to_loops(group.outputs, group.inputs, steps, name=self.info.name)
+            function = lower_to_loops(group.outputs, group.inputs, steps, self.info.name, backend.intrinsics)
         unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
         if unknown:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")

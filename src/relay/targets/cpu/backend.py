@@ -19,6 +19,7 @@ from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.emit.program import emit_program
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
 from relay.targets.cpu.host import resolve
+from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
 from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
@@ -26,6 +27,7 @@ from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PR
 from relay.targets.cpu.support import support_object
 from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
+from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc
 from relay.transform.context import LayoutPreferences
 
@@ -59,6 +61,10 @@ class CpuBackend:
             words,
             None if words is not None and DType.BFLOAT16 in words.dtypes else FEW_ROWS_TO_WIDEN,
         )
+
+    @property
+    def intrinsics(self) -> tuple[AnyIntrinsic, ...]:
+        return (PRODUCT_BY_TILES,)
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
         return schedule_group(group, self.target)

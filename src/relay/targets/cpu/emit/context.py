@@ -107,6 +107,7 @@ class Emitter:
     guard: Guard | None = None
     in_parallel: bool = False
     held: list[str] = field(default_factory=list)  # what to free if the kernel has to return early
+    tiles: str = ""  # which shapes of tiles are set where the function begins (`emit/tiles.py`)
 
     @property
     def module(self) -> ModuleText:
