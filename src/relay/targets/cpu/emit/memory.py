@@ -14,7 +14,7 @@ from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import is_chosen, needed_mask
+from relay.targets.cpu.emit.tail_mask import is_chosen, leading_lanes, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Load, Ramp, joined
@@ -57,6 +57,10 @@ def emit_store(e: Emitter, store: Store, value: str) -> None:
     text = to_memory(e, dtype, lanes, value)
     if lanes == 1:
         _store_one(e, dtype, element.pointer, text, mask)
+    elif mask is not None and needed is not None and element.stride == 1 and leading_lanes(needed) == 1:
+        # LLVM 22 makes one store of the type before truncation of a store masked to one lane: it writes too much.
+        first = e.function.op(f"extractelement {vector_of(memory_element(dtype), lanes)} {text}, i64 0")
+        _store_one(e, dtype, element.pointer, first, None)
     elif element.stride == 0:  # lanes write one element in order: the last one stays
         memory = memory_element(dtype)
         last = e.function.op(f"extractelement {vector_of(memory, lanes)} {text}, i64 {lanes - 1}")

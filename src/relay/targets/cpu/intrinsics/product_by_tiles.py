@@ -1,8 +1,8 @@
 """Products of words by the tiles of AMX: the micro-kernel of `schedules/tiled.py`, as statements.
 
 A block is `sums[rows, columns] = Σ dot(word of data[rows, k], words[k, columns])`, with up to 32 rows and 32 columns:
-two tiles of 16 × 16 sums down, two across. A step of the sum takes up to 16 words: a tile of data is rows × words, one of
-weights words × columns, as `nn.contrib_dense_words` and `nn.contrib_conv2d_words` have them in memory.
+two tiles of 16 × 16 sums down, two across. A step of the sum takes up to 16 words: a tile of data is rows × words, one
+of weights words × columns, as `nn.contrib_dense_words` and `nn.contrib_conv2d_words` have them in memory.
 
     tile 0 1    sums                       tile_begin(rows of 4, rows of 5, columns of 6, columns of 7, words of a step)
          2 3                               tile_zero(tile)
@@ -176,7 +176,7 @@ def _accumulated(product: Product, rows: tuple[Rows, ...]) -> Stmt:
     depth = multiply(counter, product.step)
     body: list[Stmt] = []
     row_bytes = product.distance(product.data, product.row) or STEP_WORDS * _ITEM_BYTES
-    weight_bytes = product.distance(product.weights, product.depth)
+    weight_bytes = product.distance(product.weights, product.depth) or _TILE * _ITEM_BYTES
     for j in range(len(product.column_counts)):
         weights = product.at(product.weights, rows[0], j * _TILE, depth)
         body.append(_call("tile_load", _number(_WEIGHTS + j), weights, _number(weight_bytes)))
@@ -230,7 +230,7 @@ def _product(block: Block) -> Product:
     *around, depth = reduced
     if not isinstance(depth[1], int) or not _fit(rows, column):
         raise refuse(f"up to {MOST_ROWS} rows, in up to 2 lines, by {MOST_COLUMNS} columns", str(fixed))
-    _check_distances(refuse, sums, known, weights, rows, column, depth[0])
+    _check_distances(refuse, sums, known, weights, rows, column, depth)
     lines, row = (rows[0], rows[1]) if len(rows) == 2 else (None, rows[0] if rows else None)
     limit = _limit(refuse, block.guards, row, column)
     return Product(sums, known, weights, dot, lines, row, column, tuple(around), (depth[0], depth[1]), limit)
@@ -245,10 +245,10 @@ def _fit(rows: list[tuple[Symbol, int]], column: tuple[Symbol, int] | None) -> b
 
 def _check_distances(
     refuse: Callable[[str, str], Exception], sums: Operand, data: Operand, weights: Operand,
-    rows: list[tuple[Symbol, int]], column: tuple[Symbol, int] | None, depth: Symbol,
+    rows: list[tuple[Symbol, int]], column: tuple[Symbol, int] | None, depth: tuple[Symbol, IntExpr],
 ) -> None:  # fmt: skip
     """Words follow each other in data, columns in weights and sums; all other distances are known."""
-    if data.step_bytes(depth) != _ITEM_BYTES or weights.step_bytes(depth) is None:
+    if depth[1] != 1 and (data.step_bytes(depth[0]) != _ITEM_BYTES or weights.step_bytes(depth[0]) is None):
         raise refuse("data whose words lie together", str(data.indices))
     if column is not None and (weights.step_bytes(column[0]), sums.step_bytes(column[0])) != (_ITEM_BYTES, _ITEM_BYTES):
         raise refuse("weights and sums whose columns lie together", str(weights.indices))
