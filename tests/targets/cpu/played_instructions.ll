@@ -44,7 +44,9 @@ next:
   %bytes16 = load i16, ptr %from.bytes, align 1
   %rows8 = load i8, ptr %from.rows, align 1
   %bytes = zext i16 %bytes16 to i64
-  %rows = zext i8 %rows8 to i64
+  %valid = icmp ule i8 %rows8, 16
+  %valid8 = select i1 %valid, i8 %rows8, i8 0
+  %rows = zext i8 %valid8 to i64
   %to.rows = getelementptr %played.tiles, ptr %state, i64 0, i32 1, i64 %t
   %to.bytes = getelementptr %played.tiles, ptr %state, i64 0, i32 2, i64 %t
   store i64 %rows, ptr %to.rows

@@ -257,5 +257,46 @@ def test_many_rows_are_widened_once() -> None:
         compiled = Compilation(
             relay.IRModule.from_expr(relay.Function((variable,), product)), CpuBackend(resolve(Target())), 2
         )
-        (kernel,) = compiled.kernels
-        assert f"Tensor[(4, 64, 64), {dtype}]" in kernel.text or f", 64, 64), {dtype}]" in kernel.text
+        texts = [kernel.text for kernel in compiled.kernels if "contrib_dense_pack" in kernel.text]
+        assert f"64, 64), {dtype}]" in texts[0]
+
+
+# --- tiles ------------------------------------------------------------------------------------------------------------
+
+TILES = PLAYED["tiles"]
+
+
+def test_several_threads_have_tiles_of_their_own() -> None:
+    needs_avx512()
+    x, w, v = narrow(70, 96), narrow(1000, 96, seed=1), narrow(64, 32, 3, 3, seed=2)
+    image = narrow(1, 32, 30, 30, seed=3)
+    data, picture = relay.var("x", shape=x.shape, dtype="bfloat16"), relay.var("i", shape=image.shape, dtype="bfloat16")
+    bodies = [relay.nn.dense(data, relay.const(w)), relay.nn.conv2d(picture, relay.const(v), padding=(1, 1))]
+    alone = run_played(bodies, TILES, {"x": x, "i": image})
+    for _ in range(3):
+        for found, expected in zip(run_played(bodies, TILES, {"x": x, "i": image}, 2), alone, strict=True):
+            np.testing.assert_array_equal(found, expected)
+    check_product(alone[0], x, w.T)
+
+
+def test_tiles_are_configured_outside_of_loops() -> None:
+    """Four sums, two tiles of data and two of weights; nothing of it goes by the stack but the sums at the end."""
+    variable = relay.var("x", shape=(64, 128), dtype="bfloat16")
+    product = relay.nn.relu(relay.nn.dense(variable, relay.const(narrow(96, 128)), out_dtype="float32"))
+    lines = heavy_kernel(TILES, product).splitlines()
+    first_loop = next(number for number, line in enumerate(lines) if line.startswith(".LBB"))
+    assert [number < first_loop for number, line in enumerate(lines) if "ldtilecfg" in line] == [True]
+    counts = {name: sum(f"\t{name}\t" in f"{line}\t" for line in lines) for name in (
+        "tilezero", "tileloadd", "tdpbf16ps", "tilestored", "tilerelease")}  # fmt: skip
+    assert counts == {"tilezero": 4, "tileloadd": 4, "tdpbf16ps": 4, "tilestored": 4, "tilerelease": 1}
+    assert not any("Spill" in line for line in lines)
+
+
+def test_rows_that_are_left_have_a_shape_of_their_own() -> None:
+    """37 rows are tiles of 19, and of 18 in the end, known when it is compiled: twice a shape is set, twice undone."""
+    variable = relay.var("x", shape=(37, 128), dtype="bfloat16")
+    assembly = heavy_kernel(TILES, relay.nn.dense(variable, relay.const(narrow(96, 128))))
+    assert assembly.count("\tldtilecfg\t") >= 3
+    assert ".Ltiles.10.9.16.16.16" in assembly
+    assert ".Ltiles.16.0.16.16.16" in assembly
+    assert ".Ltiles.2.0.16.16.16" in assembly

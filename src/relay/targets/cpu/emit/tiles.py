@@ -7,7 +7,7 @@
 
 Tiles belong to a thread, and to set their shapes takes longer than a product. The first shape of a function, known when
 it is compiled, is set where the function begins; another is set for as long as it is used. The function gives its tiles
-back where it ends. A number of rows that is known only then is taken up to the 16 of a tile.
+back where it ends. What is more than the 16 rows of a tile is left for another one.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def _load_configuration(e: Emitter, address: str) -> str:
 
 def _configuration(e: Emitter, call: Call) -> str | None:
     """The name of the constant that describes the tiles; None where rows are not known."""
-    shape = _numbers(call.arguments)
-    return _constant(e, shape) if len(shape) == len(call.arguments) else None
+    upper, *rest = shape = _numbers(call.arguments)
+    return _constant(e, [min(upper, _TILE), *rest]) if len(shape) == len(call.arguments) else None
 
 
 def _constant(e: Emitter, shape: list[int]) -> str:
