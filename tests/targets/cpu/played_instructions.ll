@@ -242,6 +242,24 @@ define internal <16 x float> @played.llvm.x86.avx512bf16.dpbf16ps.512(<16 x floa
   ret <16 x float> %second
 }
 
+define internal <16 x i16> @played.llvm.x86.avx512bf16.cvtneps2bf16.512(<16 x float> %x) noinline {
+  %bits = bitcast <16 x float> %x to <16 x i32>
+  %last = lshr <16 x i32> %bits, splat (i32 16)
+  %odd = and <16 x i32> %last, splat (i32 1)
+  %half = add <16 x i32> %bits, splat (i32 32767)
+  %raised = add <16 x i32> %half, %odd
+  %quiet = or <16 x i32> %bits, splat (i32 4194304)
+  %nan = fcmp uno <16 x float> %x, %x
+  %chosen = select <16 x i1> %nan, <16 x i32> %quiet, <16 x i32> %raised
+  %upper = lshr <16 x i32> %chosen, splat (i32 16)
+  %exponent = and <16 x i32> %bits, splat (i32 2139095040)
+  %sign = and <16 x i32> %last, splat (i32 32768)
+  %denormal = icmp eq <16 x i32> %exponent, zeroinitializer
+  %result = select <16 x i1> %denormal, <16 x i32> %sign, <16 x i32> %upper
+  %narrow = trunc <16 x i32> %result to <16 x i16>
+  ret <16 x i16> %narrow
+}
+
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare ptr @llvm.thread.pointer.p0()

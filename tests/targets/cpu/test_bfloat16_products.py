@@ -25,7 +25,7 @@ from tests.targets.cpu.conftest import AVX2, BASELINE, Run
 from tests.targets.cpu.played import AVX512, run_played
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-PLAYED = {"bf16": "+avx512bf16", "tiles": "+amx-tile,+amx-bf16,+amx-int8"}
+PLAYED = {"bf16": "+avx512bf16", "tiles": "+amx-tile,+amx-bf16,+amx-int8,+avx512bf16"}
 MACHINES = {"native": "llvm", "avx2": AVX2, "baseline": BASELINE}
 SHAPES = (
     (1, 1, 1), (7, 3, 15), (15, 4, 17), (17, 5, 31), (1, 6, 67), (5, 7, 130), (2, 61, 1), (33, 17, 31), (67, 129, 40),

@@ -12,12 +12,12 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
-from relay.targets.cpu.emit.convert import from_memory, to_memory
+from relay.targets.cpu.emit.convert import from_memory, to_bfloat16, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
 from relay.targets.cpu.emit.tail_mask import is_chosen, leading_lanes, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Index, Load, Ramp, joined
+from relay.tir.expr import Cast, Index, Load, Ramp, joined
 from relay.tir.stmt import Store
 from relay.tir.traversal import walk_value
 
@@ -47,14 +47,14 @@ def emit_load(e: Emitter, load: Load) -> str:
     return e.function.splat(register_element(dtype), lanes, scalar)
 
 
-def emit_store(e: Emitter, store: Store, value: str) -> None:
-    """Write a register of the store's dtype and lanes."""
+def emit_store(e: Emitter, store: Store) -> None:
+    """Write a value."""
+    text = _stored(e, store)
     lanes = store.value.lanes
     needed = needed_mask(store.buffer, store.indices, store.mask)
     mask = None if needed is None else e.emit_value(e, needed)
     element = emit_address(e, store.buffer, store.indices)
     dtype = store.buffer.dtype
-    text = to_memory(e, dtype, lanes, value)
     if lanes == 1:
         _store_one(e, dtype, element.pointer, text, mask)
     elif mask is not None and needed is not None and element.stride == 1 and leading_lanes(needed) == 1:
@@ -78,6 +78,15 @@ def emit_store(e: Emitter, store: Store, value: str) -> None:
     else:
         _store_vector(e, dtype, element, text, mask)
     e.function.forget_loads(e.places[store.buffer].load_key)
+
+
+def _stored(e: Emitter, store: Store) -> str:
+    """What is written for a value. What is rounded to bfloat16 only to be stored is rounded as it is encoded."""
+    match store.value:
+        case Cast(operand, DType.BFLOAT16) if operand.dtype is DType.FLOAT32 and id(store.value) not in e.memo:
+            return to_bfloat16(e, operand.lanes, e.emit_value(e, operand))
+        case value:
+            return to_memory(e, value.dtype, value.lanes, e.emit_value(e, value))
 
 
 def is_within(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> bool:

@@ -27,7 +27,7 @@ def emit_statement(e: Emitter, statement: Stmt) -> None:
     e.memo = {}
     match statement:
         case Store():
-            emit_store(e, statement, emit_value(e, statement.value))
+            emit_store(e, statement)
         case Sequence(statements):
             for part in statements:
                 emit_statement(e, part)
