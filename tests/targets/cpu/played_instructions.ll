@@ -260,6 +260,60 @@ define internal <16 x i16> @played.llvm.x86.avx512bf16.cvtneps2bf16.512(<16 x fl
   ret <16 x i16> %narrow
 }
 
+define internal <8 x i16> @played.llvm.x86.avx512bf16.cvtneps2bf16.256(<8 x float> %x) noinline {
+  %bits = bitcast <8 x float> %x to <8 x i32>
+  %last = lshr <8 x i32> %bits, splat (i32 16)
+  %odd = and <8 x i32> %last, splat (i32 1)
+  %half = add <8 x i32> %bits, splat (i32 32767)
+  %raised = add <8 x i32> %half, %odd
+  %quiet = or <8 x i32> %bits, splat (i32 4194304)
+  %nan = fcmp uno <8 x float> %x, %x
+  %chosen = select <8 x i1> %nan, <8 x i32> %quiet, <8 x i32> %raised
+  %upper = lshr <8 x i32> %chosen, splat (i32 16)
+  %exponent = and <8 x i32> %bits, splat (i32 2139095040)
+  %sign = and <8 x i32> %last, splat (i32 32768)
+  %denormal = icmp eq <8 x i32> %exponent, zeroinitializer
+  %result = select <8 x i1> %denormal, <8 x i32> %sign, <8 x i32> %upper
+  %narrow = trunc <8 x i32> %result to <8 x i16>
+  ret <8 x i16> %narrow
+}
+
+define internal <8 x float> @played.llvm.x86.avx512bf16.dpbf16ps.256(<8 x float> %sums, <16 x i16> %a, <16 x i16> %b) noinline {
+  %wa = bitcast <16 x i16> %a to <8 x i32>
+  %wb = bitcast <16 x i16> %b to <8 x i32>
+  %la = shl <8 x i32> %wa, splat (i32 16)
+  %lb = shl <8 x i32> %wb, splat (i32 16)
+  %ha = and <8 x i32> %wa, splat (i32 -65536)
+  %hb = and <8 x i32> %wb, splat (i32 -65536)
+  %fla = bitcast <8 x i32> %la to <8 x float>
+  %flb = bitcast <8 x i32> %lb to <8 x float>
+  %fha = bitcast <8 x i32> %ha to <8 x float>
+  %fhb = bitcast <8 x i32> %hb to <8 x float>
+  %high = fmul <8 x float> %fha, %fhb
+  %first = fadd <8 x float> %sums, %high
+  %low = fmul <8 x float> %fla, %flb
+  %second = fadd <8 x float> %first, %low
+  ret <8 x float> %second
+}
+
+define internal <4 x float> @played.llvm.x86.avx512bf16.dpbf16ps.128(<4 x float> %sums, <8 x i16> %a, <8 x i16> %b) noinline {
+  %wa = bitcast <8 x i16> %a to <4 x i32>
+  %wb = bitcast <8 x i16> %b to <4 x i32>
+  %la = shl <4 x i32> %wa, splat (i32 16)
+  %lb = shl <4 x i32> %wb, splat (i32 16)
+  %ha = and <4 x i32> %wa, splat (i32 -65536)
+  %hb = and <4 x i32> %wb, splat (i32 -65536)
+  %fla = bitcast <4 x i32> %la to <4 x float>
+  %flb = bitcast <4 x i32> %lb to <4 x float>
+  %fha = bitcast <4 x i32> %ha to <4 x float>
+  %fhb = bitcast <4 x i32> %hb to <4 x float>
+  %high = fmul <4 x float> %fha, %fhb
+  %first = fadd <4 x float> %sums, %high
+  %low = fmul <4 x float> %fla, %flb
+  %second = fadd <4 x float> %first, %low
+  ret <4 x float> %second
+}
+
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare ptr @llvm.thread.pointer.p0()
