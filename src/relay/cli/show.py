@@ -6,10 +6,11 @@ import argparse
 import json
 from collections.abc import Callable, Mapping
 
-from relay.cli.models import add_model_options, read_model
+from relay.cli.models import add_model_options, read_model, with_schedules
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
 from relay.te.definitions import print_definitions
+from relay.te.schedule.records import ScheduleRecord
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.printer import print_primfunc
@@ -26,6 +27,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
+@with_schedules
 def execute(options: argparse.Namespace) -> None:
     model = read_model(options)
     compilation = model.compilation(options.target, options.opt_level)
@@ -66,6 +68,10 @@ def _te(compilation: Compilation, kernel: Kernel) -> str:
     return "\n  ".join(lines)
 
 
+def _schedule(compilation: Compilation, kernel: Kernel) -> str:
+    return ScheduleRecord(kernel.text, kernel.schedule(compilation.backend), str(compilation.backend.target)).to_json()
+
+
 def _tir(compilation: Compilation, kernel: Kernel) -> str:
     return print_primfunc(kernel.loops(compilation.backend))
 
@@ -86,6 +92,7 @@ MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
 }
 KERNEL_STAGES: Mapping[str, Callable[[Compilation, Kernel], str]] = {
     "te": _te,
+    "schedule": _schedule,
     "tir": _tir,
     "llvm": _llvm,
     "asm": _assembly,

@@ -106,7 +106,7 @@ class Compilation:
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
-        table = KernelTable()
+        table = KernelTable(self.backend.target, self.context.schedules)
         module = self.optimized
         with self._stage("lower"):
             functions = {name: each for name, each in self.typed.functions.items() if name in module}
@@ -162,7 +162,7 @@ class Compilation:
         kernels = tuple(kernel for kernel in self.called_kernels if not kernel.is_external)
         with self._stage("generate code"):
             objects = self.backend.build_kernels(
-                [kernel.text for kernel in kernels],
+                [kernel.key for kernel in kernels],
                 lambda position: self._source(kernels[position]),
                 lambda done, total: self.progress("kernels", done, total),
                 self.watch,
@@ -176,10 +176,12 @@ class Compilation:
             return external_objects(functions, self.context.external_compilers, self.backend.target)
 
     def _source(self, kernel: Kernel) -> str:
-        """Schedules are ours: what is refused here is not the user's fault."""
+        """Schedules that are ours: what is refused here is not the user's fault."""
         try:
             return kernel.source(self.backend, self.watch)
         except RelayError as error:
+            if kernel.recorded is not None:
+                raise
             raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
 
     @property

@@ -45,7 +45,15 @@ from relay.ops.transpose import transpose
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
-from relay.transform.row_convolution import ROWS, image_axis, image_of, of_image, of_image_transposed, row_of
+from relay.transform.row_convolution import (
+    ROWS,
+    image_axis,
+    image_of,
+    image_shape,
+    of_image,
+    of_image_transposed,
+    row_of,
+)
 from relay.transform.transposed_convolution import as_convolutions
 from relay.transform.transposed_product import as_product
 from relay.transform.wide_products import widened
@@ -202,18 +210,7 @@ class Layouts:
         kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
         if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
             return None  # channels of a group fill no vectors: these lie along space
-        same = kernel_layout == attributes.kernel_layout
-        packed = weight if same else layout_transform(weight, kernel.text, kernel_layout)
-        space = (extents["H"], extents["W"])
-        kernel_size = attributes.kernel_size or tuple(extent for extent in space if isinstance(extent, int))
-        attrs = _changed(
-            attributes,
-            data_layout=self.preferences.conv2d_data,
-            kernel_layout=kernel_layout,
-            channels=extents["O"],
-            kernel_size=kernel_size,
-        )
-        return call(CONV2D, (self.preferred(expr.args[0]), packed), attrs)
+        return self._packed(self.preferred(expr.args[0]), weight, attributes, kernel_layout)
 
     def _conv2d_transpose(self, expr: Call, attributes: Conv2DTransposeAttributes, weight: Expr) -> Expr | None:
         """A transposed convolution as plain ones, in the preferred layout; None where it stays what it is."""
@@ -221,7 +218,7 @@ class Layouts:
         if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
             return None
         is_row = len(type_.shape) == _ROW_RANK
-        shape = (*type_.shape[:2], 1, *type_.shape[2:]) if is_row else type_.shape
+        shape = image_shape(type_.shape) if is_row else type_.shape
         result = TensorType(tuple(shape[axis] for axis in self.order), type_.dtype)
 
         def convolve(kernel: Expr, padding: tuple[int, int, int, int]) -> Expr:
@@ -232,12 +229,7 @@ class Layouts:
             if attributes.groups > 1 and layout == _OF_FEW_CHANNELS:
                 data = image_of(self.plain(expr.args[0])) if is_row else self.plain(expr.args[0])
                 return layout_transform(call(CONV2D, (data, kernel), plain), self.source, "NHWC")
-            packed = layout_transform(kernel, "OIHW", layout)
-            taps = tuple(extent for extent in shape.shape[2:] if isinstance(extent, int))
-            described = _changed(
-                plain, channels=shape.shape[0], kernel_size=taps, data_layout="NHWC", kernel_layout=layout
-            )
-            return call(CONV2D, (self.preferred(expr.args[0]), packed), described)
+            return self._packed(self.preferred(expr.args[0]), kernel, plain, layout)
 
         return as_convolutions(weight, attributes, result, convolve)
 
@@ -252,11 +244,27 @@ class Layouts:
                 return as_product(data, weight, attributes, type_)
             case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row:
                 data, weight = map(image_of, map(self.plain, expr.args))
-                image = TensorType((*type_.shape[:2], 1, *type_.shape[2:]), type_.dtype)
+                image = TensorType(image_shape(type_.shape), type_.dtype)
                 spread = as_product(data, weight, of_image_transposed(row), image)
                 return None if spread is None else row_of(spread)
             case _:
                 return None
+
+    def _packed(self, data: Expr, weight: Expr, attributes: Conv2DAttributes, kernel_layout: str) -> Expr:
+        """The convolution of data that are in the preferred layout, with its kernel in this one."""
+        kernel, type_ = parse_layout(attributes.kernel_layout), weight.checked_type
+        assert isinstance(type_, TensorType)
+        extents = kernel.extents(type_.shape)
+        taps = tuple(extent for extent in (extents["H"], extents["W"]) if isinstance(extent, int))
+        attrs = _changed(
+            attributes,
+            data_layout=self.preferences.conv2d_data,
+            kernel_layout=kernel_layout,
+            channels=extents["O"],
+            kernel_size=attributes.kernel_size or taps,
+        )
+        same = kernel_layout == attributes.kernel_layout
+        return call(CONV2D, (data, weight if same else layout_transform(weight, kernel.text, kernel_layout)), attrs)
 
     def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
         outputs, per_group = weight.shape[0], weight.shape[1]
@@ -289,7 +297,7 @@ class Layouts:
         if not isinstance(type_, TensorType) or not type_.shape or rank is None:
             return plain
         full = (1,) * (rank - len(type_.shape)) + type_.shape
-        image = full if rank == _RANK else (*full[:2], 1, *full[2:])
+        image = full if rank == _RANK else image_shape(full)
         return transpose(reshape(plain, image), self.order)
 
     def _axis(self, expr: Call, record: OperatorRecord, rule: AxisAttribute) -> Expr | None:
@@ -355,10 +363,7 @@ class Layouts:
         layout = self._kernel_layout(attributes, ordered, True)
         if layout in (attributes.kernel_layout, _OF_FEW_CHANNELS):
             return None
-        space = tuple(extent for extent in ordered.shape[2:] if isinstance(extent, int))
-        attrs = _changed(attributes, kernel_layout=layout, channels=extents["O"], kernel_size=space)
-        packed = layout_transform(self.plain(weight), kernel.text, layout)
-        return call(record, (self.plain(expr.args[0]), packed), attrs)
+        return self._packed(self.plain(expr.args[0]), self.plain(weight), attributes, layout)
 
     def _packed_dense(self, expr: Call) -> Expr | None:
         blocks = self.preferences.dense_blocks

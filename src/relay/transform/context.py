@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias, Union
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass, level_that_allows
+from relay.te.schedule.records import ScheduleRecords
 from relay.text.cursor import near_names
 from relay.transform.external import ExternalCompiler
 from relay.transform.instruments.instrument import Instrument
@@ -111,7 +112,8 @@ class PassContext:
 
     A pass runs when `opt_level` reaches its level, or it is required, and it is not disabled, and no instrument is
     against it. Passes that come with relay are required or disabled by name, passes of one's own by themselves.
-    `external_compilers` make the native code of the regions that name them (`PartitionGraph`).
+    `external_compilers` make the native code of the regions that name them (`PartitionGraph`). `schedules` are those on
+    record for kernels, which stand in for the compiler's own choice (docs/schedules.md).
 
     Raises `RelayError`: `opt-level`, `unknown-pass`, `unknown-config`.
 
@@ -128,6 +130,7 @@ class PassContext:
     layouts: LayoutPreferences = field(default_factory=LayoutPreferences)
     fusion: FusionLimits = field(default_factory=FusionLimits)
     external_compilers: Mapping[str, ExternalCompiler] = field(default_factory=dict)
+    schedules: ScheduleRecords = field(default_factory=ScheduleRecords)
     _tokens: list[Token[PassContext | None]] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -62,6 +62,12 @@ def depthwise() -> relay.Expr:
     return relay.clip(relay.nn.conv2d(x, weight, strides=(2, 2), padding=(1, 1), groups=96), 0.0, 6.0)
 
 
+def depthwise_with_pointwise() -> relay.Expr:
+    x = relay.var("x", shape=(1, 144, 56, 56))
+    spread = relay.nn.relu(relay.nn.conv2d(x, constant(144, 1, 3, 3), padding=(1, 1), groups=144))
+    return relay.nn.conv2d(spread, constant(24, 144, 1, 1)) + constant(24, 1, 1)
+
+
 def dense() -> relay.Expr:
     x = relay.var("x", shape=(128, 768))
     return relay.nn.relu(relay.nn.dense(x, constant(3072, 768)) + constant(3072))
@@ -125,9 +131,9 @@ def first_layout_change() -> relay.Expr:
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
     attention, convolution, convolution_of_many_weights, convolution_of_few_channels, convolution_of_a_long_row,
-    convolution_of_bytes, depthwise, dense, dense_of_bytes, dense_of_one_row, softmax, softmax_over_channels,
-    instance_norm, max_pool, first_layout_change, product_of_two_unknown_matrices, concatenate_channels,
-    global_average,
+    convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_bytes, dense_of_one_row, softmax,
+    softmax_over_channels, instance_norm, max_pool, first_layout_change, product_of_two_unknown_matrices,
+    concatenate_channels, global_average,
 )  # fmt: skip
 
 

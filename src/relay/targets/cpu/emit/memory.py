@@ -14,17 +14,21 @@ from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_bfloat16, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import is_chosen, leading_lanes, needed_mask
+from relay.targets.cpu.emit.tail_mask import is_chosen, is_of_one_element, leading_lanes, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Cast, Index, Load, Ramp, joined
+from relay.tir.expr import Cast, Index, Load, Ramp, Value, joined
 from relay.tir.stmt import Store
 from relay.tir.traversal import walk_value
+
+_NARROWEST_REGISTER = 32  # bits
 
 
 def emit_load(e: Emitter, load: Load) -> str:
     """The register that holds `load`; lanes where its mask, or the guard it stands under, is false hold 0."""
     needed = needed_mask(load.buffer, load.indices, load.mask)
+    if needed is not None and is_of_one_element(load.indices, needed):
+        needed = None
     mask = None if needed is None else e.emit_value(e, needed)
     guard = e.guard
     if guard is not None and not is_within(e, load.buffer, load.indices):
@@ -57,8 +61,7 @@ def emit_store(e: Emitter, store: Store) -> None:
     dtype = store.buffer.dtype
     if lanes == 1:
         _store_one(e, dtype, element.pointer, text, mask)
-    elif mask is not None and needed is not None and element.stride == 1 and leading_lanes(needed) == 1:
-        # LLVM 22 makes one store of the type before truncation of a store masked to one lane: it writes too much.
+    elif needed is not None and _is_one_narrow_lane(dtype, element, needed):
         first = e.function.op(f"extractelement {vector_of(memory_element(dtype), lanes)} {text}, i64 0")
         _store_one(e, dtype, element.pointer, first, None)
     elif element.stride == 0:  # lanes write one element in order: the last one stays
@@ -78,6 +81,12 @@ def emit_store(e: Emitter, store: Store) -> None:
     else:
         _store_vector(e, dtype, element, text, mask)
     e.function.forget_loads(e.places[store.buffer].load_key)
+
+
+def _is_one_narrow_lane(dtype: DType, element: Element, mask: Value) -> bool:
+    """Whether one lane is stored, narrower than it was computed: of a store that is masked to one lane and truncates,
+    LLVM 22 makes a store of what is truncated, and writes too much."""
+    return dtype.bits < _NARROWEST_REGISTER and element.stride == 1 and leading_lanes(mask) == 1
 
 
 def _stored(e: Emitter, store: Store) -> str:

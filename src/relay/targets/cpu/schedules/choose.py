@@ -35,6 +35,8 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     reductions = [stage.name for stage in plan.reductions()]
     if not reductions:
         schedule_elementwise(plan)
+    elif _is_separable(group):
+        schedule_conv2d(plan, reductions[-1])
     elif len(reductions) > 1 or plan.has_apart_outputs:
         schedule_rows(plan)
     elif goes_by_tiles(plan):
@@ -53,6 +55,11 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
 def _is_empty(group: Group) -> bool:
     """Whether there is nothing to compute, or with."""
     return any(0 in tensor.shape for tensor in (*group.inputs, *group.outputs))
+
+
+def _is_separable(group: Group) -> bool:
+    """Whether the group is a depthwise convolution and the 1×1 convolution of its result."""
+    return sum(isinstance(call.attrs, Conv2DAttributes) for call, _ in group.anchors) > 1
 
 
 def _is_packed_by_groups(plan: Plan) -> bool:

@@ -2,9 +2,10 @@
 
 Loops: blocks of rows (of columns, in an image of one row) · panels of output channels · rows and pixel tiles · window ·
 input channels · (pixels × channels, unrolled into registers). What a block of rows reads is in the second-level cache
-while all panels pass over it; padding is put around it there, and the whole padded map is never made. Where weights
-stream from further away, and a panel is large, the sums are taken in parts of the window: those of one part stay in the
-cache for all rows of the block, while the next part is on its way.
+while all panels pass over it; padding is put around it there, and the whole padded map is never made. What a depthwise
+convolution gives to a 1×1 one is computed there too. Where weights stream from further away, and a panel is large, the
+sums are taken in parts of the window: those of one part stay in the cache for all rows of the block, while the next
+part is on its way.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from relay.targets.cpu.schedules.plan import (
     loops_as_read,
     product,
 )
+from relay.targets.cpu.schedules.reduction import channels_in_tiles
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute
 from relay.tir.buffer import Scope
@@ -60,8 +62,9 @@ class Shape:
 
 def schedule_conv2d(plan: Plan, reduction: str) -> None:
     """`conv2d[n, oh, ow, oc]` with its padding before it and everything behind it fused."""
-    copies = copies_of_data(plan)
-    plan.inline_formulas(keep=frozenset(copies))
+    depthwise = _depthwise(plan, reduction)
+    copies = () if depthwise else copies_of_data(plan)
+    plan.inline_formulas(keep=frozenset((*copies, *depthwise)))
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
     batch, rows, columns, channels = loops_as_read(plan, store, acc)
@@ -69,14 +72,15 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     shape = _shape(plan, acc)
     block = tile_width(plan, shape.channels, CONVOLUTION)
     pixels = most_rows(plan, block)
-    copies = _spread(plan, acc, pixels, copies)
+    if not depthwise:
+        copies = _spread(plan, acc, pixels, copies)
     if not copies:
         pixels = min(pixels, _pixels_in_l1(plan))
     width = even_tile(shape.columns, pixels)
     height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
     is_row = shape.rows == 1
     lines, step = (_columns_as_rows(plan, acc, shape), width) if is_row else (shape, height)
-    block_rows = _rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, len(copies)))
+    block_rows = _rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, len(copies) + len(depthwise)))
     row_block = None
     if block_rows is not None and not is_row:
         row_block, rows = plan.tile(store, rows, block_rows)
@@ -91,13 +95,15 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     blocks = [loop for loop in (batch, row_block) if loop]
     inside = [loop for loop in (channel_outer, row_outer, column_outer) if loop]
     s.reorder(store, *blocks, *inside, *tile, vector)
-    work = _work(plan, acc)
+    work = plan.iterations(acc)
     if row_block:
         place = plan.parallelize(store, blocks, work, TILED_PRODUCTS_PER_NANOSECOND)
         schedule_copies(plan, copies, store, place)
+        _schedule_depthwise(plan, depthwise, store, place)
         innermost = inside[-1] if inside else place
     else:
         schedule_copies(plan, copies)
+        _schedule_depthwise(plan, depthwise)
         innermost = plan.parallelize(store, [*blocks, *inside], work, TILED_PRODUCTS_PER_NANOSECOND)
     assert innermost is not None
     panel = next((loop.name for loop in s.state.stage(store).loops if loop.name == channel_outer), None)
@@ -112,6 +118,29 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     for loop in tile:
         s.unroll(store, loop)
     plan.vectorize_columns(store, vector, plan.vector_lanes)
+
+
+def _depthwise(plan: Plan, reduction: str) -> tuple[str, ...]:
+    """The depthwise convolution in front of a 1×1 one: the stage that accumulates, and the one that is read; nothing
+    where there is none."""
+    others = [stage.name for stage in plan.reductions() if stage.name != reduction]
+    if not others:
+        return ()
+    (sums,) = others
+    for read in plan.formulas_read_by(reduction):
+        plan.steps.set_scope(sums, Scope.REGISTER)
+        return sums, read
+    return plan.steps.cache_write(sums, Scope.REGISTER), sums
+
+
+def _schedule_depthwise(plan: Plan, stages: tuple[str, ...], store: str = "", loop: str | None = None) -> None:
+    """At the root, or for what is read in an iteration of `loop` of `store`: then padding is never stored, and what is
+    between the two convolutions stays in the second-level cache."""
+    if stages:
+        sums, read = stages
+        if loop is not None:
+            plan.steps.compute_at(read, store, loop)
+        channels_in_tiles(plan, sums, read, is_part=loop is not None)
 
 
 def _takes_parts(plan: Plan, shape: Shape, block: int, block_rows: int | None) -> bool:
@@ -181,18 +210,11 @@ def _columns_as_rows(plan: Plan, acc: str, shape: Shape) -> Shape:
 
 def _convolution(plan: Plan) -> tuple[Conv2DAttributes, Expr, TensorType]:
     """The attributes of the group's convolution, its data, and their type."""
-    for call, _ in plan.group.anchors:
+    for call, _ in reversed(plan.group.anchors):
         data = call.args[0].checked_type
         if isinstance(call.attrs, Conv2DAttributes) and isinstance(data, TensorType):
             return call.attrs, call.args[0], data
     raise CompilerBug("schedule", f"{plan.group.name} has no convolution")
-
-
-def _work(plan: Plan, acc: str) -> IntExpr:
-    """Multiply-adds."""
-    operation = plan.steps.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    return product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
 
 
 def _spread(plan: Plan, acc: str, pixels: int, copies: tuple[str, ...]) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
     elif keeps_innermost(plan, operation):
         schedule_channels(plan, reduction)
     else:
-        _along_rows(plan, reduction, operation)
+        _along_rows(plan, reduction)
 
 
 def _is_unrolled(operation: Compute) -> bool:
@@ -96,12 +96,11 @@ def _is_unrolled(operation: Compute) -> bool:
     return isinstance(window, int) and window <= _LARGEST_UNROLLED_WINDOW
 
 
-def _along_rows(plan: Plan, reduction: str, operation: Compute) -> None:
+def _along_rows(plan: Plan, reduction: str) -> None:
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
     loops = [loop.name for loop in s.state.stage(store).loops]
-    work = product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
-    innermost = plan.parallelize(store, loops, work)
+    innermost = plan.parallelize(store, loops, plan.iterations(acc))
     assert innermost is not None
     s.compute_at(acc, store, innermost)
     for partial in in_lanes(plan, acc):
@@ -111,8 +110,13 @@ def _along_rows(plan: Plan, reduction: str, operation: Compute) -> None:
 def schedule_channels(plan: Plan, reduction: str) -> None:
     """Reductions that keep the innermost axis (pooling, depthwise convolution, sums over leading axes): that axis is
     the lanes, and a few entries of the axis before it share what is read."""
+    channels_in_tiles(plan, *accumulators_of(plan, reduction))
+
+
+def channels_in_tiles(plan: Plan, acc: str, store: str, is_part: bool = False) -> None:
+    """The same for a stage that accumulates and one that stores; `is_part`: this is computed for a part of something
+    else, which the threads share out."""
     s = plan.steps
-    acc, store = accumulators_of(plan, reduction)
     loops = loops_as_read(plan, store, acc)
     turned = s.state.stage(store).loops[-1].name != loops[-1]
     extents = [plan.extent(store, loop) for loop in loops]
@@ -130,7 +134,7 @@ def schedule_channels(plan: Plan, reduction: str) -> None:
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
     window = product(tuple(axis.extent for axis in operation.reduce_axes))
-    innermost = plan.parallelize(store, outer, product((*extents, window)))
+    innermost = outer[-1] if is_part else plan.parallelize(store, outer, product((*extents, window)))
     if innermost is not None:
         s.compute_at(acc, store, innermost)
     summed = [axis.name for axis in operation.reduce_axes]
