@@ -49,8 +49,8 @@ class LayoutPreferences:
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
     packing. `words`: such weights of narrow numbers are packed in words of 32 bits as well.
 
-    `bfloat16_rows`: products of bfloat16 by a constant that are not taken by words, and have more rows than this (or
-    how many is not known), are made in float32, to which the constant is widened when it is compiled. None: none are.
+    `bfloat16_rows`: the target does not multiply bfloat16, and computes with float32 instead; constants by which more
+    rows than this (or nobody knows how many) are multiplied are widened when they are compiled. None: it does.
     """
 
     conv2d_data: str = ""

@@ -1,15 +1,19 @@
-"""Products of bfloat16 give their sums in float32, in which what follows is computed, and where the target multiplies
-nothing narrower take their data so too: what AlterOpLayout writes before it lays out.
+"""Products of bfloat16 give their sums in float32, in which what follows is computed: what AlterOpLayout writes before
+it lays out.
 
     before: nn.relu(add(nn.dense(%x, W), B))                                         all bfloat16
     after:  cast(nn.relu(add(nn.dense(%x, W, out_dtype="float32"), B')), "bfloat16")
-    or:     cast(nn.relu(add(nn.dense(cast(%x, "float32"), W'), B')), "bfloat16")    W' and B' are W and B in float32
 
-Numbers are bfloat16 where they are stored, between kernels: the casts fuse with the product. In between they were
-rounded after each operator, and are no more: ROUNDING. What more than one operator takes is rounded, since it is stored.
+B' is B in float32. Where the target multiplies bfloat16, numbers are that where they are stored, between kernels: the
+casts fuse with the product, and what more than one operator takes is rounded.
 
-W' takes twice the memory of W, so that it is worth it only where each weight is used for many rows; for a few, weights
-are widened on their way from memory.
+Where it does not, numbers stay in float32 until an operator needs them narrow: on such machines each conversion costs
+as much as an operator, and saves no time but that of weights on their way from memory. So weights that are used for a
+few rows stay bfloat16; those used for many, and of convolutions, are float32 too, and take twice the memory:
+
+    after:  %0 = nn.relu(add(nn.dense(cast(%x, "float32"), W', out_dtype="float32"), B'))
+
+Numbers were rounded after each operator, and are no more: ROUNDING. Casts of the program's own round as they did.
 """
 
 from __future__ import annotations
@@ -18,13 +22,13 @@ import math
 from dataclasses import dataclass, field, replace
 
 from relay.base.dtypes import DType
-from relay.ir.expr import Call, Constant, Expr, Function, Op
+from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
 from relay.ops.conv import CONVOLUTIONS
 from relay.ops.convert import CAST, cast
 from relay.ops.matmul import BATCH_MATMUL, DENSE, MATMUL
-from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.record import FusionKind, OperatorRecord, PrecisionRule
 from relay.ops.rounding import to_dtype
 from relay.transform.context import LayoutPreferences
 from relay.transform.rewriting import Uses, rewrite_typed
@@ -49,33 +53,58 @@ class _Widening:
     preferences: LayoutPreferences
     wide: dict[int, Expr] = field(default_factory=dict)
 
+    @property
+    def _stays_wide(self) -> bool:
+        """Whether numbers stay in float32 as long as they can."""
+        return self.preferences.bfloat16_rows is not None
+
     def step(self, expr: Expr, uses: Uses) -> Expr:
         match expr:
-            case Call(op=Op(operator=OperatorRecord() as record), args=(_, Constant())) if _is_product(expr, record):
-                return self._product(expr, record)
+            case Call(op=Op(operator=OperatorRecord() as record)) if self._is_product(expr, record):
+                return self._product(expr, record, uses)
             case Call(op=Op(operator=OperatorRecord() as record)) if self._follows(expr, record, uses):
                 return self._narrowed(call(record, [self._operand(each, uses) for each in expr.args], expr.attrs))
             case _:
                 return expr
 
-    def _product(self, product: Call, record: OperatorRecord) -> Expr:
-        most_rows, arguments = self.preferences.bfloat16_rows, product.args
-        if most_rows is not None and _rows(product, record) > most_rows and not takes_words(self.preferences, product):
-            arguments = tuple(map(_as_float32, arguments))
+    def _is_product(self, product: Call, record: OperatorRecord) -> bool:
+        known = record in _PRODUCTS or record in CONVOLUTIONS
+        if not known or not all(map(_is_narrow, product.args)):
+            return False
+        return isinstance(product.args[1], Constant) or any(id(each) in self.wide for each in product.args)
+
+    def _product(self, product: Call, record: OperatorRecord, uses: Uses) -> Expr:
+        data, weight = product.args
+        if self._stays_wide and isinstance(weight, Constant) and self._has_many_rows(product, record):
+            data, weight = self._operand(data, uses), _as_float32(weight)
+        elif self._stays_wide:
+            data, weight = (self.wide.get(id(each), each) for each in (data, weight))
         attributes = replace(product.attrs, out_dtype=DType.FLOAT32)  # pyright: ignore[reportArgumentType, reportCallIssue]
-        sums = call(record, arguments, attributes)
+        sums = call(record, (data, weight), attributes)
         return self._narrowed(sums) if _is_narrow(product) else sums
 
+    def _has_many_rows(self, product: Call, record: OperatorRecord) -> bool:
+        few = self.preferences.bfloat16_rows or 0
+        return _rows(product, record) > few and not takes_words(self.preferences, product)
+
     def _follows(self, expr: Call, record: OperatorRecord, uses: Uses) -> bool:
-        """Whether an operator on single elements is the only one to take what was wide, and is narrow itself."""
-        single = record.fusion in (FusionKind.ELEMWISE, FusionKind.BROADCAST) and record is not CAST
-        if not single or not all(map(_is_narrow, (expr, *expr.args))):
+        """Whether an operator may take what was wide, and give what is."""
+        if record is CAST or record.precision is not PrecisionRule.FOLLOW or not _is_narrow(expr):
             return False
-        return any(id(each) in self.wide and uses.of(each) == 1 for each in expr.args)
+        operands = [part for each in expr.args for part in (each.fields if isinstance(each, Tuple) else (each,))]
+        if not all(map(_is_narrow, operands)):
+            return False
+        if self._stays_wide:
+            return any(id(each) in self.wide for each in operands)
+        single = record.fusion in (FusionKind.ELEMWISE, FusionKind.BROADCAST)
+        return single and any(id(each) in self.wide and uses.of(each) == 1 for each in operands)
 
     def _operand(self, expr: Expr, uses: Uses) -> Expr:
-        """An operand in float32: not rounded where nothing else takes it."""
-        return self.wide[id(expr)] if id(expr) in self.wide and uses.of(expr) == 1 else _as_float32(expr)
+        """An operand in float32: not rounded if it can be had so."""
+        if isinstance(expr, Tuple):
+            return with_known_type(Tuple(tuple(self._operand(each, uses) for each in expr.fields), span=expr.span))
+        free = id(expr) in self.wide and (self._stays_wide or uses.of(expr) == 1)
+        return self.wide[id(expr)] if free else _as_float32(expr)
 
     def _narrowed(self, wide: Expr) -> Expr:
         result = cast(wide, _NARROW)
@@ -87,10 +116,6 @@ def _as_float32(expr: Expr) -> Expr:
     if isinstance(expr, Constant):
         return with_known_type(Constant(to_dtype(expr.data, DType.FLOAT32), span=expr.span))
     return cast(expr, DType.FLOAT32)
-
-
-def _is_product(product: Call, record: OperatorRecord) -> bool:
-    return (record in _PRODUCTS or record in CONVOLUTIONS) and all(map(_is_narrow, product.args))
 
 
 def _is_narrow(expr: Expr) -> bool:

@@ -158,9 +158,9 @@ def test_epilogues_and_chains(machine: str) -> None:
     sums = np.asarray(relay.build(relay.Function((), wide))())
     expected = np.maximum(sums + b.astype(np.float32) + r.astype(np.float32), 0)
     np.testing.assert_allclose(found[0].astype(np.float32), expected, rtol=0.02, atol=0.06)
-    check_product(
-        found[1][0].reshape(9, 35), v.reshape(9, 18), found[0].reshape(18, 35)
-    )  # exact in what the first layer gave
+    rows, weight = v.reshape(9, 18).astype(np.float64), found[0].reshape(18, 35).astype(np.float64)
+    rounded = 1.0 if machine in PLAYED else 400.0  # others need not round what the second layer reads
+    check(found[1][0].reshape(9, 35), rows @ weight, rounded * np.abs(rows) @ np.abs(weight))
 
 
 def test_special_numbers(machine: str) -> None:
