@@ -300,3 +300,21 @@ def test_rows_that_are_left_have_a_shape_of_their_own() -> None:
     assert ".Ltiles.10.9.16.16.16" in assembly
     assert ".Ltiles.16.0.16.16.16" in assembly
     assert ".Ltiles.2.0.16.16.16" in assembly
+
+
+@pytest.mark.parametrize("shape", [(1, 34, 3, 67), (2, 3, 4, 33), (1, 5, 18, 16)], ids=str)
+def test_maps_of_many_widths_by_tiles(shape: tuple[int, ...]) -> None:
+    needs_avx512()
+    x, w = narrow(*shape), narrow(35, shape[1], 3, 3, seed=1)
+    plain = relay.var("x", shape=shape, dtype="bfloat16")
+    free = relay.var("y", shape=(shape[0], shape[1], "h", "w"), dtype="bfloat16")
+    bodies = [relay.nn.conv2d(each, relay.const(w), padding=(1, 1)) for each in (plain, free)]
+    found = run_played(bodies, TILES, {"x": x, "y": x})
+    wide = [relay.const(each.astype(np.float64)) for each in (x, w)]
+    magnitudes = [relay.const(np.abs(each.astype(np.float64))) for each in (x, w)]
+    exact, magnitude = (
+        np.asarray(relay.build(relay.Function((), relay.nn.conv2d(*pair, padding=(1, 1))))())
+        for pair in (wide, magnitudes)
+    )
+    for each in found:
+        check(each, exact, magnitude)
