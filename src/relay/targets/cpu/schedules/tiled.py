@@ -36,8 +36,7 @@ def schedule_by_tiles(plan: Plan, reduction: str) -> None:
     for stage in front:
         _compute_beforehand(plan, stage)
     s = plan.steps
-    acc, store = accumulators_of(plan, reduction)
-    s.set_scope(acc, Scope.LOCAL)
+    acc, store = accumulators_of(plan, reduction, Scope.LOCAL)
     axes = loops_as_read(plan, store, acc)
     turned = s.state.stage(store).loops[-1].name != axes[-1]
     *before, columns = axes
