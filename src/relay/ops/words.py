@@ -112,7 +112,7 @@ def _words(run: RelationRun, depth: Dimension, words: Dimension, what: str) -> N
     run.dtype_in(1, lambda dtype: dtype is DType.INT32, "int32: words of four bytes, or of two bfloat16")
     run.equal(
         derived(lambda count: count * per_word(data), words), depth, f"the last axis of `data` ({what})", (0, 1),
-        "pad data to whole words of four", "axes-differ",
+        "pad data to whole words", "axes-differ",
     )  # fmt: skip
 
 
