@@ -67,6 +67,19 @@ def test_what_two_take_is_rounded_where_it_is_stored() -> None:
     ]  # fmt: skip
 
 
+def test_a_cast_of_what_is_wide_is_no_rounding() -> None:
+    x = relay.var("x", shape=(9, 4), dtype="bfloat16")
+    body = relay.exp(relay.cast(relay.nn.dense(x, narrow(5, 4)), "float32"))
+    assert [name for name, _ in operators(body, WIDENS)] == ["cast", "nn.dense", "exp"]
+    assert [name for name, _ in operators(body, MULTIPLIES)] == ["nn.dense", "exp"]
+
+
+def test_what_a_program_rounds_itself_is_rounded() -> None:
+    x = relay.var("x", shape=(9, 4))
+    body = relay.nn.dense(relay.cast(x, "bfloat16"), narrow(5, 4))
+    assert operators(body, WIDENS)[:3] == [("cast", "bfloat16"), ("cast", "float32"), ("nn.dense", "float32")]
+
+
 def test_other_programs_are_left_as_they_are() -> None:
     x = relay.var("x", shape=(9, 5))
     body = relay.nn.dense(x, relay.const(np.ones((3, 5), np.float32)))

@@ -24,9 +24,10 @@ from dataclasses import dataclass, field, replace
 from relay.base.dtypes import DType
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.types import TensorType
+from relay.ops.attention import ATTENTION
 from relay.ops.build import call, with_known_type
 from relay.ops.conv import CONVOLUTIONS
-from relay.ops.convert import CAST, cast
+from relay.ops.convert import CAST, CastAttributes, cast
 from relay.ops.matmul import BATCH_MATMUL, DENSE, MATMUL
 from relay.ops.record import FusionKind, OperatorRecord, PrecisionRule
 from relay.ops.rounding import to_dtype
@@ -48,10 +49,11 @@ def widened(function: Function, preferences: LayoutPreferences) -> Function:
 
 @dataclass(slots=True)
 class _Widening:
-    """`wide` are the values that stand behind casts made here, by these casts."""
+    """`wide` are the values that stand behind casts made here, by these casts; `casts` the casts of narrow values."""
 
     preferences: LayoutPreferences
     wide: dict[int, Expr] = field(default_factory=dict)
+    casts: dict[int, Expr] = field(default_factory=dict)
 
     @property
     def _stays_wide(self) -> bool:
@@ -64,6 +66,8 @@ class _Widening:
                 return self._product(expr, record, uses)
             case Call(op=Op(operator=OperatorRecord() as record)) if self._follows(expr, record, uses):
                 return self._narrowed(call(record, [self._operand(each, uses) for each in expr.args], expr.attrs))
+            case Call(args=(data,), attrs=CastAttributes(dtype=DType.FLOAT32)) if id(data) in self.wide:
+                return self._operand(data, uses)
             case _:
                 return expr
 
@@ -76,7 +80,7 @@ class _Widening:
     def _product(self, product: Call, record: OperatorRecord, uses: Uses) -> Expr:
         data, weight = product.args
         if self._stays_wide and isinstance(weight, Constant) and self._has_many_rows(product, record):
-            data, weight = self._operand(data, uses), _as_float32(weight)
+            data, weight = self._operand(data, uses), self._as_float32(weight)
         elif self._stays_wide:
             data, weight = (self.wide.get(id(each), each) for each in (data, weight))
         attributes = replace(product.attrs, out_dtype=DType.FLOAT32)  # pyright: ignore[reportArgumentType, reportCallIssue]
@@ -89,7 +93,8 @@ class _Widening:
 
     def _follows(self, expr: Call, record: OperatorRecord, uses: Uses) -> bool:
         """Whether an operator may take what was wide, and give what is."""
-        if record is CAST or record.precision is not PrecisionRule.FOLLOW or not _is_narrow(expr):
+        follows = record.precision is PrecisionRule.FOLLOW or record is ATTENTION
+        if record is CAST or not follows or not _is_narrow(expr):
             return False
         operands = [part for each in expr.args for part in (each.fields if isinstance(each, Tuple) else (each,))]
         if not all(map(_is_narrow, operands)):
@@ -104,18 +109,19 @@ class _Widening:
         if isinstance(expr, Tuple):
             return with_known_type(Tuple(tuple(self._operand(each, uses) for each in expr.fields), span=expr.span))
         free = id(expr) in self.wide and (self._stays_wide or uses.of(expr) == 1)
-        return self.wide[id(expr)] if free else _as_float32(expr)
+        return self.wide[id(expr)] if free else self._as_float32(expr)
+
+    def _as_float32(self, expr: Expr) -> Expr:
+        if isinstance(expr, Constant):
+            return with_known_type(Constant(to_dtype(expr.data, DType.FLOAT32), span=expr.span))
+        if id(expr) not in self.casts:
+            self.casts[id(expr)] = cast(expr, DType.FLOAT32)
+        return self.casts[id(expr)]
 
     def _narrowed(self, wide: Expr) -> Expr:
         result = cast(wide, _NARROW)
         self.wide[id(result)] = wide
         return result
-
-
-def _as_float32(expr: Expr) -> Expr:
-    if isinstance(expr, Constant):
-        return with_known_type(Constant(to_dtype(expr.data, DType.FLOAT32), span=expr.span))
-    return cast(expr, DType.FLOAT32)
 
 
 def _is_narrow(expr: Expr) -> bool:
