@@ -249,10 +249,13 @@ def _add_passes(stage: TimedPart, passes: Sequence[TimedPass]) -> None:
 
 def _constant_bytes(program: Program) -> NDArray[np.uint8]:
     data = aligned_bytes(program.constant_bytes)
-    data[:] = 0  # the gaps too: equal programs are equal bytes
-    for constant in program.constants:
+    end = 0
+    for constant in sorted(program.constants, key=lambda each: each.offset_bytes):
         raw = np.ascontiguousarray(constant.array).reshape(-1).view(np.uint8)
-        data[constant.offset_bytes : constant.offset_bytes + raw.nbytes] = raw
+        data[end : constant.offset_bytes] = 0  # gaps are set too: equal programs are equal bytes
+        end = constant.offset_bytes + raw.nbytes
+        data[constant.offset_bytes : end] = raw
+    data[end:] = 0
     return data
 
 

@@ -75,7 +75,8 @@ def compile_model(
     executable = relay.build(model.module, wanted, model.params, opt_level, progress)
     if kept is None or key is None or executable.artefact is None or not _is_whole(source):
         return executable
-    if key == key_now():  # nobody wrote to the file meanwhile
+    is_fixed = isinstance(source, bytes) and not params
+    if is_fixed or key == key_now():  # nobody wrote to the file meanwhile
         kept.put(key, executable.artefact.chunks())
         kept.trim()
     return executable

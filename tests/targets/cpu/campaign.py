@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 import relay
 from relay.ir.expr import Function
 from tests.programs import campaign
+from tests.targets.cpu import emulated
+from tests.targets.cpu.emulated import AARCH64
 from tests.targets.cpu.groups import KINDS, inputs_of, programs
 
 NATIVE = "llvm -num-threads=2"
-TARGETS = (NATIVE, NATIVE, "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1")
+AVX2, BASELINE = "llvm -mattr=+avx,+avx2,+fma,-avx512f -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1"
+TARGETS = (NATIVE, NATIVE, AVX2, BASELINE, AARCH64)
 SPECIAL = 0.02
 """The part of elements that are infinite, no numbers, or too small to be normal, where there are such."""
 ROUNDING, PERTURBATIONS, AT_MOST = 2**-22, 4, 8
@@ -63,7 +66,8 @@ def _results(example: Example) -> tuple[list[np.ndarray], np.ndarray, np.ndarray
     """Inputs, what the interpreter and native code make of them, and how far these may be apart."""
     arrays = inputs_of(example.function, special=example.special)
     expected = _meaning(example.function, arrays)
-    found = relay.build(example.function, example.target, opt_level=example.opt_level)(*arrays)
+    build = emulated.build if example.target == AARCH64 else relay.build
+    found = build(example.function, example.target, opt_level=example.opt_level)(*arrays)
     finite = np.abs(expected[np.isfinite(expected)])
     return arrays, expected, found, 2e-5 * max(1.0, float(finite.max(initial=0)))
 

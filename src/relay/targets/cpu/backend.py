@@ -24,7 +24,7 @@ from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PRODUCT, tile_widths, word_preferences
-from relay.targets.cpu.support import support_object
+from relay.targets.cpu.support import serial_support_object, support_object
 from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
@@ -89,7 +89,7 @@ class CpuBackend:
             found = [None if cache is None else cache.get(name) for name in names]
             missing = [position for position, image in enumerate(found) if image is None]
             looked_up.note = f"{len(keys) - len(missing)} of {len(keys)} kernels found"
-        with KernelCompiler(self.target, cache) as compiler:
+        with KernelCompiler(self.target) as compiler:
             for done, position in enumerate(missing):
                 report(len(keys) - len(missing) + done, len(keys))
                 compiler.submit(source(position))
@@ -101,6 +101,8 @@ class CpuBackend:
             found[position] = image
             if cache is not None:
                 cache.put(names[position], image)
+        if cache is not None and missing:
+            cache.trim()
         report(len(keys), len(keys))
         return [image for image in found if image is not None]
 
@@ -120,4 +122,5 @@ class CpuBackend:
             "relay_constants": artefact.constants.tobytes() or b"\0",
             "relay_manifest": artefact.manifest.to_json().encode(),
         }
-        link_shared((artefact.support, *artefact.objects, glue), path, self.target, data)
+        support = serial_support_object(self.target) if self.target.num_threads == 1 else artefact.support
+        link_shared((support, *artefact.objects, glue), path, self.target, data)

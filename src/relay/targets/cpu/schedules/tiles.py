@@ -76,8 +76,13 @@ def tile_rows(plan: Plan, rows: IntExpr, width: int) -> int:
 
 
 def most_rows(plan: Plan, width: int) -> int:
+    """How many rows of a tile the registers hold. AArch64 multiplies by a lane of a vector, so LLVM loads the factors
+    of four steps at once and keeps a vector of them for each row."""
     vectors = -(-width // plan.vector_lanes)
-    return min(_MOST_ROWS, max(1, (plan.target.register_count - vectors - 1) // vectors))
+    registers = plan.target.register_count - vectors
+    lanewise = plan.target.triple.startswith(("aarch64", "arm64"))
+    rows = registers // (vectors + 1) if lanewise else (registers - 1) // vectors
+    return min(_MOST_ROWS, max(1, rows))
 
 
 def packed_weight(plan: Plan) -> Tensor | None:
