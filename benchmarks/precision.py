@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import relay
 from benchmarks.figures import RELAY, Failure, Record, figure
@@ -16,7 +18,7 @@ from benchmarks.network_programs import NETWORKS, SMALL
 from benchmarks.workloads import Workload, told
 from relay.testing.libraries import library
 from relay.testing.measure import REST_S, interleaved
-from relay.testing.peers import Call, MakeCall, openvino_call, pytorch_call, relative_error
+from relay.testing.peers import Arrays, Call, MakeCall, openvino_call, pytorch_call, relative_error
 
 FLOAT32 = "relay-float32"
 CHOSEN = ("resnet18", "resnet50", "mobilenet_v2", "bert_base_s128", "gpt2_decode_p127")
@@ -24,13 +26,13 @@ LARGEST_ERROR = 0.1
 """Of the largest magnitude of a result. Who is farther away computes something else, and is not timed."""
 
 
-def _openvino(model: object, inputs: object, threads: int) -> Call:
-    return openvino_call(model, inputs, threads, precision="bf16")  # pyright: ignore[reportArgumentType]
+def _openvino(model: Path | bytes, inputs: Arrays, threads: int) -> Call:
+    return openvino_call(model, inputs, threads, precision="bf16")
 
 
-def _autocast(model: object, inputs: object, threads: int) -> Call:
+def _autocast(model: Path | bytes, inputs: Arrays, threads: int) -> Call:
     torch = library("torch")
-    plain = pytorch_call(model, inputs, threads)  # pyright: ignore[reportArgumentType]
+    plain = pytorch_call(model, inputs, threads)
 
     def call() -> object:
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -39,7 +41,7 @@ def _autocast(model: object, inputs: object, threads: int) -> Call:
     return call
 
 
-def _tensors(result: object) -> list[object]:
+def _tensors(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
@@ -91,7 +93,7 @@ def compiled(workload: Workload, precision: str) -> Call:
     module, params = relay.frontend.from_onnx(workload.model)
     if precision == "bfloat16":
         passes = relay.transform
-        prepare = passes.Sequential([passes.SimplifyInference(), passes.FoldConstant()])
+        prepare = passes.Sequential((passes.SimplifyInference(), passes.FoldConstant()))
         module = passes.ToMixedPrecision(precision)(prepare(module))
     executable = relay.build(module, params=params, opt_level=3)
     arguments = tuple(workload.inputs.values())
