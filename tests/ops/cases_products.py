@@ -155,7 +155,19 @@ def _bytes() -> list[Case]:
         )
         return product.permute(0, 2, 3, 1).int()
 
+    pairs = floats(3, 6, dtype="bfloat16")
+    halves = relayout(_words_of(floats(5, 6, dtype="bfloat16", seed=1)), parse_layout("OI"), parse_layout("OI4o"))
+    pixels = floats(1, 5, 4, 6, dtype="bfloat16")
+    window = relayout(
+        _words_of(floats(5, 3, 2, 6, dtype="bfloat16", seed=1)), parse_layout("OHWI"), parse_layout("OHWI4o")
+    )
     return [
+        Case("nn.contrib_pack_words", (floats(2, 7, dtype="bfloat16"),), label="bfloat16"),
+        Case("nn.contrib_dense_words", (pairs, halves), DensePackAttributes(5), tolerance=NARROW, label="bfloat16"),
+        Case("nn.contrib_dense_words", (pairs, halves), DensePackAttributes(5, DType.FLOAT32), tolerance=SUMMED,
+             label="bfloat16 summed in float32"),
+        Case("nn.contrib_conv2d_words", (pixels, window), replace(convolution, out_dtype=None), tolerance=NARROW,
+             label="bfloat16"),
         Case("nn.contrib_pack_words", (weight,), label="int8"),
         Case("nn.contrib_pack_words", (integers(2, 7, dtype="uint8", low=0, high=255),), label="uint8"),
         Case("nn.contrib_dense_words", (data, matrix), dense,

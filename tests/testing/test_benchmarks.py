@@ -42,6 +42,18 @@ def test_a_suite_runs_and_its_figures_are_kept_and_compared(suite, name, tmp_pat
     assert not {"better", "worse", "gone", "fails"} & set(capsys.readouterr().out.split())
 
 
+def test_precision_is_timed_against_float32_and_tells_the_error(tmp_path, capsys):
+    kept = tmp_path / "kept.json"
+    main(
+        ["precision", "--quick", "--only", "gpt2_small", "--threads", "1", "--peers", "pytorch", "--output", str(kept)]
+    )
+    assert "gpt2_small" in capsys.readouterr().out
+    ours, theirs = from_json(kept.read_text())
+    assert (ours.peer, theirs.peer) == ("relay-float32", "pytorch")
+    assert 1e-5 < ours.relative_error < 0.05
+    assert theirs.relative_error < 0.05
+
+
 def test_what_is_run_in_part_is_not_kept_among_the_results(tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks.__main__.RESULTS", tmp_path)
     main(["memory", "--quick", "--only", "encoder_s16"])

@@ -36,7 +36,7 @@ def c_header(manifest: Manifest, library: str) -> str:
 extern "C" {{
 #endif
 
-{_VALUES if on_heap else ""}{_run_on_heap(entry) if on_heap else _run(entry)}
+{_VALUES if on_heap else ""}{_run_on_heap(manifest) if on_heap else _run(manifest)}
 /* Let the process use at most this many threads. */
 void relay_set_num_threads(int32_t count);
 
@@ -70,19 +70,19 @@ const int64_t *relay_extents(relay_value tensor);
 """
 
 
-def _run(entry: EntrySpec) -> str:
+def _run(manifest: Manifest) -> str:
     return f"""/* Run the model: `buffers` are the addresses of the inputs, then of the outputs; `symbols` the extents
    that the types leave open (NULL when there are none). Any number of threads may call at once. Gives
-{"".join(_status_lines(entry))} */
+{"".join(_status_lines(manifest))} */
 int32_t relay_run(void *const *buffers, const int64_t *symbols);
 """
 
 
-def _run_on_heap(entry: EntrySpec) -> str:
+def _run_on_heap(manifest: Manifest) -> str:
     return f"""/* Run the model: `buffers` are the inputs, addresses of tensors' elements or values; `symbols` the
    extents that the types leave open (NULL when there are none). The arena owns the result. Any number of threads may
    call at once, each with its own arena. Gives
-{"".join(_status_lines(entry))} */
+{"".join(_status_lines(manifest))} */
 int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbols, relay_value *result);
 """
 
@@ -131,11 +131,14 @@ def _kind_lines(labels: tuple[Label, ...], prefix: str) -> Iterator[str]:
             yield f"#define {prefix}_{name} {number} /* {_comment(label.name)} */\n"
 
 
-def _status_lines(entry: EntrySpec) -> Iterator[str]:
+def _status_lines(manifest: Manifest) -> Iterator[str]:
+    entry = manifest.entry("main")
     yield "      0  when the outputs are written\n"
     yield "     -1  when memory ran out\n"
     if isinstance(entry.result, HeapResult):
         yield "     -2  when calls nest deeper than 1 GiB of stack holds\n"
+    if manifest.target.has("amx-tile"):
+        yield "     -4  when the system does not permit the tiles of AMX\n"
     for number, failure in enumerate(entry.failures, start=1):
         yield f"     {number:2}  {_comment(failure)}\n"
 

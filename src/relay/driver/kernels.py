@@ -77,7 +77,7 @@ class Kernel:
             steps = self.schedule(backend, group)
         with part_of(watch, "lower to loops"):
             try:
-                function = lower_to_loops(group.outputs, group.inputs, steps, name=self.info.name)
+                function = lower_to_loops(group.outputs, group.inputs, steps, self.info.name, backend.intrinsics)
             except RelayError as error:
                 raise error if self.recorded is None else _refused(self.info.name, self.recorded, error) from error
         unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]

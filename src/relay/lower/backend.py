@@ -12,6 +12,7 @@ from relay.lower.group import Group
 from relay.lower.program import Program
 from relay.runtime.artefact import Artefact
 from relay.te.schedule.step import Step
+from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc
 from relay.transform.context import LayoutPreferences
 
@@ -29,6 +30,11 @@ class Backend(Protocol):
 
     @property
     def layouts(self) -> LayoutPreferences: ...
+
+    @property
+    def intrinsics(self) -> tuple[AnyIntrinsic, ...]:
+        """What `Tensorize` steps of its schedules name."""
+        ...
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
         """The steps that make a group's loops fast on this target."""

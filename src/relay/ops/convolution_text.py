@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Op
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.conv import CONV2D, Conv2DAttributes
 from relay.ops.layouts import parse_layout
 from relay.ops.winograd import TAPS, WinogradAttributes
 
@@ -19,10 +19,13 @@ def convolution_text(call: Call) -> str:
     >>> convolution_text(conv2d(x, w, padding=1, data_layout="NHWC"))
     'data 1x64x56x56, kernel 32x64x3x3, strides 1x1, padding 1x1x1x1, dilation 1x1, groups 1, float32'
     """
-    attributes = call.attrs
-    if not isinstance(attributes, (Conv2DAttributes, WinogradAttributes)):
-        return ""
-    plain = attributes if isinstance(attributes, Conv2DAttributes) else _plain(attributes)
+    match call:
+        case Call(op=Op(operator=record), attrs=Conv2DAttributes() as plain) if record is CONV2D:
+            pass
+        case Call(attrs=WinogradAttributes() as attributes):
+            plain = _plain(attributes)
+        case _:
+            return ""
     data, kernel = (argument.checked_type for argument in call.args)
     if not isinstance(data, TensorType) or not isinstance(kernel, TensorType):
         return ""

@@ -6,10 +6,12 @@ import llvmlite.binding as llvm
 
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
+from relay.runtime.tiles import check_tiles
 
 
 def check_runs_here(target: Target) -> None:
-    """Raises `RelayError` (rule `wrong-machine`) when this machine is of another kind, or lacks a feature."""
+    """Raises `RelayError` when this machine is of another kind, or lacks a feature (rule `wrong-machine`), or does not
+    permit its use (rule `no-tiles`): the first call for a target with tiles asks for them."""
     here = llvm.get_process_triple()
     wrong_kind = bool(target.triple) and _kind(target.triple) != _kind(here)
     have = llvm.get_host_cpu_features()
@@ -22,6 +24,7 @@ def check_runs_here(target: Target) -> None:
             found=_kind(target.triple) if wrong_kind else ", ".join(missing),
             remedy="run it there, or compile the model again for this one",
         )
+    check_tiles(target)
 
 
 def runs_here(target: Target) -> bool:

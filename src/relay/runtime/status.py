@@ -11,6 +11,8 @@ OUT_OF_MEMORY = -1
 STACK_USED_UP = -2
 HOST_FAILED = -3
 """A function of the caller's raised."""
+NO_TILES = -4
+"""The system does not permit the tiles of AMX; programs in C are told so, others by `check_tiles`."""
 
 
 def failure(spec: EntrySpec, status: int, values: Mapping[str, int]) -> Exception:

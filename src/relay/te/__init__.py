@@ -48,7 +48,7 @@ from relay.te.schedule import (
 )  # fmt: skip
 from relay.te.state import At, AtRoot, Loop, Stage, State, initial_state
 from relay.te.tensor import Axis, Tensor, as_index
-from relay.te.tensorize import TensorIntrinsic, View
+from relay.te.tensorize import BlockIntrinsic, TensorIntrinsic, View
 from relay.te.values import (
     abs,  # noqa: A004
     acos,
@@ -109,6 +109,7 @@ from relay.te.values import (
 from relay.te.values import cast_to as cast
 
 __all__ = [
+    "BlockIntrinsic",
     "At",
     "AtRoot",
     "Axis",

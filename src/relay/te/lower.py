@@ -11,7 +11,7 @@ from relay.te.placement import Placements, Storage, place_stages
 from relay.te.schedule.step import Step, apply
 from relay.te.state import State
 from relay.te.tensor import Tensor
-from relay.te.tensorize import TensorIntrinsic
+from relay.te.tensorize import AnyIntrinsic
 from relay.tir.buffer import Buffer
 from relay.tir.stmt import For, PrimFunc, Stmt
 from relay.tir.traversal import statement_values, symbols_of_value, walk_statement
@@ -22,7 +22,7 @@ def lower(
     inputs: Sequence[Tensor],
     steps: Iterable[Step] = (),
     name: str = "kernel",
-    intrinsics: Sequence[TensorIntrinsic] = (),
+    intrinsics: Sequence[AnyIntrinsic] = (),
 ) -> PrimFunc:
     """The function of `inputs` that fills `outputs`, scheduled by `steps`.
 
@@ -40,7 +40,7 @@ def lower(
 
 
 def lower_state(
-    state: State, inputs: Sequence[Tensor], name: str = "kernel", intrinsics: Sequence[TensorIntrinsic] = ()
+    state: State, inputs: Sequence[Tensor], name: str = "kernel", intrinsics: Sequence[AnyIntrinsic] = ()
 ) -> PrimFunc:
     """The function of `inputs` that a scheduled state stands for."""
     given: dict[Buffer, Buffer] = {tensor: _plain(tensor) for tensor in inputs}

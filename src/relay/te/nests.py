@@ -19,7 +19,7 @@ from relay.te.prefetch import claimed, prefetched
 from relay.te.schedule.step import refused
 from relay.te.state import AtRoot, Loop, Stage, State
 from relay.te.tensor import Tensor
-from relay.te.tensorize import Block, TensorIntrinsic, tensorized
+from relay.te.tensorize import AnyIntrinsic, Block, BlockIntrinsic, tensorized
 from relay.te.values import all_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Holds, Load, Value, ValueVar
@@ -35,7 +35,7 @@ class Nests:
         state: State,
         placements: Placements,
         storages: Mapping[Buffer, Storage],
-        intrinsics: Sequence[TensorIntrinsic],
+        intrinsics: Sequence[AnyIntrinsic],
     ) -> None:
         self.state = state
         self.intrinsics = intrinsics
@@ -172,7 +172,7 @@ class Nests:
         start = self._start(placed, reduction, first)
         update = self._inner(placed, reduction.sources, reduction) or self._update(placed, reduction)
         if first == depth:
-            return self._loops(placed, in_order(start, update))
+            return self._loops(placed, update if self._is_set(placed.stage) else in_order(start, update))
         return self._loops(placed, update, {first: start})
 
     def _ranked_reduction(self, placed: Placement, reduction: Reduction) -> Stmt:
@@ -227,7 +227,7 @@ class Nests:
         chosen = placed.stage.intrinsic
         if chosen is None:
             return None
-        intrinsic = next((known for known in self.intrinsics if known.name == chosen.name), None)
+        intrinsic = self._intrinsic(chosen.name)
         if intrinsic is None:
             raise RelayError(
                 rule="schedule-tensorize",
@@ -238,11 +238,19 @@ class Nests:
             )
         depth = written_depth(placed.stage)
         loops = tuple((x.symbol, placed.extents[x.symbol], x.is_reduction) for x in placed.stage.loops[depth:])
-        uneven = next((str(guard.condition) for guard in placed.guards if guard.depth >= depth), None)
+        guards = tuple(guard.condition for guard in placed.guards if guard.depth >= depth)
         indices = self._indices(placed, placed.axis_values)
         targets = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
         sources = tuple(self._translated(value, placed.axis_values) for value in values)
-        return tensorized(intrinsic, Block(placed.stage.name, loops, targets, sources, reduction, uneven))
+        return tensorized(intrinsic, Block(placed.stage.name, loops, targets, sources, reduction, guards))
+
+    def _intrinsic(self, name: str) -> AnyIntrinsic | None:
+        return next((known for known in self.intrinsics if known.name == name), None)
+
+    def _is_set(self, stage: Stage) -> bool:
+        """Whether a stage's intrinsic sets what its block gives, and needs no start."""
+        intrinsic = None if stage.intrinsic is None else self._intrinsic(stage.intrinsic.name)
+        return isinstance(intrinsic, BlockIntrinsic) and intrinsic.sets
 
     def _check_initial(self, stage: Stage, reduction: Reduction, first: int) -> None:
         """What a reduction starts from must be there before its reducing loops."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias, Union
 
-from relay.arith.expr import IntExpr, Symbol, add, free_symbols, linear_parts, multiply, substitute
+from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, linear_parts, multiply, substitute
 from relay.base.diagnostics import RelayError
 from relay.te.operation import Compute, Reduction
 from relay.te.tensor import Axis, Tensor
@@ -59,6 +60,22 @@ class TensorIntrinsic:
     emit: Callable[[tuple[View, ...], View], Stmt]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockIntrinsic:
+    """A micro-kernel for blocks that no description fits: `write` looks at a block itself, and gives the statement that
+    does it, or raises `RelayError` (`schedule-tensorize`; see `refused_block`).
+
+    `sets`: of a reduction all of whose loops are inside, the statement sets what the output holds, instead of adding.
+    """
+
+    name: str
+    write: Callable[[Block], Stmt]
+    sets: bool = False
+
+
+AnyIntrinsic: TypeAlias = Union[TensorIntrinsic, BlockIntrinsic]
+
+
 @dataclass(slots=True)
 class _Match:
     """Operands of the description found so far."""
@@ -70,27 +87,29 @@ class _Match:
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """The inner loops of `stage`: `targets = sources` (combined with what they hold, for a `reduction`) over `loops`,
-    each (symbol, extent, is reduced). `uneven` is a guard that depends on these loops, if there is one."""
+    each (symbol, extent, is reduced). Something is to be done where `guards`, conditions on these loops, all hold."""
 
     stage: str
     loops: tuple[tuple[Symbol, IntExpr, bool], ...]
     targets: tuple[Load, ...]
     sources: tuple[Value, ...]
     reduction: Reduction | None
-    uneven: str | None
+    guards: tuple[Comparison, ...]
 
 
-def tensorized(intrinsic: TensorIntrinsic, block: Block) -> Stmt:
+def tensorized(intrinsic: AnyIntrinsic, block: Block) -> Stmt:
     """The statement that does `block`.
 
     Raises `RelayError` (`schedule-tensorize`) when loops or formula differ from the description.
     """
+    if isinstance(intrinsic, BlockIntrinsic):
+        return intrinsic.write(block)
     where = f"the block of `{block.stage}`"
     operation = intrinsic.description.operation
     if not isinstance(operation, Compute):
         raise _mismatch(intrinsic, where, "a compute as its description", "another operation")
-    if block.uneven is not None:
-        raise _mismatch(intrinsic, where, "loops that divide evenly", f"the guard {block.uneven}")
+    if block.guards:
+        raise _mismatch(intrinsic, where, "loops that divide evenly", f"the guard {block.guards[0]}")
     pattern = operation.body
     _check_reducer(intrinsic, where, pattern, block.reduction)
     match = _Match(_paired(intrinsic, where, operation, block.loops))
@@ -185,9 +204,18 @@ def _check_plain(intrinsic: TensorIntrinsic, where: str, view: View, axes: set[S
 
 
 def _mismatch(intrinsic: TensorIntrinsic, where: str, expected: str, found: str) -> RelayError:
+    return _refused(intrinsic.name, where, expected, found)
+
+
+def refused_block(intrinsic: str, block: Block, expected: str, found: str) -> RelayError:
+    """What a micro-kernel raises for a block that it does not do."""
+    return _refused(intrinsic, f"the block of `{block.stage}`", expected, found)
+
+
+def _refused(intrinsic: str, where: str, expected: str, found: str) -> RelayError:
     return RelayError(
         rule="schedule-tensorize",
-        message=f"{where} is not what intrinsic `{intrinsic.name}` computes",
+        message=f"{where} is not what intrinsic `{intrinsic}` computes",
         expected=expected,
         found=found,
         remedy="split and reorder the loops so that those inside have the intrinsic's extents and order",

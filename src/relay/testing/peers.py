@@ -42,11 +42,12 @@ def onnxruntime_call(model: Path | bytes, inputs: Arrays, threads: int) -> Call:
     return lambda: session.run(None, feed)
 
 
-def openvino_call(model: Path | bytes, inputs: Arrays, threads: int) -> Call:
-    """A call of OpenVINO for an ONNX model, tuned for latency, in float32 where it would choose bfloat16 by itself."""
+def openvino_call(model: Path | bytes, inputs: Arrays, threads: int, precision: str = "f32") -> Call:
+    """A call of OpenVINO for an ONNX model, tuned for latency, in float32 where it would choose bfloat16 ("bf16") by
+    itself."""
     core = library("openvino").Core()
     settings = {
-        "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads,
+        "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads,
         "NUM_STREAMS": 1,
     }  # fmt: skip
     source = core.read_model(model) if isinstance(model, bytes) else core.read_model(str(model))

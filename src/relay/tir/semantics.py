@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -368,9 +368,10 @@ def _fma(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
 
 
 def _word(*parts: Numbers) -> Numbers:
-    """Four bytes as one int32, the first in its lowest bits."""
-    bits = [part.astype(np.uint8).astype(np.uint32) << (8 * place) for place, part in enumerate(parts)]
-    return (bits[0] | bits[1] | bits[2] | bits[3]).astype(np.int32)
+    """Four bytes, or two bfloat16, as one int32, the first in its lowest bits."""
+    width = 32 // len(parts)
+    bits = [part.view(f"u{width // 8}").astype(np.uint32) << (width * place) for place, part in enumerate(parts)]
+    return reduce(operator.or_, bits).astype(np.int32)
 
 
 def _dot4(a: Numbers, b: Numbers) -> Numbers:
@@ -379,7 +380,18 @@ def _dot4(a: Numbers, b: Numbers) -> Numbers:
     return (terms[0] + terms[1] + terms[2] + terms[3]).astype(np.int32)
 
 
-INTRINSICS: Mapping[str, Function] = {"fma": _fma, "word": _word, "dot4": _dot4}
+def _dot2(a: Numbers, b: Numbers) -> Numbers:
+    """The two bfloat16 of `a` times those of `b`: each product exact in float32, their sum rounded to it."""
+    low, high = ([bits.astype(np.int32).view(np.float32) for bits in pair] for pair in _halves(a, b))
+    return low[0] * low[1] + high[0] * high[1]
+
+
+def _halves(*words: Numbers) -> tuple[list[Numbers], list[Numbers]]:
+    """The lower and the upper halves of words, as the bits of float32."""
+    return [word << 16 for word in words], [word & -65536 for word in words]
+
+
+INTRINSICS: Mapping[str, Function] = {"fma": _fma, "word": _word, "dot4": _dot4, "dot2": _dot2}
 """Calls whose meaning every target knows. Each works lane by lane."""
 EFFECT_FREE_HINTS = frozenset({"prefetch"})
 """Calls that change nothing but speed."""

@@ -10,8 +10,9 @@ layout rule: elementwise and broadcasting ones take the layout of their inputs, 
 changed, the others get their inputs back as they were. What is one-dimensional, NCW, is an image of one row here
 (`row_convolution`). Constant weights are packed in blocks of output channels (the packing folds); transposed
 convolutions with one become plain convolutions (`transposed_convolution`), others products (`transposed_product`);
-`nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes are taken four at a time (`byte_products`). Other products
-get their second matrix with columns innermost, by a transposition of its own.
+`nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a word at a time
+(`word_products`); those of bfloat16 on other targets in float32, where there are many rows (`wide_products`). Other
+products get their second matrix with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -44,7 +45,6 @@ from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, squeeze
 from relay.ops.transpose import transpose
 from relay.te.schedule.records import ScheduleRecords
-from relay.transform.byte_products import BYTE_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
@@ -59,6 +59,8 @@ from relay.transform.row_convolution import (
 )
 from relay.transform.transposed_convolution import as_convolutions
 from relay.transform.transposed_product import as_product
+from relay.transform.wide_products import widened
+from relay.transform.word_products import WORD_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 
 _CONVOLUTIONS = (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS)
 _RANK = 4
@@ -71,7 +73,7 @@ _BATCHED = 3  # axes of a batch of matrices
 @function_pass("AlterOpLayout", level=2, floating_point=FloatingPointClass.ROUNDING)
 def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
-    return relaid(function, Layouts(context.layouts, records=context.schedules))
+    return relaid(widened(function, context.layouts), Layouts(context.layouts, records=context.schedules))
 
 
 def relaid(function: Function, layouts: Layouts) -> Function:
@@ -207,7 +209,7 @@ class Layouts:
         extents = kernel.extents(type_.shape)
         if not isinstance(extents["O"], int):
             return None
-        if not self.kernel_layout and takes_words(self.preferences, expr):
+        if self.preferences.words and not self.kernel_layout and takes_words(self.preferences, expr):
             return self._conv2d_by_words(weight, attributes, self.preferred(expr.args[0]))
         kernel_layout = self.kernel_layout or self._kernel_layout(
             attributes, type_, isinstance(weight, Constant), self._blocks(expr)
@@ -346,8 +348,11 @@ class Layouts:
         return call(record, (source, *map(self.plain, expr.args[1:])), attrs)
 
     def _by_words(self, expr: Call, record: OperatorRecord) -> Expr | None:
-        """A product of bytes with one constant matrix, or a convolution of them in NHWC; None for others."""
-        if self.kernel_layout or record not in BYTE_PRODUCTS or not takes_words(self.preferences, expr):
+        """A product of narrow numbers with one constant matrix, or a convolution of them in NHWC; None for others."""
+        words = self.preferences.words
+        if words is None or self.kernel_layout or record not in WORD_PRODUCTS:
+            return None
+        if not takes_words(self.preferences, expr):
             return None
         data, weight = expr.args
         attributes = expr.attrs
@@ -359,11 +364,12 @@ class Layouts:
             matrix = squeeze(matrix, (0,))
         if not getattr(attributes, "transpose_b", record is DENSE):
             matrix = transpose(matrix, (1, 0))
-        return dense_by_words(self.plain(data), matrix, self.preferences.dense_blocks)
+        return dense_by_words(self.plain(data), matrix, words, getattr(attributes, "out_dtype", None))
 
     def _conv2d_by_words(self, weight: Expr, attributes: Conv2DAttributes, data: Expr) -> Expr:
         ordered = layout_transform(weight, attributes.kernel_layout, "OHWI")
-        return conv2d_by_words(data, ordered, attributes, self.preferences.conv2d_kernel_blocks)
+        assert self.preferences.words is not None
+        return conv2d_by_words(data, ordered, attributes, self.preferences.words)
 
     def _packed_conv2d(self, expr: Call, record: OperatorRecord) -> Expr | None:
         """A convolution whose data have the preferred layout already, with its constant kernel packed."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Protocol, TypeAlias, Union
 
 from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass, level_that_allows
 from relay.te.schedule.records import ScheduleRecords
 from relay.text.cursor import near_names
@@ -33,19 +34,47 @@ where plain sums do."""
 
 
 @dataclass(frozen=True, slots=True)
+class WordPreferences:
+    """Of which products weights are packed in words, and in which blocks of output channels.
+
+    `dtypes`: the types of their data. `steps`: words are summed up so many at a time, or fewer if always equally many.
+    """
+
+    dtypes: tuple[DType, ...]
+    conv2d_kernel_blocks: tuple[int, ...]
+    dense_blocks: tuple[int, ...]
+    steps: int = 1
+
+    def padded(self, words: int) -> int:
+        """How many words there must be, so that equal steps sum up all `words`.
+
+        >>> bytes_by_tiles = WordPreferences((DType.UINT8,), (32,), (32,), 16)
+        >>> [bytes_by_tiles.padded(words) for words in (3, 16, 17, 33, 192)]
+        [3, 16, 18, 33, 192]
+        """
+        count = -(-words // self.steps)
+        return -(-words // count) * count
+
+
+@dataclass(frozen=True, slots=True)
 class LayoutPreferences:
     """The layouts in which a target's kernels work best. Empty strings leave a layout as it is.
 
     `conv2d_kernel_blocks`, `dense_blocks`: how many output channels may be packed together, innermost, in weights that
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
-    packing. `words`: such weights of 8-bit numbers are packed in words of four as well. `winograd_tile`: which
-    convolutions are computed by minimal filtering; None: none.
+    packing. `words`: such weights of narrow numbers are packed in words of 32 bits as well.
+
+    `bfloat16_rows`: the target does not multiply bfloat16, and computes with float32 instead; constants by which more
+    rows than this (or nobody knows how many) are multiplied are widened when they are compiled. None: it does.
+
+    `winograd_tile`: which convolutions are computed by minimal filtering; None: none.
     """
 
     conv2d_data: str = ""
     conv2d_kernel_blocks: tuple[int, ...] = ()
     dense_blocks: tuple[int, ...] = ()
-    words: bool = False
+    words: WordPreferences | None = None
+    bfloat16_rows: int | None = None
     winograd_tile: WinogradTile | None = None
 
 

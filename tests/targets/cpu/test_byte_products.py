@@ -21,6 +21,7 @@ from relay.tir.expr import Broadcast, Call, Load, Ramp
 from relay.tir.interpreter import interpret
 from relay.tir.stmt import PrimFunc, Sequence, Store
 from tests.targets.cpu.conftest import AVX2, BASELINE, Run
+from tests.targets.cpu.played import run_played
 
 AVX512 = "+avx,+avx2,+fma,+f16c,+avx512f,+avx512vl,+avx512dq,+avx512bw"
 MACHINES = {
@@ -35,7 +36,12 @@ MACHINES = {
 NARROW = ("int8", "uint8")
 SHAPES = (
     (1, 1, 1), (3, 2, 7), (7, 3, 15), (15, 4, 17), (17, 5, 31), (1, 6, 67), (5, 7, 130), (2, 61, 1), (13, 9, 33),
+    (33, 65, 31), (67, 129, 40),
 )  # fmt: skip
+
+
+TILES = "tiles"
+"""Played by the host: see `played.py`."""
 
 
 @pytest.fixture(params=MACHINES)
@@ -43,8 +49,11 @@ def machine(request: pytest.FixtureRequest) -> str:
     return _playable(request.param)
 
 
-@pytest.fixture(params=["vnni", "avx2", "baseline"])
+@pytest.fixture(params=["vnni", "avx2", "baseline", TILES])
 def usual_machine(request: pytest.FixtureRequest) -> str:
+    if request.param == TILES:
+        _playable("vnni")
+        return TILES
     return _playable(request.param)
 
 
@@ -62,6 +71,8 @@ def bytes_of(dtype: str, *shape: int, seed: int = 0) -> np.ndarray:
 
 def results(machine: str, bodies: list[relay.Expr], arguments: dict[str, np.ndarray]) -> list[np.ndarray]:
     """The values of some expressions, compiled as one program."""
+    if machine == TILES:
+        return run_played(bodies, "+amx-tile,+amx-int8", arguments)
     body = relay.Tuple(bodies)
     parameters = relay.analysis.free_vars(body)
     compiled = relay.build(relay.Function(parameters, body), machine)
@@ -74,6 +85,16 @@ def exact_product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", NARROW)
 def test_dense(machine: str, dtype: str) -> None:
+    check_dense(machine, dtype)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_dense_by_tiles(dtype: str) -> None:
+    _playable("vnni")
+    check_dense(TILES, dtype)
+
+
+def check_dense(machine: str, dtype: str) -> None:
     bodies, arguments, wanted = [], {}, []
     for number, (m, k, n) in enumerate(SHAPES):
         x, w = bytes_of(dtype, m, k), bytes_of("int8", n, k, seed=1)
@@ -138,7 +159,7 @@ def test_convolutions(usual_machine: str, dtype: str) -> None:
         x, w = bytes_of(dtype, 2, channels, 9, 13), bytes_of("int8", outputs, channels, *kernel, seed=1)
         attributes = {"strides": strides, "padding": padding, "dilation": dilation, "out_dtype": "int32"}
         reference = relay.nn.conv2d(relay.const(x.astype(np.int32)), relay.const(w.astype(np.int32)), **attributes)
-        exact = np.asarray(relay.build(relay.Function([], reference), usual_machine)())
+        exact = np.asarray(relay.build(relay.Function([], reference))())
         planar = relay.var(f"p{len(bodies)}", shape=x.shape, dtype=dtype)
         last = relay.var(f"l{len(bodies)}", shape=(2, 9, 13, channels), dtype=dtype)
         arguments |= {planar.name_hint: x, last.name_hint: np.ascontiguousarray(x.transpose(0, 2, 3, 1))}

@@ -5,12 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import llvmlite.binding as llvm
 import pytest
 
+import relay
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.target import Target
+from relay.driver.build import compile_stages
+from relay.runtime.host import check_runs_here
+from relay.runtime.tiles import ask_for_tiles
 from relay.targets.cpu import object_code
 from relay.targets.cpu.codegen import emit_object, optimization_level
+from relay.targets.cpu.emit.shared_entry import emit_shared_entry
 from relay.targets.cpu.host import host_features, resolve, supports
 
 
@@ -74,3 +80,42 @@ def test_a_named_processor_has_its_features():
     assert resolved.has("avx512f")
     assert resolved.register_bits == 512
     assert resolve(Target.parse("llvm -mcpu=haswell -mtriple=x86_64-unknown-linux-gnu")).register_bits == 256
+
+
+def test_native_targets_have_tiles_only_where_the_system_grants_them(monkeypatch):
+    have = {"avx512f": True, "amx-tile": True, "amx-bf16": True, "amx-fp16": False}
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: have)
+    monkeypatch.setattr("relay.targets.cpu.host.ask_for_tiles", lambda: True)
+    assert host_features() == ("+amx-bf16", "+amx-tile", "+avx512f")
+    monkeypatch.setattr("relay.targets.cpu.host.ask_for_tiles", lambda: False)
+    assert host_features() == ("+avx512f",)
+
+
+def test_programs_with_tiles_ask_for_them(monkeypatch):
+    have = {"amx-tile": True, "amx-bf16": True}
+    target = Target.parse("llvm -mattr=+amx-tile,+amx-bf16")
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: have)
+    monkeypatch.setattr("relay.runtime.tiles.ask_for_tiles", lambda: True)
+    check_runs_here(target)
+    monkeypatch.setattr("relay.runtime.tiles.ask_for_tiles", lambda: False)
+    with pytest.raises(RelayError, match="no-tiles") as caught:
+        check_runs_here(target)
+    assert "-mattr=-amx-tile" in str(caught.value)
+
+
+def test_the_answer_of_the_system_is_that_of_its_features():
+    """A CPU whose tiles are in use here has them granted; one without is refused."""
+    assert isinstance(ask_for_tiles(), bool)
+    if not llvm.get_host_cpu_features().get("amx-tile", False):
+        assert not ask_for_tiles()
+
+
+def test_exported_libraries_ask_for_tiles():
+    x = relay.var("x", shape=(1, 4), dtype="float32")
+    function = relay.Function([x], relay.nn.relu(x))
+    manifest = compile_stages(function, "llvm -num-threads=1").artefact.manifest
+    for features, asks in (("+avx512f,+amx-tile,+amx-bf16", 1), ("+avx512f", 0)):
+        target = resolve(Target.parse(f"llvm -mtriple=x86_64-unknown-linux-gnu -mattr={features}"))
+        text = emit_shared_entry(manifest, target)
+        assert text.count("call i1 @relay_ask_for_tiles()") == asks
+        emit_object(text, target)

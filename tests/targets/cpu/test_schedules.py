@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -26,14 +27,21 @@ FEATURES = "+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq,+avx512bw"
 WIDE = f"llvm -mtriple=x86_64-unknown-linux-gnu -mattr={FEATURES} -num-threads=2"
 
 
-def backend() -> CpuBackend:
+TILES = f"llvm -mtriple=x86_64-unknown-linux-gnu -mattr={FEATURES},+avx512bf16,+amx-tile,+amx-bf16 -num-threads=2"
+
+
+def backend(target: str = WIDE) -> CpuBackend:
     """A machine of fixed features and caches, whatever the tests run on."""
-    machine = resolve(Target.parse(WIDE))
+    machine = resolve(Target.parse(target))
     return CpuBackend(replace(machine, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes=32 << 20))
 
 
 def constant(*shape: int) -> relay.Expr:
     return relay.const(np.ones(shape, np.float32))
+
+
+def narrow(*shape: int) -> relay.Expr:
+    return relay.const(np.ones(shape, ml_dtypes.bfloat16))
 
 
 def convolution() -> relay.Expr:
@@ -137,6 +145,16 @@ def first_layout_change() -> relay.Expr:
     return relay.layout_transform(relay.var("x", shape=(1, 3, 224, 224)), "NCHW", "NHWC")
 
 
+def dense_by_tiles() -> relay.Expr:
+    x = relay.var("x", shape=(100, 768), dtype="bfloat16")
+    return relay.nn.relu(relay.nn.dense(x, narrow(3072, 768)) + narrow(3072))
+
+
+def convolution_by_tiles() -> relay.Expr:
+    x = relay.var("x", shape=(1, 14, 14, 256), dtype="bfloat16")
+    return relay.nn.conv2d(x, narrow(3, 3, 256, 128), padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO")
+
+
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
     attention, convolution, convolution_by_winograd, convolution_of_many_weights, convolution_of_few_channels,
     convolution_of_a_long_row,
@@ -146,23 +164,26 @@ KINDS: tuple[Callable[[], relay.Expr], ...] = (
 )  # fmt: skip
 
 
-def compiled(function: relay.Function) -> Compilation:
+KINDS_BY_TILES = (dense_by_tiles, convolution_by_tiles)
+
+
+def compiled(function: relay.Function, target: str = WIDE) -> Compilation:
     """By plain sums, where the model of the machine would take others."""
     with relay.PassContext(disabled_pass=("Conv2DToWinograd",)):
-        return Compilation(relay.IRModule.from_expr(function), backend(), 3)
+        return Compilation(relay.IRModule.from_expr(function), backend(target), 3)
 
 
 def heaviest_kernel(make: Callable[[], relay.Expr]) -> str:
     body = make()
     function = relay.Function(relay.analysis.free_vars(body), body)
-    compilation = compiled(function)
+    compilation = compiled(function, TILES if make in KINDS_BY_TILES else WIDE)
     kernel = max(compilation.kernels, key=lambda kernel: len(kernel.schedule(compilation.backend)))
     steps = te.print_steps(kernel.schedule(compilation.backend)).rstrip()
     loops = print_primfunc(kernel.loops(compilation.backend)).rstrip()
     return f"{kernel.text.rstrip()}\n\n=====>\n\n{steps}\n\n=====>\n\n{loops}\n"
 
 
-@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [*KINDS, *KINDS_BY_TILES], ids=lambda make: make.__name__)
 def test_schedule(make: Callable[[], relay.Expr]) -> None:
     path = GOLDEN / f"{make.__name__}.txt"
     text = heaviest_kernel(make)

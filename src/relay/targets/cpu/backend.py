@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from relay.base.dtypes import DType
 from relay.base.stopwatch import Stopwatch, part_of
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
@@ -14,19 +15,20 @@ from relay.lower.program import Program
 from relay.runtime.artefact import Artefact
 from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_assembly, emit_object, kept_object
-from relay.targets.cpu.emit.context import dot_instructions
 from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.emit.program import emit_program
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
 from relay.targets.cpu.host import resolve
+from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
 from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
-from relay.targets.cpu.schedules.tiles import CONVOLUTION, PRODUCT, tile_widths
+from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PRODUCT, tile_widths, word_preferences
 from relay.targets.cpu.support import serial_support_object, support_object
 from relay.targets.cpu.winograd_model import WinogradModel
 from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
+from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc
 from relay.transform.context import LayoutPreferences
 
@@ -50,16 +52,22 @@ class CpuBackend:
 
     @property
     def layouts(self) -> LayoutPreferences:
-        """Channels last, weights in panels as wide as the register tiles of the schedules, and those of bytes in words
-        where an instruction adds up products of bytes. Convolutions by minimal filtering as a model of the caches has
+        """Channels last, weights in panels as wide as the register tiles of the schedules, in words where an
+        instruction adds up products of such numbers. Convolutions by minimal filtering as a model of the caches has
         it."""
+        words = word_preferences(self.target)
         return LayoutPreferences(
             "NHWC",
             tile_widths(self.target, CONVOLUTION),
             tile_widths(self.target, PRODUCT),
-            words=self.target.register_bits // 32 in dot_instructions(self.target),
-            winograd_tile=WinogradModel(self.target),
+            words,
+            None if words is not None and DType.BFLOAT16 in words.dtypes else FEW_ROWS_TO_WIDEN,
+            WinogradModel(self.target),
         )
+
+    @property
+    def intrinsics(self) -> tuple[AnyIntrinsic, ...]:
+        return (PRODUCT_BY_TILES,)
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
         return schedule_group(group, self.target)

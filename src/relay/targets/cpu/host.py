@@ -9,6 +9,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 from relay.base.target import Target
+from relay.runtime.tiles import ask_for_tiles
 from relay.targets.cpu.processors import features_of
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -38,9 +39,11 @@ def resolve(target: Target) -> Target:
 
 
 def host_features() -> tuple[str, ...]:
-    """The features of this CPU as LLVM flags, those it has only, sorted."""
+    """The features of this CPU as LLVM flags, those it has and may be used only, sorted. Where it has tiles (AMX), this
+    asks the system for them."""
     found = llvm.get_host_cpu_features()
-    return tuple(f"+{name}" for name in sorted(found) if found[name])
+    refused = found.get("amx-tile", False) and not ask_for_tiles()
+    return tuple(f"+{name}" for name in sorted(found) if found[name] and not (refused and name.startswith("amx-")))
 
 
 def supports(target: Target) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.conv import CONV2D, Conv1DAttributes, Conv2DAttributes
 from relay.ops.index import TakeAttributes
 from relay.ops.layouts import parse_layout
 from relay.ops.matmul import BatchMatmulAttributes, DensePackAttributes, MatmulAttributes
@@ -41,7 +41,7 @@ def is_depthwise(node: Node) -> bool:
     """Whether a call is a convolution of each channel by itself, channels innermost."""
     match node.call.attrs:
         case Conv2DAttributes(data_layout="NHWC", kernel_layout="HWOI", groups=groups, channels=channels):
-            return groups > 1 and channels == groups
+            return node.record is CONV2D and groups > 1 and channels == groups
         case _:
             return False
 
@@ -59,7 +59,8 @@ def joins_channels(node: Node) -> bool:
             TensorType(shape=(_, _, _, int(read))),
         ):
             made = node.call.attrs.channels
-            return bool(parse_layout(node.call.attrs.kernel_layout).blocks) and _is_at_most(made, read // 2)
+            packed = node.record is CONV2D and bool(parse_layout(node.call.attrs.kernel_layout).blocks)
+            return packed and _is_at_most(made, read // 2)
         case _:
             return False
 

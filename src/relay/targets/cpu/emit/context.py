@@ -21,6 +21,7 @@ class Machine:
     has_half_conversion: bool
     scalers: Mapping[str, str]
     dots: Mapping[int, str]
+    float_dots: Mapping[int, str]
     contract: bool
     threaded: bool
 
@@ -33,6 +34,7 @@ class Machine:
             has_half_conversion=arm64 or target.has("f16c") or target.has("avx512f"),
             scalers=_scalers(target),
             dots=dot_instructions(target),
+            float_dots=float_dot_instructions(target),
             contract=contract and fused,
             threaded=target.num_threads != 1,
         )
@@ -67,6 +69,15 @@ def dot_instructions(target: Target) -> Mapping[int, str]:
     return found
 
 
+def float_dot_instructions(target: Target) -> Mapping[int, str]:
+    """The instructions that add up products of bfloat16 (vdpbf16ps), by how many 32-bit lanes they work on."""
+    if not target.has("avx512bf16"):
+        return {}
+    stem = "llvm.x86.avx512bf16.dpbf16ps"
+    narrow = {4: f"{stem}.128", 8: f"{stem}.256"} if target.has("avx512vl") else {}
+    return {**narrow, 16: f"{stem}.512"}
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a buffer is: its address (known from region `depth` on), strides in elements, and what its loads share."""
@@ -96,6 +107,7 @@ class Emitter:
     guard: Guard | None = None
     in_parallel: bool = False
     held: list[str] = field(default_factory=list)  # what to free if the kernel has to return early
+    tiles: str = ""  # which shapes of tiles are set where the function begins (`emit/tiles.py`)
 
     @property
     def module(self) -> ModuleText:

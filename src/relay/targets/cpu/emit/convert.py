@@ -5,10 +5,11 @@ from __future__ import annotations
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.lanes import Lanes
-from relay.targets.cpu.emit.narrow import FORMATS, decode, encode, round_to
+from relay.targets.cpu.emit.narrow import FORMATS, decode, encode, round_and_encode, round_to
 from relay.targets.cpu.emit.typenames import mangled, memory_element, register_element
 from relay.tir.semantics import integer_limits
 
+_NARROWEST_CONVERSION = 256  # bits
 _SAME_IN_MEMORY = frozenset(dtype for dtype in DType if register_element(dtype) == memory_element(dtype)) - {DType.INT4}
 
 
@@ -47,6 +48,19 @@ def to_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
             return encode(register, text, dtype)
         case _:
             return text
+
+
+def to_bfloat16(e: Emitter, lanes: int, text: str) -> str:
+    """The bits of the bfloat16 nearest to a float32: by one instruction where there is one (vcvtneps2bf16), which takes
+    denormals for 0."""
+    f, memory = e.lanes("float", lanes), e.lanes("i16", lanes)
+    width = 32 * lanes
+    if lanes not in e.machine.float_dots or width < _NARROWEST_CONVERSION:
+        return round_and_encode(f, text)
+    halves = e.lanes("bfloat", lanes)
+    name = f"llvm.x86.avx512bf16.cvtneps2bf16.{width}"
+    e.module.declare(name, f"{halves.type} @{name}({f.type})")
+    return halves.convert("bitcast", e.function.op(f"call {halves.type} @{name}({f.type} {text})"), memory)
 
 
 def round_float(e: Emitter, dtype: DType, lanes: int, text: str) -> str:

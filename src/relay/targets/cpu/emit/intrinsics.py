@@ -1,7 +1,9 @@
-"""Calls by name: what the target knows (`fma`, `dot4`, `prefetch`), else a C function of scalars.
+"""Calls by name: what the target knows (`fma`, `dot4`, `prefetch`, …), else a C function of scalars.
 
 dot4(a, b)                         four products of bytes, summed up (`emit/dot.py`)
-word(a, b, c, d)                   four bytes as one int32, the first in its lowest bits
+dot2(a, b)                         two products of bfloat16, summed up in float32
+word(a, b, …)                      four bytes or two bfloat16 as one int32, the first in its lowest bits
+tile_…                             on tiles (`emit/tiles.py`)
 fma(a, b, c)                       a·b + c with one rounding, whatever the target has
 reinterpret(a)                     the same bits as another type of the same width
 prefetch(load [, write, level])    ask for the cache line of the load's address; write 1 if it will be stored to,
@@ -14,8 +16,9 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.convert import from_memory, round_float, to_memory
-from relay.targets.cpu.emit.dot import emit_dot4, emit_word
+from relay.targets.cpu.emit.dot import emit_dot, emit_word
 from relay.targets.cpu.emit.index import emit_address
+from relay.targets.cpu.emit.tiles import emit_tile_call
 from relay.targets.cpu.emit.typenames import memory_element, memory_type, register_element, register_type
 from relay.tir.expr import Call, Imm, Load
 
@@ -25,14 +28,16 @@ def emit_call(e: Emitter, call: Call) -> str:
     match call.name:
         case "fma":
             return _fma(e, call)
-        case "dot4":
-            return emit_dot4(e, call, None)
+        case "dot4" | "dot2":
+            return emit_dot(e, call, None)
         case "word":
             return emit_word(e, call)
         case "reinterpret":
             return _reinterpret(e, call)
         case "prefetch":
             return _prefetch(e, call)
+        case name if name.startswith("tile_"):
+            return emit_tile_call(e, call)
         case _:
             return _extern(e, call)
 

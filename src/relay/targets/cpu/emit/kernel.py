@@ -9,6 +9,7 @@ from relay.base.target import Target
 from relay.targets.cpu.emit.context import Emitter, Machine, Place, row_major_strides
 from relay.targets.cpu.emit.statement import emit_statement
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
+from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.value import emit_value
 from relay.tir.stmt import PrimFunc
 
@@ -51,7 +52,7 @@ def emit_kernel_function(func: PrimFunc, target: Target, module: ModuleText, in_
         parameters.append(f"i64 %s{position}")
         e.symbols[symbol] = (f"%s{position}", 0)
     emit_statement(e, func.body)
-    e.function.effect("ret void")
+    emit_return(e)
     head = f"void @{func.name}({', '.join(parameters)}) nounwind"
     head = f"define internal {head} alwaysinline" if in_place else f"define {head}"
     module.functions.append(e.function.render(head))

@@ -12,14 +12,16 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
-from relay.targets.cpu.emit.convert import from_memory, to_memory
+from relay.targets.cpu.emit.convert import from_memory, to_bfloat16, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import is_chosen, is_of_one_element, needed_mask
+from relay.targets.cpu.emit.tail_mask import is_chosen, is_of_one_element, leading_lanes, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Index, Load, Ramp, joined
+from relay.tir.expr import Cast, Index, Load, Ramp, Value, joined
 from relay.tir.stmt import Store
 from relay.tir.traversal import walk_value
+
+_NARROWEST_REGISTER = 32  # bits
 
 
 def emit_load(e: Emitter, load: Load) -> str:
@@ -49,16 +51,19 @@ def emit_load(e: Emitter, load: Load) -> str:
     return e.function.splat(register_element(dtype), lanes, scalar)
 
 
-def emit_store(e: Emitter, store: Store, value: str) -> None:
-    """Write a register of the store's dtype and lanes."""
+def emit_store(e: Emitter, store: Store) -> None:
+    """Write a value."""
+    text = _stored(e, store)
     lanes = store.value.lanes
     needed = needed_mask(store.buffer, store.indices, store.mask)
     mask = None if needed is None else e.emit_value(e, needed)
     element = emit_address(e, store.buffer, store.indices)
     dtype = store.buffer.dtype
-    text = to_memory(e, dtype, lanes, value)
     if lanes == 1:
         _store_one(e, dtype, element.pointer, text, mask)
+    elif needed is not None and _is_one_narrow_lane(dtype, element, needed):
+        first = e.function.op(f"extractelement {vector_of(memory_element(dtype), lanes)} {text}, i64 0")
+        _store_one(e, dtype, element.pointer, first, None)
     elif element.stride == 0:  # lanes write one element in order: the last one stays
         memory = memory_element(dtype)
         last = e.function.op(f"extractelement {vector_of(memory, lanes)} {text}, i64 {lanes - 1}")
@@ -76,6 +81,21 @@ def emit_store(e: Emitter, store: Store, value: str) -> None:
     else:
         _store_vector(e, dtype, element, text, mask)
     e.function.forget_loads(e.places[store.buffer].load_key)
+
+
+def _is_one_narrow_lane(dtype: DType, element: Element, mask: Value) -> bool:
+    """Whether one lane is stored, narrower than it was computed: of a store that is masked to one lane and truncates,
+    LLVM 22 makes a store of what is truncated, and writes too much."""
+    return dtype.bits < _NARROWEST_REGISTER and element.stride == 1 and leading_lanes(mask) == 1
+
+
+def _stored(e: Emitter, store: Store) -> str:
+    """What is written for a value. What is rounded to bfloat16 only to be stored is rounded as it is encoded."""
+    match store.value:
+        case Cast(operand, DType.BFLOAT16) if operand.dtype is DType.FLOAT32 and id(store.value) not in e.memo:
+            return to_bfloat16(e, operand.lanes, e.emit_value(e, operand))
+        case value:
+            return to_memory(e, value.dtype, value.lanes, e.emit_value(e, value))
 
 
 def is_within(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> bool:

@@ -93,6 +93,20 @@ def encode(f: Lanes, x: str, dtype: DType) -> str:
     return i.convert("trunc", i.op("or", magnitude, sign), narrow)
 
 
+def round_and_encode(f: Lanes, x: str) -> str:
+    """The bits of the bfloat16 nearest to a float32: `encode` of `round_to`, where both can be one."""
+    i = f.integer
+    fmt = FORMATS[DType.BFLOAT16]
+    dropped = fmt.dropped_bits
+    bits = f.to_bits(x)
+    odd = i.op("and", i.op("lshr", bits, i.const(dropped)), i.const(1))
+    raised = i.op("add", i.op("add", bits, i.const((1 << (dropped - 1)) - 1)), odd)
+    sign = i.op("and", bits, i.const(-(1 << 31)))
+    quiet = i.op("or", sign, i.const(fmt.nan_bits << dropped))
+    chosen = i.select(f.fcmp("uno", x, x), quiet, raised)
+    return i.convert("trunc", i.op("lshr", chosen, i.const(dropped)), f.like("i16"))
+
+
 def decode(f: Lanes, bits: str, dtype: DType) -> str:
     """The float32 whose bits as `dtype` these are."""
     fmt = FORMATS[dtype]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText
+from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.typenames import register_type
 from relay.tir.stmt import For
 
@@ -37,7 +38,7 @@ def emit_parallel(e: Emitter, loop: For, emit_body: EmitBody) -> None:
     e.module.outlined += 1
     inner, around = _inner_emitter(e)
     emit_body(inner, loop, "%begin", "%end")
-    inner.function.effect("ret void")
+    emit_return(inner)
     body = inner.function.render_body()
     mentioned = set(_CAPTURED_NAME.findall(body))
     held = [captured for captured in around if captured.inside in mentioned]

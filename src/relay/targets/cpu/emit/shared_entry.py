@@ -3,7 +3,8 @@
     int32_t relay_run(void *const *buffers, const int64_t *symbols);
 
 runs `main` on the addresses of its inputs, then outputs; `symbols` holds the extents that its types leave open (NULL
-when there are none). It gives 0, the number of a failed check, or -1 when memory ran out. Where `main` works on values
+when there are none). It gives 0, the number of a failed check, -1 when memory ran out, or -4 when it needs the tiles of
+AMX and the system does not permit them. Where `main` works on values
 of a heap it is
 
     int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbols, relay_value *result);
@@ -16,11 +17,12 @@ from __future__ import annotations
 from relay.base.target import Target
 from relay.runtime.heap import ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES
 from relay.runtime.manifest import EntrySpec, HeapResult, Manifest
+from relay.runtime.status import NO_TILES
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
-from relay.targets.cpu.support.library import values_text
+from relay.targets.cpu.support.library import tiles_text, values_text
 
 
 def emit_shared_entry(manifest: Manifest, target: Target) -> str:
@@ -28,6 +30,8 @@ def emit_shared_entry(manifest: Manifest, target: Target) -> str:
     module = ModuleText("shared_entry")
     module.functions.append("@relay_constants = external constant i8, align 64")
     module.functions.append(f"@relay_manifest_bytes = constant i64 {len(manifest.to_json().encode())}\n")
+    if target.has("amx-tile"):
+        module.functions.append(tiles_text())
     entry = manifest.entry("main")
     if isinstance(entry.result, HeapResult):
         module.functions.append(values_text())
@@ -66,6 +70,12 @@ def _run_on_heap(entry: EntrySpec, target: Target, module: ModuleText) -> str:
 def _begin(entry: EntrySpec, target: Target, module: ModuleText) -> tuple[FunctionText, str]:
     """The function's text, and how many bytes of workspace the call needs."""
     text = FunctionText(module)
+    if target.has("amx-tile"):
+        refused, permitted = text.label("refused"), text.label("permitted")
+        text.branch(text.impure("call i1 @relay_ask_for_tiles()"), permitted, refused)
+        text.start_block(refused)
+        text.effect(f"ret i32 {NO_TILES}")
+        text.start_block(permitted)
     e = Emitter(text, Machine.of(target, contract=False), "relay_run", emit_value)
     for position, symbol in enumerate(entry.symbols):
         address = text.op_at(0, f"getelementptr i64, ptr %symbols, i64 {position}")

@@ -11,6 +11,7 @@ from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.memory import emit_store
 from relay.targets.cpu.emit.parallel import emit_parallel
 from relay.targets.cpu.emit.tail_mask import padded_shape
+from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.value import emit_value
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
@@ -26,7 +27,7 @@ def emit_statement(e: Emitter, statement: Stmt) -> None:
     e.memo = {}
     match statement:
         case Store():
-            emit_store(e, statement, emit_value(e, statement.value))
+            emit_store(e, statement)
         case Sequence(statements):
             for part in statements:
                 emit_statement(e, part)
@@ -127,7 +128,7 @@ def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
     f.start_block(failed)
     for held in reversed(e.held):
         f.effect(f"call void @relay_free(ptr {held})")
-    f.effect("ret void")
+    emit_return(e)
     f.start_block(go_on)
     f.open_region()
     e.places[buffer] = Place(pointer, f.depth, strides, buffer, item)

@@ -10,7 +10,7 @@ from relay.base.dtypes import DType
 from relay.targets.cpu.emit.arithmetic import emit_binary, emit_compare, emit_unary
 from relay.targets.cpu.emit.context import Emitter, Guard
 from relay.targets.cpu.emit.convert import emit_cast, round_float, wrap_int4
-from relay.targets.cpu.emit.dot import emit_dot4
+from relay.targets.cpu.emit.dot import emit_dot
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
 from relay.targets.cpu.emit.intrinsics import emit_call
 from relay.targets.cpu.emit.memory import emit_load, is_within
@@ -137,8 +137,8 @@ def _binary(e: Emitter, value: Binary, op: BinaryOp, left: Value, right: Value) 
     fused = _contracted(e, value) if e.machine.contract and op in (BinaryOp.ADD, BinaryOp.SUBTRACT) else None
     if fused is not None:
         return fused
-    if op is BinaryOp.ADD and isinstance(right, Call) and right.name == "dot4" and id(right) not in e.memo:
-        return emit_dot4(e, right, emit_value(e, left))
+    if op is BinaryOp.ADD and isinstance(right, Call) and right.name in ("dot4", "dot2") and id(right) not in e.memo:
+        return emit_dot(e, right, emit_value(e, left))
     return emit_binary(e, op, value.dtype, value.lanes, emit_value(e, left), emit_value(e, right))
 
 

@@ -16,6 +16,7 @@ from relay.targets.cpu.schedules.matmul import PRODUCTS, schedule_matmul
 from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.schedules.reduction import schedule_reduction
 from relay.targets.cpu.schedules.rows import schedule_rows
+from relay.targets.cpu.schedules.tiled import goes_by_tiles, schedule_by_tiles
 from relay.targets.cpu.schedules.tiles import packed_weight
 from relay.targets.cpu.schedules.winograd import is_winograd, schedule_winograd
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
@@ -42,6 +43,8 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
         schedule_conv2d(plan, reductions[-1])
     elif len(reductions) > 1 or plan.has_apart_outputs:
         schedule_rows(plan)
+    elif goes_by_tiles(plan):
+        schedule_by_tiles(plan, reductions[0])
     elif reductions[0] in PRODUCTS and _reads_columns(plan, reductions[0]):
         schedule_matmul(plan, reductions[0])
     elif _layout_of_channels(group, groups=False) == "NHWC" or _is_packed_by_groups(plan):

@@ -220,15 +220,15 @@ def is_reduction(stage: Stage) -> bool:
     return isinstance(stage.operation, Compute) and isinstance(stage.operation.body, Reduction)
 
 
-def accumulators_of(plan: Plan, reduction: str) -> tuple[str, str]:
+def accumulators_of(plan: Plan, reduction: str, scope: Scope = Scope.REGISTER) -> tuple[str, str]:
     """`(accumulating stage, storing stage)`: the reduction in registers, and the stage that stores its results.
 
     When formulas follow the reduction the output stage stores; else a copy is made that does.
     """
     stage = plan.steps.state.stage(reduction)
     if plan.is_output(stage):
-        return plan.steps.cache_write(reduction, Scope.REGISTER), reduction
-    plan.steps.set_scope(reduction, Scope.REGISTER)
+        return plan.steps.cache_write(reduction, scope), reduction
+    plan.steps.set_scope(reduction, scope)
     return reduction, plan.output_name
 
 

@@ -7,21 +7,27 @@ load less for each product; narrow ones take more rows, and leave fewer lanes em
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr
+from relay.base.dtypes import DType
 from relay.base.target import Target
 from relay.ir.expr import Op, Var
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.layouts import parse_layout
 from relay.ops.winograd import WinogradAttributes
+from relay.targets.cpu.emit.context import dot_instructions, float_dot_instructions
+from relay.targets.cpu.intrinsics.product_by_tiles import STEP_WORDS
 from relay.targets.cpu.schedules.plan import Plan, even_tile
 from relay.te.tensor import Tensor
-from relay.transform.context import fitting_block
+from relay.transform.context import WordPreferences, fitting_block
 
 CONVOLUTION = (2, 3, 4, 1)
 PRODUCT = (4, 3, 2, 1)
 """Vectors in the width of a tile, by preference."""
 
 _PACKED_DENSE = ("nn.contrib_dense_pack", "nn.contrib_dense_words")
+FEW_ROWS_TO_WIDEN = 8
+"""Rows up to which a product reads bfloat16 weights as they are, although it multiplies in float32."""
 _MOST_ROWS = 14
+_TILE_WIDTHS = (32, 16)  # of AMX
 _WIDEST_WITH_FEW_REGISTERS = 3
 
 
@@ -30,6 +36,30 @@ def tile_widths(target: Target, vectors: tuple[int, ...]) -> tuple[int, ...]:
     lanes = target.register_bits // 32
     few = target.register_count < 32
     return tuple(count * lanes for count in vectors if not few or count <= _WIDEST_WITH_FEW_REGISTERS)
+
+
+def tile_dtypes(target: Target) -> tuple[DType, ...]:
+    """The types of data that a machine multiplies by the tiles of AMX."""
+    if not target.has("amx-tile"):
+        return ()
+    bytes_ = (DType.INT8, DType.UINT8) if target.has("amx-int8") else ()
+    return (*bytes_, DType.BFLOAT16) if target.has("amx-bf16") else bytes_
+
+
+def word_preferences(target: Target) -> WordPreferences | None:
+    """The products that there are instructions for: of bytes, of bfloat16, or none."""
+    lanes = target.register_bits // 32
+    by_tiles = tile_dtypes(target)
+    found = list(by_tiles)
+    if lanes in dot_instructions(target):
+        found += [DType.INT8, DType.UINT8]
+    if lanes in float_dot_instructions(target):
+        found.append(DType.BFLOAT16)
+    if by_tiles:
+        return WordPreferences(tuple(dict.fromkeys(found)), _TILE_WIDTHS, _TILE_WIDTHS, STEP_WORDS)
+    if not found:
+        return None
+    return WordPreferences(tuple(found), tile_widths(target, CONVOLUTION), tile_widths(target, PRODUCT))
 
 
 def tile_width(plan: Plan, columns: IntExpr, vectors: tuple[int, ...]) -> int:

@@ -63,5 +63,10 @@ def values_text() -> str:
     return _read("values.ll")
 
 
+def tiles_text() -> str:
+    """LLVM text of the function that asks the system for the tiles of AMX."""
+    return _read("tiles.ll")
+
+
 def _read(name: str) -> str:
     return resources.files("relay.targets.cpu.support").joinpath(name).read_text(encoding="utf-8")
