@@ -40,13 +40,14 @@ from relay.ops.layout_rule import (
 )
 from relay.ops.layout_transform import layout_transform
 from relay.ops.layouts import parse_layout
-from relay.ops.matmul import DENSE, contrib_dense_pack, matmul
+from relay.ops.matmul import DENSE
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, squeeze
 from relay.ops.transpose import transpose
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
+from relay.transform.matrix_products import columns_innermost, packed_dense
 from relay.transform.rewriting import same_type, with_body
 from relay.transform.row_convolution import (
     ROWS,
@@ -65,7 +66,6 @@ from relay.transform.word_products import WORD_PRODUCTS, conv2d_by_words, dense_
 _CONVOLUTIONS = (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS)
 _RANK = 4
 _ROW_RANK = 3
-_FEW_ROWS = 4
 _OF_FEW_CHANNELS = "HWIO"
 _BATCHED = 3  # axes of a batch of matrices
 
@@ -145,8 +145,8 @@ class Layouts:
             product = (
                 self._by_words(expr, expr.op.operator)
                 or self._packed_conv2d(expr, expr.op.operator)
-                or self._packed_dense(expr)
-                or self._columns_innermost(expr, expr.op.operator)
+                or packed_dense(expr, self.plain, self.preferences.dense_blocks)
+                or columns_innermost(expr, self.plain, self.preferences.dense_blocks)
                 or self._transposed_product(expr)
             )
             if product is not None:
@@ -387,37 +387,6 @@ class Layouts:
         if layout in (attributes.kernel_layout, _OF_FEW_CHANNELS):
             return None
         return self._packed(self.plain(expr.args[0]), self.plain(weight), attributes, layout)
-
-    def _packed_dense(self, expr: Call) -> Expr | None:
-        blocks = self.preferences.dense_blocks
-        if not blocks or not isinstance(expr.op, Op) or expr.op.name != "nn.dense":
-            return None
-        data, weight = expr.args
-        type_ = weight.checked_type
-        if not isinstance(weight, Constant) or not isinstance(type_, TensorType):
-            return None
-        units = type_.shape[0]
-        if not isinstance(units, int):
-            return None
-        packed = layout_transform(self.plain(weight), "OI", f"OI{fitting_block(blocks, units)}o")
-        return contrib_dense_pack(self.plain(data), packed, units, getattr(expr.attrs, "out_dtype", None))
-
-    def _columns_innermost(self, expr: Call, record: OperatorRecord) -> Expr | None:
-        """A product whose second matrix is transposed beforehand, so that its columns are the lanes; None where that is
-        not wanted, as for a few rows: those are sums along the matrix as it is."""
-        type_ = expr.checked_type
-        transposed = record.name == "nn.dense" or getattr(expr.attrs, "transpose_b", False)
-        if not self.preferences.dense_blocks or not transposed or not isinstance(type_, TensorType):
-            return None
-        rows = type_.shape[:-1] if record.name == "nn.dense" else type_.shape[-2:-1]
-        if not rows or (isinstance(rows[-1], int) and all(e == 1 for e in rows[:-1]) and rows[-1] <= _FEW_ROWS):
-            return None
-        data, matrix = map(self.plain, expr.args)
-        out_dtype = getattr(expr.attrs, "out_dtype", None)
-        if record.name == "nn.dense":
-            return matmul(data, transpose(matrix, (1, 0)), None, out_dtype)
-        flipped = transpose(matrix, (0, 2, 1) if _rank(expr.args[1]) == _BATCHED else (1, 0))
-        return call(record, (data, flipped), _changed(expr.attrs, transpose_b=False))
 
 
 def _rank(expr: Expr) -> int | None:
