@@ -43,6 +43,7 @@ from relay.tir.expr import Value
 TAPS = 3
 """of the kernels, along both axes."""
 _SPACE = ("H", "W")
+_KERNELS_AT_A_TIME = 8192
 
 Transform: TypeAlias = Callable[..., tuple[Any, ...]]
 """Formulas of numbers or arrays, in which what several results share is computed once."""
@@ -143,11 +144,18 @@ def _weight_rule(run: RelationRun, attributes: WinogradWeightAttributes) -> Type
 
 
 def _weight_meaning(attributes: WinogradWeightAttributes, weight: Array) -> Array:
-    """In float64, rounded once: constants are transformed here."""
+    """In float64, rounded once: constants are transformed here, as many at a time as stay in cache."""
     minimal = MINIMAL[attributes.tile_size]
+    outputs, inputs, *_ = weight.shape
+    along_an_axis = np.array(minimal.kernel(*np.eye(TAPS)))
+    transform = np.kron(along_an_axis, along_an_axis)
+    kernels = weight.reshape(outputs * inputs, TAPS * TAPS)
+    points = np.empty((minimal.points**2, outputs * inputs), weight.dtype)
     with np.errstate(all="ignore"):
-        points = _along(minimal.kernel, _along(minimal.kernel, weight.astype(np.float64), 2), 3)
-        return points.transpose(2, 3, 0, 1).astype(weight.dtype)
+        for start in range(0, outputs * inputs, _KERNELS_AT_A_TIME):
+            part = slice(start, start + _KERNELS_AT_A_TIME)
+            points[:, part] = transform @ kernels[part].T.astype(np.float64)
+    return points.reshape(minimal.points, minimal.points, outputs, inputs)
 
 
 def _weight_compute(
