@@ -43,6 +43,19 @@ def test_product_of_two_unknown_matrices(m: int, k: int, n: int, target: str) ->
     check(lambda a, b: relay.nn.relu(relay.nn.matmul(a, b)), values(m, k, special=1e-3), values(k, n), target=target)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("shape", "n"), [((97, 96), 130), ((2, 301, 64), 50), ((1, 350, 93), 64), ((96, 101), 48)])
+def test_product_in_parts_of_its_depth(shape: tuple[int, ...], n: int, threads: int) -> None:
+    """Blocks of rows and of panels, cut unevenly; 101 is prime, and stays whole."""
+    weight, bias = relay.const(values(n, shape[-1], special=0.0)), relay.const(values(n))
+    check(
+        lambda x, y: relay.nn.relu(relay.nn.dense(x, weight) + bias) + y,
+        values(*shape, special=1e-4),
+        values(*shape[:-1], n),
+        target=f"llvm -num-threads={threads} -l2-bytes=65536",
+    )
+
+
 @pytest.mark.parametrize("shape", [(3, 40, 33, 70), (2, 33, 17, 129)])
 def test_products_of_a_batch(shape: tuple[int, int, int, int]) -> None:
     b, m, k, n = shape
