@@ -102,3 +102,20 @@ def test_pooling_reads_every_second_element(width: int, target: str) -> None:
 @pytest.mark.parametrize("shape", [(16, 16), (17, 33), (64, 70), (128, 64), (31, 256)])
 def test_transpose(shape: tuple[int, int], target: str) -> None:
     check(relay.transpose, values(*shape), target=target, bits=True)
+
+
+@pytest.mark.parametrize("target", ["llvm -num-threads=2 -l2-bytes=65536", "llvm -num-threads=1 -l2-bytes=16384"])
+@pytest.mark.parametrize(
+    ("channels", "rows", "columns", "window", "stride"), [(16, 28, 28, 3, 2), (35, 31, 23, 3, 1), (35, 31, 23, 5, 2)]
+)
+def test_depthwise_convolution_of_channels_in_front(
+    channels: int, rows: int, columns: int, window: int, stride: int, target: str
+) -> None:
+    """Blocks of rows are turned, and convolved while they are in the cache."""
+    weight = relay.const(values(channels, 1, window, window, special=0.0))
+    padding = (window // 2, window // 2)
+    check(
+        lambda x: relay.nn.relu(relay.nn.conv2d(x, weight, strides=(stride, stride), padding=padding, groups=channels)),
+        values(1, channels, rows, columns),
+        target=target,
+    )

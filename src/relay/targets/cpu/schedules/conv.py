@@ -66,7 +66,7 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     acc, store = accumulators_of(plan, reduction)
     batch, rows, columns, channels = loops_as_read(plan, store, acc)
     turned = s.state.stage(store).loops[-1].name != channels
-    shape = _shape(plan, acc)
+    shape = convolution_shape(plan, acc)
     block = tile_width(plan, shape.channels, CONVOLUTION)
     pixels = most_rows(plan, block)
     copies = _spread(plan, acc, pixels, copies)
@@ -76,7 +76,7 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
     is_row = shape.rows == 1
     lines, step = (_columns_as_rows(plan, acc, shape), width) if is_row else (shape, height)
-    block_rows = _rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, len(copies)))
+    block_rows = rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, len(copies)))
     row_block = None
     if block_rows is not None and not is_row:
         row_block, rows = plan.tile(store, rows, block_rows)
@@ -146,7 +146,8 @@ def _sum_in_parts(plan: Plan, store: str, sums: str, panel: str, height: int, wi
     plan.vectorize_columns(sums, channels, plan.vector_lanes)
 
 
-def _shape(plan: Plan, acc: str) -> Shape:
+def convolution_shape(plan: Plan, acc: str) -> Shape:
+    """What a convolution over NHWC data reads and makes, by the stage that sums."""
     operation = plan.steps.state.stage(acc).operation
     assert isinstance(operation, Compute)
     _, rows, columns, channels = (axis.extent for axis in operation.axes)
@@ -226,7 +227,7 @@ def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> i
     return even_tile(rows, max(1, pixels // width))
 
 
-def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: int) -> int | None:
+def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: int) -> int | None:
     """Rows of the result in a block, a multiple of `height`: as many as keep what they read (`times` over, where that
     is copied) in half of the second-level cache, and what they write too where weights leave room for it. None where
     blocks are not known, not needed, or give threads uneven parts."""
