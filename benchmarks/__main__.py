@@ -21,6 +21,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from rich.console import Console
@@ -45,35 +46,40 @@ def main(words: Sequence[str]) -> None:
     options = _options(words)
     for name in options.suite or SUITES:
         path = Path(options.output) if options.output else RESULTS / f"{name}.json"
-        found, complete = _collect(importlib.import_module(f"benchmarks.{name}").measure(options))
-        _keep(name, found, path if complete else path.with_suffix(".partial.json"), options.no_save)
-        if not complete:
+        suite = importlib.import_module(f"benchmarks.{name}")
+        found, stopped_by = _collect(suite.measure(options))
+        _keep(suite, found, path.with_suffix(".partial.json") if stopped_by else path, options.no_save)
+        if isinstance(stopped_by, Exception):
+            raise stopped_by
+        if stopped_by:
             return
 
 
-def _collect(records: Iterable[Any]) -> tuple[list[Any], bool]:
-    """What there is until the end, or until someone presses Ctrl-C; and which it was."""
+def _collect(records: Iterable[Any]) -> tuple[list[Any], KeyboardInterrupt | Exception | None]:
+    """What there is until the end, or until someone presses Ctrl-C or something breaks; and what that was."""
     found: list[Any] = []
     try:
         for each in records:
             found.append(each)  # what came before an interruption stays
-    except KeyboardInterrupt:
-        return found, False
-    return found, True
+    except (KeyboardInterrupt, Exception) as error:
+        return found, error
+    return found, None
 
 
-def _keep(name: str, found: list[Any], path: Path, no_save: bool) -> None:
-    if name == "ablation":  # it shows and plots by itself
-        text = json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n"
-    else:
-        _show(found)
-        text = to_json(machine(), found)
+def _keep(suite: ModuleType, found: list[Any], path: Path, no_save: bool) -> None:
+    """Show what was found, and keep it beside its plot. The ablation has rows, a table and a page of its own."""
+    is_ablation = suite.__name__ == "benchmarks.ablation"
+    (suite.show if is_ablation else _show)(found)
     if no_save:
         return
     path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
-    if name != "ablation" and (groups := bars_of(found)):
-        plot_bars(groups, path.with_suffix(".png"), name)
+    if is_ablation:
+        path.write_text(json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n")
+        suite.draw(found, path)
+    else:
+        path.write_text(to_json(machine(), found))
+        if groups := bars_of(found):
+            plot_bars(groups, path.with_suffix(".png"), suite.__name__.rpartition(".")[2])
     print(f"kept in {path}")
 
 

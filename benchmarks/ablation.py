@@ -42,7 +42,8 @@ OWN = "own program"
 """The column of programs that need the pass."""
 Choice: TypeAlias = tuple[str, tuple[int, tuple[str, ...]]]
 """The name of a variant: its level, and the passes that are off."""
-PLACE = Path(__file__).parent / "results"
+Row: TypeAlias = dict[str, Any]
+"""Of the table: a model as one variant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +67,31 @@ class Variant:
     workspace_bytes: int | None  # None where the heap of a call holds the values
 
 
-def measure(options: argparse.Namespace) -> list[dict[str, object]]:
-    """One row a model and variant, with a table, a plot and a page in `benchmarks/results`."""
+def measure(options: argparse.Namespace) -> Iterator[Row]:
+    """One row a model and variant."""
     relay.set_num_threads(2)
-    rows: list[dict[str, object]] = []
     for name, make in SUBJECTS.items():
         if not options.only or name in options.only:
-            rows += _rows(name, make(), options.seconds, tuple(_choices()))
+            yield from _rows(name, make(), options.seconds, tuple(_choices()))
     if not options.only or OWN in options.only:
         for name, witness in WITNESSES.items():
             choices = ((USUAL, (3, ())), (f"no {name}", (3, (name,))))
-            rows += list(_rows(OWN, _witnessed(witness), options.seconds / 2, choices))[1:]
+            yield from list(_rows(OWN, _witnessed(witness), options.seconds / 2, choices))[1:]
+
+
+def show(rows: Sequence[Row]) -> None:
+    """The table, in the terminal."""
     Console(width=150).print(_table(rows))
-    if not options.no_save:
-        _plot(rows, PLACE / "ablation.png")
-        (PLACE / "ablation.html").write_text(_page(rows))
-    return rows
 
 
-def _rows(model: str, subject: Subject, seconds: float, choices: Sequence[Choice]) -> Iterator[dict[str, object]]:
+def draw(rows: Sequence[Row], kept: Path) -> None:
+    """The plot and the page, beside the file in which the rows are kept."""
+    plot = kept.with_suffix(".png")
+    _plot(rows, plot)
+    kept.with_suffix(".html").write_text(_page(rows, plot.name))
+
+
+def _rows(model: str, subject: Subject, seconds: float, choices: Sequence[Choice]) -> Iterator[Row]:
     variants = [_variant(name, subject, *how) for name, how in track(choices, f"compiling {model}", transient=True)]
     usual = next(each for each in variants if each.name == USUAL)
     distinct = [each for each in variants if each is usual or each.code != usual.code]
@@ -92,7 +99,7 @@ def _rows(model: str, subject: Subject, seconds: float, choices: Sequence[Choice
     for variant in distinct:
         for one, other in zip(_leaves(variant.executable(*subject.arguments)), expected, strict=True):
             if not np.allclose(one, other, rtol=1e-2, atol=1e-3 * max(1.0, float(np.abs(other).max()))):
-                raise SystemExit(f"{model}: {variant.name} and {variants[0].name} disagree")
+                raise RuntimeError(f"{model}: {variant.name} and {variants[0].name} disagree")
     calls = {each.name: lambda each=each: each.executable(*subject.arguments) for each in distinct}
     timings: dict[str, Timing] = interleaved(calls, seconds * len(distinct), pause_s=REST_S)
     for variant in variants:
@@ -188,15 +195,15 @@ def _cell(row: Mapping[str, Any]) -> str:
     return "=" if row["same_code"] else f"{row['times_as_long']:.2f}"
 
 
-def _by_variant(rows: list[dict[str, Any]]) -> tuple[list[str], dict[str, dict[str, dict[str, Any]]]]:
+def _by_variant(rows: Sequence[Row]) -> tuple[list[str], dict[str, dict[str, Row]]]:
     models = list(dict.fromkeys(str(row["model"]) for row in rows))
-    table: dict[str, dict[str, dict[str, Any]]] = {}
+    table: dict[str, dict[str, Row]] = {}
     for row in rows:
         table.setdefault(str(row["variant"]), {})[str(row["model"])] = row
     return models, table
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _table(rows: Sequence[Row]) -> Table:
     """Of each model: how many times as long as at -O3, kernels, MB of workspace, seconds of compiling."""
     models, by_variant = _by_variant(rows)
     table = Table("", *(f"{model}\n× · kernels · MB · s" for model in models))
@@ -212,7 +219,7 @@ def _figures(row: Mapping[str, Any] | None) -> str:
     return f"{_cell(row)} · {row['kernels']} · {space} · {row['compile_s']:.2f}"
 
 
-def _plot(rows: list[dict[str, Any]], path: Path) -> None:
+def _plot(rows: Sequence[Row], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
@@ -232,7 +239,7 @@ def _plot(rows: list[dict[str, Any]], path: Path) -> None:
     plt.close(figure)
 
 
-def _page(rows: list[dict[str, Any]]) -> str:
+def _page(rows: Sequence[Row], plot: str) -> str:
     models, by_variant = _by_variant(rows)
     head = "".join(f"<th>{escape(model)}</th>" for model in models)
     body = "".join(
@@ -248,6 +255,6 @@ tr:nth-child(even) {{ background: #f4f4f4 }}
 <h1>What each pass is worth</h1>
 <p>Times as long as at {USUAL} · kernels · MB of workspace (– where values live on a heap) · seconds of compiling.
 An = stands where the same code comes out.</p>
-<img src="ablation.png" alt="the times as bars">
+<img src="{plot}" alt="the times as bars">
 <table><tr><th></th>{head}</tr>{body}</table>
 """

@@ -12,7 +12,8 @@ from benchmarks.figures import RELAY, Failure, Quantity, Record
 from benchmarks.network_programs import NETWORKS, SMALL
 from benchmarks.workloads import Workload, told
 from relay.driver.build import compile_stages
-from relay.lower.program import ProgramFunction
+from relay.runtime.arena_map import arena_map
+from relay.runtime.manifest import HeapResult
 
 
 def measure(options: argparse.Namespace) -> Iterator[Record]:
@@ -28,14 +29,15 @@ def measure(options: argparse.Namespace) -> Iterator[Record]:
 
 def _planned(name: str, workload: Workload) -> list[Record]:
     module, params = relay.frontend.from_onnx(workload.model)
-    program = compile_stages(module, params=params, opt_level=3).program
-    function = program.function("main")
-    if not isinstance(function, ProgramFunction) or not isinstance(function.workspace_bytes, int):
-        return [Failure(name, 1, RELAY, "its values live on a heap: there is no plan")]
-    planned, least = function.workspace_bytes, function.largest_live_bytes
+    stages = compile_stages(module, params=params, opt_level=3)
+    entry = stages.manifest.entry("main")
+    if isinstance(entry.result, HeapResult) or entry.symbols:
+        return [Failure(name, 1, RELAY, "its values live on a heap, or their sizes are not known: there is no plan")]
+    arena = arena_map(entry, {})
+    planned, least = arena.planned_bytes, arena.lower_bound_bytes
     return [
         Quantity(name, "workspace", RELAY, planned / 1e6, "MB"),
         Quantity(name, "largest live set", RELAY, least / 1e6, "MB"),
         Quantity(name, "workspace ÷ largest live set", RELAY, planned / least if least else 1.0, ""),
-        Quantity(name, "constants", RELAY, program.constant_bytes / 1e6, "MB"),
+        Quantity(name, "constants", RELAY, stages.program.constant_bytes / 1e6, "MB"),
     ]

@@ -30,6 +30,10 @@ from relay.ops.resize import upsampling
 from relay.ops.shape import batch_flatten
 from relay.ops.softmax import log_softmax, softmax
 from relay.ops.space_depth import depth_to_space, space_to_depth
+from relay.ops.winograd import (
+    contrib_conv2d_winograd_weight_transform,
+    contrib_conv2d_winograd_without_weight_transform,
+)
 from relay.ops.words import contrib_conv2d_words, contrib_dense_words, contrib_pack_words
 
 __all__ = [
@@ -42,6 +46,8 @@ __all__ = [
     "batch_matmul",
     "batch_norm",
     "bias_add",
+    "contrib_conv2d_winograd_weight_transform",
+    "contrib_conv2d_winograd_without_weight_transform",
     "contrib_conv2d_words",
     "contrib_dense_pack",
     "contrib_dense_words",

@@ -24,6 +24,11 @@ def test_import_relay_loads_nothing_yet():
     assert len(done.stdout.split()) <= 5
 
 
+def test_compiling_loads_nothing_that_only_terminals_need():
+    code = "import sys, relay; relay.build, relay.compile_model, relay.frontend; sys.exit('rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 @pytest.mark.parametrize(
     "name", ["nn", "op", "image", "frontend", "testing", "transform", "analysis", "te", "tir", "ir"]
 )

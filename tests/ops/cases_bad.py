@@ -31,7 +31,10 @@ from relay.ops.space_depth import SubPixelAttributes
 from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
 from relay.ops.transpose import ReverseAttributes, TransposeAttributes
 from relay.ops.unique import UniqueAttributes
+from relay.ops.winograd import WinogradAttributes, WinogradWeightAttributes
 from tests.ops.case import BadCase
+
+WINOGRAD = "nn.contrib_conv2d_winograd_without_weight_transform"
 
 n = Symbol("n")
 
@@ -84,6 +87,15 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
             (u8(1, 8, 8, 4), i(1, 3, 3, 1, 4)),
             Conv2DAttributes(padding=(1, 1, 1, 1), channels=4, data_layout="NHWC", kernel_layout="OHWI4o"),
         ),
+        BadCase("nn.contrib_conv2d_winograd_weight_transform", (t(8, 3, 3, 3),), WinogradWeightAttributes(3)),
+        BadCase("nn.contrib_conv2d_winograd_weight_transform", (t(8, 3, 5, 5),), WinogradWeightAttributes(4)),
+        BadCase("nn.contrib_conv2d_winograd_weight_transform", (i(8, 3, 3, 3),), WinogradWeightAttributes(4)),
+        BadCase(WINOGRAD, (t(1, 8, 8, 3), t(4, 4, 8, 3)), WinogradAttributes(4)),
+        BadCase(WINOGRAD, (t(1, 8, 8, 3), t(6, 6, 8, 4)), WinogradAttributes(4)),
+        BadCase(WINOGRAD, (t(1, 2, 8, 3), t(6, 6, 8, 3)), WinogradAttributes(4)),
+        BadCase(WINOGRAD, (t(1, 8, 8, 3), t(2, 6, 6, 3, 4)), WinogradAttributes(4, kernel_layout="OHWI4o")),
+        BadCase(WINOGRAD, (t(1, 8, 8, 3), t(6, 6, 8, 3)), WinogradAttributes(4, kernel_layout="HWCO")),
+        BadCase(WINOGRAD, (t(1, 8, 8, 3), i(6, 6, 8, 3)), WinogradAttributes(4)),
         BadCase("nn.matmul", (t(3, 4), t(5, 4)), MatmulAttributes()),
         BadCase("nn.matmul", (t(2, 3, 4), t(3, 5)), MatmulAttributes(transpose_a=True)),
         BadCase("nn.attention", (t(2, 3, 4), t(2, 5, 6), t(2, 5, 4), t()), AttentionAttributes()),

@@ -16,6 +16,7 @@ from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
+from relay.ops.winograd import MINIMAL, WinogradAttributes, WinogradWeightAttributes
 from tests.ops.case import NARROW, SUMMED, Case, bools, floats, integers
 
 
@@ -164,6 +165,41 @@ def _bytes() -> list[Case]:
     ]  # fmt: skip
 
 
+def _minimal() -> list[Case]:
+    """Convolutions of 3×3 with kernels transformed by matrices written out here (Lavin and Gray 2015, section 4.1)."""
+    weight = floats(5, 3, 3, 3, seed=1)
+    found: list[Case] = []
+    for tile, rows in _KERNEL_TRANSFORMS.items():
+        matrix = np.array(rows)
+        points = np.einsum("pr,oirs,qs->pqoi", matrix, weight.astype(np.float64), matrix).astype(np.float32)
+        blocked = relayout(points, parse_layout("HWOI"), parse_layout("OHWI4o"))
+        attributes = WinogradAttributes(tile, (1, 1, 1, 1))
+        in_blocks = WinogradAttributes(tile, (0, 1, 2, 0), 5, "OHWI4o")
+
+        def convolved(x: Any, _: Any, padding: tuple[int, ...] = (1, 1, 1, 1)) -> Any:
+            top, left, bottom, right = padding
+            padded = functional.pad(x.double().permute(0, 3, 1, 2), (left, right, top, bottom))
+            return functional.conv2d(padded, torch.tensor(weight).double()).permute(0, 2, 3, 1).float()
+
+        found += [
+            Case("nn.contrib_conv2d_winograd_weight_transform", (weight,), WinogradWeightAttributes(tile),
+                 lambda _, points=points: torch.tensor(points), SUMMED, f"F({tile}, 3)"),
+            Case("nn.contrib_conv2d_winograd_without_weight_transform", (floats(2, 7, 9, 3), points), attributes,
+                 convolved, SUMMED, f"F({tile}, 3)"),
+            Case("nn.contrib_conv2d_winograd_without_weight_transform", (floats(1, 4, 5, 3), blocked), in_blocks,
+                 lambda x, w: convolved(x, w, (0, 1, 2, 0)), SUMMED, f"F({tile}, 3) of a kernel in blocks"),
+        ]  # fmt: skip
+    assert set(_KERNEL_TRANSFORMS) == set(MINIMAL)
+    return found
+
+
+_KERNEL_TRANSFORMS = {
+    2: [[1, 0, 0], [1 / 2, 1 / 2, 1 / 2], [1 / 2, -1 / 2, 1 / 2], [0, 0, 1]],
+    4: [[1 / 4, 0, 0], [-1 / 6, -1 / 6, -1 / 6], [-1 / 6, 1 / 6, -1 / 6], [1 / 24, 1 / 12, 1 / 6],
+        [1 / 24, -1 / 12, 1 / 6], [0, 0, 1]],
+}  # fmt: skip
+
+
 def _words_of(weight: Any) -> Any:
     return np.ascontiguousarray(weight).view("<i4")
 
@@ -200,5 +236,5 @@ def _transposed_convolutions() -> list[Case]:
 
 
 CASES: tuple[Case, ...] = (
-    *_products(), *_attentions(), *_convolutions(), *_bytes(), *_transposed_convolutions(),
+    *_products(), *_attentions(), *_convolutions(), *_bytes(), *_minimal(), *_transposed_convolutions(),
 )  # fmt: skip

@@ -23,6 +23,8 @@ NEEDS_CONSTANTS = {
     "nn.contrib_dense_pack": "wrong-shape",  # the block is part of the weight's layout
     "nn.contrib_dense_words": "wrong-shape",
     "nn.contrib_conv2d_words": "wrong-shape",
+    "nn.contrib_conv2d_winograd_weight_transform": "extents-differ",  # kernels are of 3×3
+    "nn.contrib_conv2d_winograd_without_weight_transform": "axes-differ",
     "gather_nd": "wrong-attribute",  # how many places an index has decides the rank of the result
     **{f"dyn.{name}": "unknown-rank" for name in ("full", "zeros", "ones", "reshape", "broadcast_to", "strided_slice")},
 }

@@ -48,6 +48,25 @@ def test_what_is_run_in_part_is_not_kept_among_the_results(tmp_path, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("suite", ["memory", "ablation"])
+def test_what_was_found_before_something_breaks_is_kept(suite, tmp_path, monkeypatch, capsys):
+    row = {
+        "model": "one", "variant": "-O3", "same_code": False, "ms": 1.0, "min_ms": 1.0, "times_as_long": 1.0,
+        "quartiles": [1.0, 1.0], "kernels": 1, "workspace_bytes": 0, "compile_s": 0.1,
+    }  # fmt: skip
+
+    def measure(options):
+        yield row if suite == "ablation" else QUANTITY
+        raise ArithmeticError("the second row breaks")
+
+    monkeypatch.setattr(f"benchmarks.{suite}.measure", measure)
+    with pytest.raises(ArithmeticError, match="the second row breaks"):
+        main([suite, "--output", str(tmp_path / "kept.json")])
+    kept = json.loads((tmp_path / "kept.partial.json").read_text())
+    assert len(kept["figures"]) == 1
+    assert not (tmp_path / "kept.json").exists()
+
+
 def test_who_fails_or_gives_something_else_is_recorded(monkeypatch, capsys):
     def refuses(*_):
         raise NotImplementedError("no such operator\nat length")

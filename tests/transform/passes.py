@@ -16,7 +16,8 @@ from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch
 from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d
 from relay.transform.combine_parallel_dense import combine_parallel_dense
 from relay.transform.constant_arguments import constant_arguments
-from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.context import ConvolutionExtents, LayoutPreferences, PassContext
+from relay.transform.conv2d_to_winograd import conv2d_to_winograd
 from relay.transform.convert_layout import convert_layout
 from relay.transform.dead_code_elimination import dead_code_elimination
 from relay.transform.defunctionalize import defunctionalize
@@ -86,6 +87,7 @@ PASSES: dict[str, AnyPass] = {
     "combine_parallel_dense": combine_parallel_dense(min_num_branches=2, to_batch=False),
     "combine_parallel_dense_to_batch": combine_parallel_dense(min_num_branches=2),
     "constant_arguments": constant_arguments,
+    "conv2d_to_winograd": conv2d_to_winograd,
     "convert_layout": convert_layout({"nn.conv2d": ("NCHW", "default")}),
     "dead_code_elimination": dead_code_elimination,
     "defunctionalization": defunctionalize,
@@ -125,7 +127,14 @@ PASSES: dict[str, AnyPass] = {
     "to_graph_normal_form": graph_normal_form,
     "to_mixed_precision": to_mixed_precision("bfloat16"),
 }
-CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", (16,), (16,)))
+
+
+def tile_of(convolution: ConvolutionExtents) -> int:
+    """Tiles of 4 where they fill an image, of 2 in smaller ones, none in the smallest."""
+    return 4 if convolution.rows >= 4 else convolution.rows // 2 * 2
+
+
+CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", (16,), (16,), winograd_tile=tile_of))
 CHANGES_TYPES = {"to_mixed_precision"}
 """What computes with narrower numbers than the program says."""
 

@@ -20,7 +20,7 @@ from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ops.record import FusionKind, OperatorRecord
-from relay.testing import resnet, transformer
+from relay.testing import mobilenet, resnet, transformer
 from relay.testing.programs.recurrent_cells import lstm
 from relay.transform import FuseOps, FusionLimits, PassContext, Validation
 
@@ -37,6 +37,7 @@ def _lstm() -> tuple[IRModule, dict[str, Any]]:
 
 NETWORKS: dict[str, Callable[[], tuple[IRModule, Any]]] = {
     "resnet50": lambda: resnet.get_workload(num_layers=50),
+    "mobilenet_v2": lambda: mobilenet.get_workload(version=2),
     "encoder": _encoder,
     "lstm": _lstm,
 }

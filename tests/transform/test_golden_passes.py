@@ -28,6 +28,7 @@ NEEDS_CONSTANTS = {
     "combine_parallel_conv2d",
     "combine_parallel_dense",
     "combine_parallel_dense_to_batch",
+    "conv2d_to_winograd",
     "fold_scale_axis",
     "forward_fold_scale_axis",
     "to_mixed_precision",

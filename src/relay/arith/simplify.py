@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import gcd
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from relay.arith.bounds import NON_NEGATIVE, Interval, Ranges, bounds_of
@@ -34,26 +33,18 @@ from relay.arith.expr import (
     substitute,
 )
 from relay.arith.inequality import is_non_negative, non_negative_forms
+from relay.arith.left_sides import MATCHERS, REST
 from relay.arith.rules import (
     DIVISION,
     MAXIMUM,
     MINIMUM,
     MODULO,
     SUM,
-    C,
-    D,
-    N,
-    Q,
     Rule,
-    Shape,
-    X,
-    Y,
-    Z,
 )
 from relay.base.diagnostics import CompilerBug
 
 _STEP_LIMIT = 64
-Binding = dict[Symbol, IntExpr]
 
 
 def simplify(expr: IntExpr, ranges: Ranges, facts: Sequence[Comparison] = ()) -> IntExpr:
@@ -168,16 +159,12 @@ class Assumptions:
 
     def _apply_rules(self, expr: Node) -> tuple[Rule, IntExpr] | None:
         for rule in _RULES_BY_TYPE.get(type(expr), ()):
-            for binding in _MATCHERS[rule.shape](expr, self):
+            for binding in MATCHERS[rule.shape](expr, self.bounds):
                 if all(self.certain(condition.substitute(binding)) for condition in rule.when):
                     rewritten = substitute(rule.right, binding)
-                    rest = binding.get(_REST)
+                    rest = binding.get(REST)
                     return rule, rewritten if rest is None else add(rewritten, rest)
         return None
-
-
-_REST = Symbol("rest")
-"""Bound by matchers of sums: what else is in the sum."""
 
 
 def _narrow(ranges: dict[Symbol, Interval], form: IntExpr) -> None:
@@ -249,154 +236,6 @@ _REBUILD: Mapping[type[Node], Callable[..., IntExpr]] = {
     Max: _rebuild_pair(maximum),
 }
 
-# --- finding the left sides of rules ----------------------------------------------------------------------------------
-
-
-def _match_quotient(expr: FloorDiv | FloorMod, known: Assumptions) -> Iterator[Binding]:
-    if isinstance(expr.right, int) and expr.right > 0:
-        low, _ = known.bounds(expr.left)
-        if low is not None:
-            yield {X: expr.left, C: expr.right, Q: low // expr.right}
-
-
-def _match_factor(expr: FloorDiv | FloorMod, known: Assumptions) -> Iterator[Binding]:
-    if not isinstance(expr.right, int) or expr.right <= 0:
-        return
-    constant, terms = linear_parts(expr.left)
-    factors = sorted({gcd(coefficient, expr.right) for _, coefficient in terms} - {1}, reverse=True)
-    for factor in factors:
-        multiples = linear_sum(0, [(term, k // factor) for term, k in terms if k % factor == 0])
-        rest = linear_sum(constant, [(term, k) for term, k in terms if k % factor])
-        low, _ = known.bounds(rest)
-        if low is not None:
-            yield {X: multiples, Y: rest, C: factor, D: expr.right // factor, Q: low // factor}
-
-
-def _match_inner_modulo(expr: FloorMod, _: Assumptions) -> Iterator[Binding]:
-    divisor = expr.right
-    if not isinstance(divisor, int) or divisor <= 0:
-        return
-    constant, terms = linear_parts(expr.left)
-    for position, (term, coefficient) in enumerate(terms):
-        match term:
-            case FloorMod(inner, int(modulus)) if modulus > 0 and modulus % divisor == 0:
-                rest = linear_sum(constant, (*terms[:position], *terms[position + 1 :]))
-                yield {X: inner, C: divisor, D: modulus // divisor, Z: coefficient, Y: rest}
-            case _:
-                pass
-
-
-def _match_symbolic_multiple(expr: FloorDiv | FloorMod, _: Assumptions) -> Iterator[Binding]:
-    """Terms with the divisor, a node, as a factor; a divisor is never 0."""
-    if isinstance(expr.right, (int, Sum)):
-        return
-    constant, terms = linear_parts(expr.left)
-    multiples: list[tuple[IntExpr, int]] = []
-    rest: list[tuple[Node, int]] = []
-    for term, coefficient in terms:
-        quotient = _without_factor(term, expr.right)
-        if quotient is None:
-            rest.append((term, coefficient))
-        else:
-            multiples.append((quotient, coefficient))
-    if multiples:
-        total: IntExpr = 0
-        for quotient, coefficient in multiples:
-            total = add(total, multiply(quotient, coefficient))
-        yield {X: total, Y: linear_sum(constant, rest), N: expr.right}
-
-
-def _without_factor(term: Node, divisor: Node) -> IntExpr | None:
-    """`term / divisor` if `divisor` is among the factors of `term`."""
-    factors = list(term.factors) if isinstance(term, Product) else [term]
-    for factor in divisor.factors if isinstance(divisor, Product) else (divisor,):
-        if factor not in factors:
-            return None
-        factors.remove(factor)
-    result: IntExpr = 1
-    for factor in factors:
-        result = multiply(result, factor)
-    return result
-
-
-def _match_symbolic_divisor(expr: FloorDiv | FloorMod, _: Assumptions) -> Iterator[Binding]:
-    if not isinstance(expr.right, int):
-        yield {X: expr.left, N: expr.right}
-
-
-def _match_quotient_and_rest(expr: Sum, _: Assumptions) -> Iterator[Binding]:
-    for term, coefficient in expr.terms:
-        for modulo, others in _modulo_factors(term):
-            scale = multiply(others, coefficient)
-            quotient = multiply(multiply(floor_divide(modulo.left, modulo.right), modulo.right), scale)
-            rest = _less(expr, quotient, (term, coefficient))
-            if rest is not None:
-                yield {X: modulo.left, N: modulo.right, Z: scale, _REST: rest}
-
-
-def _modulo_factors(term: Node) -> Iterator[tuple[FloorMod, IntExpr]]:
-    """Each modulo among the factors of a term, with the product of the others."""
-    if isinstance(term, FloorMod):
-        yield term, 1
-    elif isinstance(term, Product):
-        for factor in term.factors:
-            if isinstance(factor, FloorMod):
-                others = _without_factor(term, factor)
-                if others is not None:
-                    yield factor, others
-
-
-def _less(expr: Sum, part: IntExpr, also: tuple[Node, int]) -> IntExpr | None:
-    """`expr` without the terms of `part` and the term `also`, if it has them all with these coefficients."""
-    remaining = dict(expr.terms)
-    constant, terms = linear_parts(part)
-    if constant:
-        return None
-    for term, coefficient in (*terms, also):
-        if remaining.pop(term, None) != coefficient:
-            return None
-    return linear_sum(expr.constant, remaining.items())
-
-
-def _match_digit_and_rest(expr: Sum, _: Assumptions) -> Iterator[Binding]:
-    for term, coefficient in expr.terms:
-        match term:
-            case FloorDiv(FloorMod(value, int(modulus)), int(divisor)) if divisor > 0 and modulus % divisor == 0:
-                scale = coefficient // divisor
-                rest = _less(expr, multiply(floor_modulo(value, divisor), scale), (term, scale * divisor))
-                if rest is not None:
-                    yield {X: value, C: divisor, D: modulus // divisor, Z: scale, _REST: rest}
-            case _:
-                pass
-
-
-def _match_value_and_quotient(expr: Sum, _: Assumptions) -> Iterator[Binding]:
-    for term, coefficient in expr.terms:
-        match term:
-            case FloorDiv(left, int(divisor)) if divisor > 0 and coefficient % divisor == 0:
-                scale = -coefficient // divisor
-                rest = _less(expr, multiply(left, scale), (term, coefficient))
-                if rest is not None:
-                    yield {X: left, C: divisor, Z: scale, _REST: rest}
-            case _:
-                pass
-
-
-def _match_pair(expr: Min | Max, _: Assumptions) -> Iterator[Binding]:
-    yield {X: expr.left, Y: expr.right}
-
-
-_MATCHERS: Mapping[Shape, Callable[..., Iterator[Binding]]] = {
-    Shape.QUOTIENT: _match_quotient,
-    Shape.FACTOR: _match_factor,
-    Shape.INNER_MODULO: _match_inner_modulo,
-    Shape.SYMBOLIC_MULTIPLE: _match_symbolic_multiple,
-    Shape.SYMBOLIC_DIVISOR: _match_symbolic_divisor,
-    Shape.QUOTIENT_AND_REST: _match_quotient_and_rest,
-    Shape.DIGIT_AND_REST: _match_digit_and_rest,
-    Shape.VALUE_AND_QUOTIENT: _match_value_and_quotient,
-    Shape.PAIR: _match_pair,
-}
 _RULES_BY_TYPE: Mapping[type[Node], tuple[Rule, ...]] = {
     FloorDiv: DIVISION,
     FloorMod: MODULO,

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from relay.base.diagnostics import RelayError
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
-from relay.cli.models import add_model_options, compile_model
+from relay.cli.models import add_model_options, compile_model, with_schedules
 from relay.runtime.threads import set_num_threads
 from relay.testing.measure import REST_S, interleaved, ratio
 from relay.testing.peers import PEERS, Call
@@ -33,6 +33,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
+@with_schedules
 def execute(options: argparse.Namespace) -> None:
     thread_counts = _threads(options.threads)
     executable = compile_model(options, quiet=options.json)

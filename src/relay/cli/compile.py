@@ -15,7 +15,7 @@ import relay
 from relay.base.diagnostics import RelayError
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.cli.console import progress_bar
-from relay.cli.models import COMPILED_SUFFIXES, add_model_options, read_model
+from relay.cli.models import COMPILED_SUFFIXES, add_model_options, read_model, with_schedules
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -32,6 +32,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
+@with_schedules
 def execute(options: argparse.Namespace) -> None:
     output = Path(options.output)
     if output.suffix not in COMPILED_SUFFIXES:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import relay
@@ -27,6 +28,23 @@ def add_model_options(command: argparse.ArgumentParser, suffixes: Sequence[str] 
     command.add_argument(
         "-O", dest="opt_level", type=int, default=3, choices=range(5), metavar="LEVEL", help="0 to 4 (default: 3)"
     )
+    command.add_argument(
+        "--schedules", metavar="FILE", help="schedules on record, as `relay show --stage schedule` prints them"
+    )
+
+
+def with_schedules(execute: Callable[[argparse.Namespace], None]) -> Callable[[argparse.Namespace], None]:
+    """A command that compiles by the schedules that its options name."""
+
+    @wraps(execute)
+    def run(options: argparse.Namespace) -> None:
+        if options.schedules is None:
+            execute(options)
+        else:
+            with relay.PassContext(schedules=relay.te.ScheduleRecords.load(options.schedules)):
+                execute(options)
+
+    return run
 
 
 def read_model(options: argparse.Namespace) -> Model:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 import relay
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
-from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model
+from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model, with_schedules
 from relay.report import write_html, write_trace
 from relay.runtime.executable import Executable, load
 from relay.runtime.program_profile import HEADER, NAMES, KernelProfile, ProgramProfile
@@ -37,6 +37,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
+@with_schedules
 def execute(options: argparse.Namespace) -> None:
     executable = _executable(options)
     if options.threads is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
-from relay.cli.models import COMPILED_SUFFIXES, add_model_options, compile_model
+from relay.cli.models import COMPILED_SUFFIXES, add_model_options, compile_model, with_schedules
 from relay.modelfiles.reading import SOURCE_SUFFIXES
 from relay.runtime.executable import Result, load
 from relay.runtime.files import write_atomically
@@ -33,6 +33,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
+@with_schedules
 def execute(options: argparse.Namespace) -> None:
     compiled = Path(options.model).suffix in COMPILED_SUFFIXES
     executable = load(options.model) if compiled else compile_model(options, quiet=options.json)

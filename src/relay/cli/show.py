@@ -6,10 +6,17 @@ import argparse
 import json
 from collections.abc import Callable, Mapping
 
-from relay.cli.models import add_model_options, read_model
+from relay.cli.models import add_model_options, read_model, with_schedules
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
+from relay.ir.expr import Call
+from relay.ir.traversal import post_order
+from relay.ops.conv import Conv2DAttributes
+from relay.ops.convolution_text import convolution_text
+from relay.ops.layouts import parse_layout
+from relay.ops.winograd import WinogradAttributes
 from relay.te.definitions import print_definitions
+from relay.te.schedule.records import ConvolutionRecord, Record, ScheduleRecord
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.printer import print_primfunc
@@ -26,6 +33,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
+@with_schedules
 def execute(options: argparse.Namespace) -> None:
     model = read_model(options)
     compilation = model.compilation(options.target, options.opt_level)
@@ -66,6 +74,27 @@ def _te(compilation: Compilation, kernel: Kernel) -> str:
     return "\n  ".join(lines)
 
 
+def _schedule(compilation: Compilation, kernel: Kernel) -> str:
+    """What was chosen for a kernel, as records: its steps, and the blocks and algorithm of its convolutions."""
+    target = str(compilation.backend.target)
+    records: list[Record] = [ScheduleRecord(kernel.text, kernel.schedule(compilation.backend), target)]
+    for node in post_order(kernel.function.body):
+        record = _convolution(node, target) if isinstance(node, Call) else None
+        records += [record] if record is not None else []
+    return "\n".join(record.to_json() for record in records)
+
+
+def _convolution(call: Call, target: str) -> ConvolutionRecord | None:
+    text = convolution_text(call)
+    match call.attrs:
+        case Conv2DAttributes(kernel_layout=layout, groups=1) if text and parse_layout(layout).blocks:
+            return ConvolutionRecord(text, parse_layout(layout).block("O"), 0, target)
+        case WinogradAttributes(kernel_layout=layout, tile_size=tile) if text and parse_layout(layout).blocks:
+            return ConvolutionRecord(text, parse_layout(layout).block("O"), tile, target)
+        case _:
+            return None
+
+
 def _tir(compilation: Compilation, kernel: Kernel) -> str:
     return print_primfunc(kernel.loops(compilation.backend))
 
@@ -86,6 +115,7 @@ MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
 }
 KERNEL_STAGES: Mapping[str, Callable[[Compilation, Kernel], str]] = {
     "te": _te,
+    "schedule": _schedule,
     "tir": _tir,
     "llvm": _llvm,
     "asm": _assembly,

@@ -79,10 +79,11 @@ class Compilation:
 
     @cached_property
     def context(self) -> PassContext:
-        """What the optimizer runs under. Layouts that the user chose are kept."""
+        """What the optimizer runs under. Layouts that the user chose are kept, and records for this machine."""
         chosen = self.surroundings.layouts
         layouts = self.backend.layouts if chosen == LayoutPreferences() else chosen
-        return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts)
+        schedules = self.surroundings.schedules.on(self.backend.target)
+        return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts, schedules=schedules)
 
     @cached_property
     def typed(self) -> IRModule:
@@ -106,7 +107,7 @@ class Compilation:
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
-        table = KernelTable()
+        table = KernelTable(self.context.schedules)
         module = self.optimized
         with self._stage("lower"):
             functions = {name: each for name, each in self.typed.functions.items() if name in module}
@@ -162,7 +163,7 @@ class Compilation:
         kernels = tuple(kernel for kernel in self.called_kernels if not kernel.is_external)
         with self._stage("generate code"):
             objects = self.backend.build_kernels(
-                [kernel.text for kernel in kernels],
+                [kernel.key for kernel in kernels],
                 lambda position: self._source(kernels[position]),
                 lambda done, total: self.progress("kernels", done, total),
                 self.watch,
@@ -176,10 +177,12 @@ class Compilation:
             return external_objects(functions, self.context.external_compilers, self.backend.target)
 
     def _source(self, kernel: Kernel) -> str:
-        """Schedules are ours: what is refused here is not the user's fault."""
+        """Schedules that are ours: what is refused here is not the user's fault."""
         try:
             return kernel.source(self.backend, self.watch)
         except RelayError as error:
+            if kernel.recorded is not None:
+                raise
             raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
 
     @property
@@ -247,10 +250,13 @@ def _add_passes(stage: TimedPart, passes: Sequence[TimedPass]) -> None:
 
 def _constant_bytes(program: Program) -> NDArray[np.uint8]:
     data = aligned_bytes(program.constant_bytes)
-    data[:] = 0  # the gaps too: equal programs are equal bytes
-    for constant in program.constants:
+    end = 0
+    for constant in sorted(program.constants, key=lambda each: each.offset_bytes):
         raw = np.ascontiguousarray(constant.array).reshape(-1).view(np.uint8)
-        data[constant.offset_bytes : constant.offset_bytes + raw.nbytes] = raw
+        data[end : constant.offset_bytes] = 0  # gaps are set too: equal programs are equal bytes
+        end = constant.offset_bytes + raw.nbytes
+        data[constant.offset_bytes : end] = raw
+    data[end:] = 0
     return data
 
 

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass, field, replace
 
 from relay.arith.expr import Symbol
-from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.diagnostics import CompilerBug, Origin, RelayError
 from relay.base.stopwatch import Stopwatch, part_of
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Function, Op
@@ -24,7 +24,9 @@ from relay.lower.in_place import in_place_inputs
 from relay.lower.kernel_calls import KernelInfo
 from relay.lower.value_extents import EXTENTS, open_symbols
 from relay.te.lower import lower as lower_to_loops
+from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
+from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.pipeline import lower as lower_loops
 from relay.tir.stmt import PrimFunc
@@ -37,6 +39,12 @@ class Kernel:
     info: KernelInfo
     function: Function
     text: str
+    recorded: ScheduleRecord | None = None
+
+    @property
+    def key(self) -> str:
+        """What the kernel's code depends on, besides the target and the compiler."""
+        return self.text if self.recorded is None else f"{self.text}\n{print_steps(self.recorded.steps)}"
 
     @property
     def is_external(self) -> bool:
@@ -53,17 +61,25 @@ class Kernel:
             )
         return make_group(self.function)
 
-    def schedule(self, backend: Backend) -> tuple[Step, ...]:
-        return backend.schedule(self.group())
+    def schedule(self, backend: Backend, group: Group | None = None) -> tuple[Step, ...]:
+        """The steps on record for this kernel; where there are none, those that the backend chooses."""
+        if self.recorded is not None:
+            return self.recorded.steps
+        return backend.schedule(self.group() if group is None else group)
 
     def loops(self, backend: Backend, watch: Stopwatch | None = None) -> PrimFunc:
-        """The scheduled kernel as loops, before they are made ready for emission."""
+        """The scheduled kernel as loops, before they are made ready for emission.
+
+        Raises `RelayError` (rule `schedule-record`) when a step on record is refused."""
         with part_of(watch, "tensor expressions"):
             group = self.group()
         with part_of(watch, "schedule"):
-            steps = backend.schedule(group)
+            steps = self.schedule(backend, group)
         with part_of(watch, "lower to loops"):
-            function = lower_to_loops(group.outputs, group.inputs, steps, name=self.info.name)
+            try:
+                function = lower_to_loops(group.outputs, group.inputs, steps, name=self.info.name)
+            except RelayError as error:
+                raise error if self.recorded is None else _refused(self.info.name, self.recorded, error) from error
         unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
         if unknown:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
@@ -91,6 +107,7 @@ class Kernel:
 class KernelTable:
     """The kernels of a program, in the order in which they were met."""
 
+    records: ScheduleRecords = field(default_factory=ScheduleRecords)
     by_text: dict[str, Kernel] = field(default_factory=dict)
     by_function: dict[int, KernelInfo] = field(default_factory=dict)
 
@@ -101,7 +118,8 @@ class KernelTable:
             text = external_key(function) if is_external(function) else astext(function, show_meta_data=True)
             kernel = self.by_text.get(text)
             if kernel is None:
-                kernel = self.by_text[text] = _kernel(function, text)
+                kernel = _kernel(function, text, self.records.schedule(text))
+                self.by_text[text] = kernel
             known = self.by_function[id(function)] = replace(kernel.info, symbols=kernel_symbols(function))
         return known
 
@@ -113,14 +131,25 @@ class KernelTable:
         return tuple(self.by_text.values())
 
 
-def _kernel(function: Function, text: str) -> Kernel:
+def _refused(kernel: str, record: ScheduleRecord, error: RelayError) -> RelayError:
+    return RelayError(
+        rule="schedule-record",
+        message=f"the schedule on record for {kernel} does not fit: {error.message}",
+        expected=error.expected,
+        found=error.found,
+        origins=(Origin("the record", record.origin),) if record.origin else (),
+        remedy="mend the record, or remove it to have the compiler choose",
+    )
+
+
+def _kernel(function: Function, text: str, recorded: ScheduleRecord | None) -> Kernel:
     if is_external(function):
         return Kernel(KernelInfo(str(function.attrs["name"]), kernel_symbols(function)), function, text)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
     in_place = () if EXTENTS in function.attrs else in_place_inputs(function)
     info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place, is_of_scalars(function))
-    return Kernel(info, function, text)
+    return Kernel(info, function, text, recorded)
 
 
 def is_of_scalars(function: Function) -> bool:

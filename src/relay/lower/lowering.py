@@ -32,7 +32,7 @@ from relay.lower.program import (
 )
 from relay.lower.refusal import not_native
 from relay.lower.run_time_checks import failure_text
-from relay.lower.storage import Lifetime, StoragePlan, plan_storage
+from relay.lower.storage import Lifetime, plan_storage
 from relay.lower.views import is_view
 from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import ResultSpec, TupleSpec
@@ -216,7 +216,7 @@ def _placed(
             copied.append((leaf.storage, OutputPlace(i)))
         else:
             places[leaf.storage] = OutputPlace(i)
-    plan = _plan_workspace(steps, places)
+    workspace_bytes = _plan_workspace(steps, places)
     instructions: list[Instruction] = [*checks]
     for step in steps:
         arguments = tuple(_place(storage, places) for storage in (*step.inputs, *step.outputs))
@@ -224,10 +224,7 @@ def _placed(
     for storage, destination in copied:
         instructions.append(CopyBytes(_place(storage, places), destination, storage.size_bytes))
     spec = result_spec(result, iter(range(len(leaves))))
-    return ProgramFunction(
-        name, tuple(inputs), outputs, spec, symbols, plan.total_bytes, tuple(instructions), failures,
-        plan.lower_bound_bytes,
-    )  # fmt: skip
+    return ProgramFunction(name, tuple(inputs), outputs, spec, symbols, workspace_bytes, tuple(instructions), failures)
 
 
 def result_spec(value: _Value, positions: Iterator[int]) -> ResultSpec:
@@ -236,8 +233,9 @@ def result_spec(value: _Value, positions: Iterator[int]) -> ResultSpec:
     return TupleSpec(tuple(result_spec(part, positions) for part in value))
 
 
-def _plan_workspace(steps: list[_KernelStep], places: dict[_Storage, Place]) -> StoragePlan:
-    """Give every storage that is neither an input, a constant nor a result an offset of the workspace."""
+def _plan_workspace(steps: list[_KernelStep], places: dict[_Storage, Place]) -> IntExpr:
+    """Give every storage that is neither an input, a constant nor a result an offset of the workspace. Gives the bytes
+    that this needs."""
     last = {storage: time for time, step in enumerate(steps) for storage in (*step.inputs, *step.outputs)}
     first: dict[_Storage, int] = {}
     owner: dict[_Storage, _Storage] = {}  # whose bytes a storage has
@@ -254,7 +252,7 @@ def _plan_workspace(steps: list[_KernelStep], places: dict[_Storage, Place]) -> 
     offsets = dict(zip(planned, plan.offsets_bytes, strict=True))
     for storage, whose in owner.items():
         places[storage] = WorkspacePlace(offsets[whose])
-    return plan
+    return plan.total_bytes
 
 
 def _overwritten(

@@ -85,8 +85,7 @@ class ValueParameter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramFunction:
-    """One entry. Its instructions run in order; a failed check ends it. `largest_live_bytes` are those of values of
-    known sizes that are alive at once: what any plan of the workspace needs."""
+    """One entry. Its instructions run in order; a failed check ends it."""
 
     name: str
     inputs: tuple[Parameter, ...]
@@ -96,7 +95,6 @@ class ProgramFunction:
     workspace_bytes: IntExpr
     instructions: tuple[Instruction, ...]
     failures: tuple[str, ...] = ()
-    largest_live_bytes: int = 0
 
     def __str__(self) -> str:
         head = f"function {self.name}({', '.join(map(str, self.inputs))}) -> ({', '.join(map(str, self.outputs))})"

@@ -30,14 +30,10 @@ class Lifetime:
 
 @dataclass(frozen=True, slots=True)
 class StoragePlan:
-    """`offsets_bytes[i]` is where value i is; `total_bytes` what the workspace needs.
-
-    `lower_bound_bytes` is the largest sum of constant sizes alive at one instruction: no plan can need less.
-    """
+    """`offsets_bytes[i]` is where value i is; `total_bytes` what the workspace needs."""
 
     offsets_bytes: tuple[IntExpr, ...]
     total_bytes: IntExpr
-    lower_bound_bytes: int
 
 
 def plan_storage(values: Sequence[Lifetime]) -> StoragePlan:
@@ -49,7 +45,7 @@ def plan_storage(values: Sequence[Lifetime]) -> StoragePlan:
     offsets: dict[int, IntExpr] = {}
     constant_end = _pack_constant_sizes(values, offsets)
     total = _append_symbolic_sizes(values, offsets, constant_end)
-    return StoragePlan(tuple(offsets[i] for i in range(len(values))), total, _peak_bytes(values))
+    return StoragePlan(tuple(offsets[i] for i in range(len(values))), total)
 
 
 def aligned(size_bytes: IntExpr) -> IntExpr:
@@ -98,17 +94,3 @@ def _append_symbolic_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExp
             slots.append((value.size_bytes, end, [value]))
             end = add(end, aligned(value.size_bytes))
     return end
-
-
-def _peak_bytes(values: Sequence[Lifetime]) -> int:
-    changes: dict[int, int] = {}
-    for value in values:
-        size = aligned(value.size_bytes)
-        if isinstance(size, int):
-            changes[value.first] = changes.get(value.first, 0) + size
-            changes[value.last + 1] = changes.get(value.last + 1, 0) - size
-    peak = alive = 0
-    for time in sorted(changes):
-        alive += changes[time]
-        peak = max(peak, alive)
-    return peak

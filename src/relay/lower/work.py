@@ -102,7 +102,7 @@ def _read_bytes(type_: TensorType, results: Sequence[TensorType]) -> IntExpr:
     whole = size_bytes(type_)
     if not results or any(map(has_unknown_dimension, results)):
         return whole
-    elements = _total(multiply(size_bytes(each), 1) // each.dtype.item_bytes for each in results)
+    elements = _total(size_bytes(each) // each.dtype.item_bytes for each in results)
     return minimum(whole, multiply(elements, type_.dtype.item_bytes))
 
 

@@ -11,10 +11,10 @@ import hashlib
 import mmap
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from relay.runtime.artefact import Artefact
 from relay.runtime.executable import Executable, instantiate
 from relay.targets.cpu.host import resolve
 
-Progress: TypeAlias = Callable[[str, int, int], None]
+if TYPE_CHECKING:
+    from relay.driver.compilation import Progress
 
 DEFAULT_LIMIT_BYTES = 4 << 30
 _PART_BYTES = 4 << 20
@@ -74,7 +75,8 @@ def compile_model(
     executable = relay.build(model.module, wanted, model.params, opt_level, progress)
     if kept is None or key is None or executable.artefact is None or not _is_whole(source):
         return executable
-    if key == key_now():  # nobody wrote to the file meanwhile
+    is_fixed = isinstance(source, bytes) and not params
+    if is_fixed or key == key_now():  # nobody wrote to the file meanwhile
         kept.put(key, executable.artefact.chunks())
         kept.trim()
     return executable

@@ -2,7 +2,8 @@
 
 Axes: data N, C, space; kernel I, O, space with I = C and O = channels / groups. Along an axis the result has
 `(size - 1)·stride - before - after + dilation·(taps - 1) + output_padding + 1` elements, and element `y` sums
-`data[x] · kernel[k]` over all `x·stride - before + k·dilation = y`.
+`data[x] · kernel[k]` over all `x·stride - before + k·dilation = y`. An infinite element of the kernel may also be
+multiplied with the zeros between and around the data, and make NaN there.
 """
 
 from __future__ import annotations

@@ -150,6 +150,8 @@ def _blocked(array: Array, layout: Layout) -> Array:
     for axis, extent, (_, after), block in zip(layout.axes, array.shape, padding, blocks, strict=True):
         split += [(extent + after) // block] + ([block] if axis.lower() in layout.letters else [])
         found += [axis] + ([axis.lower()] if axis.lower() in layout.letters else [])
-    whole = np.zeros([e + after for e, (_, after) in zip(array.shape, padding, strict=True)], array.dtype)
-    whole[tuple(slice(extent) for extent in array.shape)] = array
+    whole = array
+    if any(after for _, after in padding):
+        whole = np.zeros([e + after for e, (_, after) in zip(array.shape, padding, strict=True)], array.dtype)
+        whole[tuple(slice(extent) for extent in array.shape)] = array
     return whole.reshape(split).transpose([found.index(letter) for letter in layout.letters])

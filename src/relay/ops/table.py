@@ -39,6 +39,7 @@ from relay.ops.space_depth import SPACE_DEPTH
 from relay.ops.tile import REPETITIONS
 from relay.ops.transpose import TRANSPOSES
 from relay.ops.unique import DISTINCT
+from relay.ops.winograd import WINOGRADS
 from relay.ops.words import WORDS
 
 OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
@@ -48,7 +49,7 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
         INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
         CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC, ATTENTIONS,
-        DEVICES, WORDS,
+        DEVICES, WORDS, WINOGRADS,
     )
     for record in family
 })  # fmt: skip

@@ -328,7 +328,10 @@ ValueLike: TypeAlias = Union[Value, int, float, bool]
 
 def index_lanes(indices: tuple[Index, ...]) -> int:
     """How many elements these indices name: the length of the one Ramp among them, or 1."""
-    return next((index.lanes for index in indices if isinstance(index, Ramp)), 1)
+    for index in indices:
+        if isinstance(index, Ramp):
+            return index.lanes
+    return 1
 
 
 def imm(value: float | bool, dtype: DType | str, lanes: int = 1) -> Imm:

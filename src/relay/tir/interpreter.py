@@ -48,6 +48,7 @@ from relay.tir.expr import (
     index_lanes,
     joined,
 )
+from relay.tir.positions import active_positions, carried, check_range, uninitialized_read
 from relay.tir.semantics import (
     EFFECT_FREE_HINTS,
     INTRINSICS,
@@ -156,7 +157,7 @@ class _Machine:
         last = next((axis for axis, index in enumerate(indices) if isinstance(index, Ramp)), 0)
         rows = len(indices) - len(joined(indices, buffer.shape)[0])
         arrays = self.arrays
-        return (lambda: _carried(get(), last, rows, arrays[buffer].shape)) if rows else get
+        return (lambda: carried(get(), last, rows, arrays[buffer].shape)) if rows else get
 
     def _positions(self, indices: tuple[Index, ...]) -> Callable[[], tuple[Any, ...]]:
         getters: list[Callable[[], Any]] = []
@@ -245,9 +246,9 @@ class _Machine:
 
         def load() -> Numbers:
             array, positions = arrays[buffer], get_positions()
-            _check_range(buffer, "read", positions, array.shape)
+            check_range(buffer, "read", positions, array.shape)
             if buffer in written and not np.all(written[buffer][positions]):
-                raise _uninitialized(buffer, positions)
+                raise uninitialized_read(buffer, positions)
             return array[positions]
 
         if mask is None:
@@ -257,10 +258,10 @@ class _Machine:
             active = mask()
             if not active.any():
                 return zero
-            array, positions = arrays[buffer], _active_positions(get_positions(), active)
-            _check_range(buffer, "read", positions, array.shape)
+            array, positions = arrays[buffer], active_positions(get_positions(), active)
+            check_range(buffer, "read", positions, array.shape)
             if buffer in written and not np.all(written[buffer][positions]):
-                raise _uninitialized(buffer, positions)
+                raise uninitialized_read(buffer, positions)
             result = zero.copy()
             result[active] = array[positions]
             return result
@@ -320,8 +321,8 @@ class _Machine:
                 if not active.any():
                     return
                 if vector:
-                    positions, value = _active_positions(positions, active), value[active]
-            _check_range(buffer, "written", positions, array.shape)
+                    positions, value = active_positions(positions, active), value[active]
+            check_range(buffer, "written", positions, array.shape)
             array[positions] = value
             if buffer in written:
                 written[buffer][positions] = True
@@ -390,40 +391,3 @@ def _in_order(parts: tuple[Run, ...]) -> Run:
 def _machine_number(number: float | bool, dtype: DType, lanes: int) -> Numbers:
     scalar = np.array(number).astype(dtype.numpy)[()]
     return scalar if lanes == 1 else np.full(lanes, scalar, dtype.numpy)
-
-
-def _carried(positions: tuple[Any, ...], last: int, rows: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Positions where what runs over the end of axis `last` goes on in the `rows` axes before."""
-    result = list(positions)
-    for axis in range(last, last - rows, -1):
-        result[axis - 1], result[axis] = np.divmod(result[axis], shape[axis])
-    return tuple(result)
-
-
-def _active_positions(positions: tuple[Any, ...], active: Array) -> tuple[Any, ...]:
-    return tuple(position[active] if isinstance(position, np.ndarray) else position for position in positions)
-
-
-def _check_range(buffer: Buffer, what: str, positions: tuple[Any, ...], shape: tuple[int, ...]) -> None:
-    for axis, (position, extent) in enumerate(zip(positions, shape, strict=True)):
-        if isinstance(position, int):
-            inside = 0 <= position < extent
-        else:
-            inside = not position.size or (position.min() >= 0 and position.max() < extent)
-        if not inside:
-            raise RelayError(
-                rule="index-out-of-range",
-                message=f"`{buffer.name}` is {what} outside of its axis {axis}",
-                expected=f"0 <= index < {extent}",
-                found=str(position if isinstance(position, int) else position.tolist()),
-            )
-
-
-def _uninitialized(buffer: Buffer, positions: tuple[Any, ...]) -> RelayError:
-    place = ", ".join(str(p if isinstance(p, int) else p.tolist()) for p in positions)
-    return RelayError(
-        rule="uninitialized-read",
-        message=f"`{buffer.name}` is read before it is written",
-        found=f"{buffer.name}[{place}]",
-        remedy="a temporary has undefined contents until it is stored to",
-    )

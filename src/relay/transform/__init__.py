@@ -12,7 +12,8 @@ from relay.transform.combine_parallel_batch_matmul import combine_parallel_batch
 from relay.transform.combine_parallel_conv2d import combine_parallel_conv2d as CombineParallelConv2D
 from relay.transform.combine_parallel_dense import combine_parallel_dense as CombineParallelDense
 from relay.transform.constant_arguments import constant_arguments as ConstantArguments
-from relay.transform.context import FusionLimits, LayoutPreferences, PassContext
+from relay.transform.context import ConvolutionExtents, FusionLimits, LayoutPreferences, PassContext
+from relay.transform.conv2d_to_winograd import conv2d_to_winograd as Conv2DToWinograd
 from relay.transform.convert_layout import convert_layout as ConvertLayout
 from relay.transform.dead_code_elimination import dead_code_elimination as DeadCodeElimination
 from relay.transform.defunctionalize import defunctionalize as Defunctionalization
@@ -78,6 +79,7 @@ __all__ = [
     "CombineParallelConv2D",
     "CombineParallelDense",
     "ConstantArguments",
+    "Conv2DToWinograd",
     "DeadCodeElimination",
     "Defunctionalization",
     "DefuseOps",
@@ -89,6 +91,7 @@ __all__ = [
     "ExternalFunction",
     "FUSED",
     "ConvertLayout",
+    "ConvolutionExtents",
     "FastMath",
     "FoldConstant",
     "FoldExplicitPadding",

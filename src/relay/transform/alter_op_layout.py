@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from relay.base.diagnostics import Origin, RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
@@ -27,6 +28,7 @@ from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
 from relay.ops.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
 from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS, Conv1DTransposeAttributes, Conv2DTransposeAttributes
+from relay.ops.convolution_text import convolution_text
 from relay.ops.layout_rule import (
     AxisAttribute,
     Broadcasting,
@@ -41,11 +43,20 @@ from relay.ops.matmul import DENSE, contrib_dense_pack, matmul
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, squeeze
 from relay.ops.transpose import transpose
+from relay.te.schedule.records import ScheduleRecords
 from relay.transform.byte_products import BYTE_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.context import LayoutPreferences, PassContext, fitting_block
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
-from relay.transform.row_convolution import ROWS, image_axis, image_of, of_image, of_image_transposed, row_of
+from relay.transform.row_convolution import (
+    ROWS,
+    image_axis,
+    image_of,
+    image_shape,
+    of_image,
+    of_image_transposed,
+    row_of,
+)
 from relay.transform.transposed_convolution import as_convolutions
 from relay.transform.transposed_product import as_product
 
@@ -60,7 +71,7 @@ _BATCHED = 3  # axes of a batch of matrices
 @function_pass("AlterOpLayout", level=2, floating_point=FloatingPointClass.ROUNDING)
 def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
-    return relaid(function, Layouts(context.layouts))
+    return relaid(function, Layouts(context.layouts, records=context.schedules))
 
 
 def relaid(function: Function, layouts: Layouts) -> Function:
@@ -76,12 +87,13 @@ class Layouts:
     preferred layout.
 
     `source` is the layout of the convolutions that change. `kernel_layout` is that of their kernels, whatever it was;
-    empty: one that suits the target, of kernels in OIHW.
+    empty: one that a record asks for or that suits the target, of kernels in OIHW.
     """
 
     preferences: LayoutPreferences
     source: str = "NCHW"
     kernel_layout: str = ""
+    records: ScheduleRecords = field(default_factory=ScheduleRecords)
     originals: dict[int, Expr] = field(default_factory=dict)
     converted: dict[int, Expr] = field(default_factory=dict)
 
@@ -197,21 +209,12 @@ class Layouts:
             return None
         if not self.kernel_layout and takes_words(self.preferences, expr):
             return self._conv2d_by_words(weight, attributes, self.preferred(expr.args[0]))
-        kernel_layout = self.kernel_layout or self._kernel_layout(attributes, type_, isinstance(weight, Constant))
+        kernel_layout = self.kernel_layout or self._kernel_layout(
+            attributes, type_, isinstance(weight, Constant), self._blocks(expr)
+        )
         if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
             return None  # channels of a group fill no vectors: these lie along space
-        same = kernel_layout == attributes.kernel_layout
-        packed = weight if same else layout_transform(weight, kernel.text, kernel_layout)
-        space = (extents["H"], extents["W"])
-        kernel_size = attributes.kernel_size or tuple(extent for extent in space if isinstance(extent, int))
-        attrs = _changed(
-            attributes,
-            data_layout=self.preferences.conv2d_data,
-            kernel_layout=kernel_layout,
-            channels=extents["O"],
-            kernel_size=kernel_size,
-        )
-        return call(CONV2D, (self.preferred(expr.args[0]), packed), attrs)
+        return self._packed(self.preferred(expr.args[0]), weight, attributes, kernel_layout)
 
     def _conv2d_transpose(self, expr: Call, attributes: Conv2DTransposeAttributes, weight: Expr) -> Expr | None:
         """A transposed convolution as plain ones, in the preferred layout; None where it stays what it is."""
@@ -219,23 +222,18 @@ class Layouts:
         if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
             return None
         is_row = len(type_.shape) == _ROW_RANK
-        shape = (*type_.shape[:2], 1, *type_.shape[2:]) if is_row else type_.shape
+        shape = image_shape(type_.shape) if is_row else type_.shape
         result = TensorType(tuple(shape[axis] for axis in self.order), type_.dtype)
 
         def convolve(kernel: Expr, padding: tuple[int, int, int, int]) -> Expr:
             shape = kernel.checked_type
             assert isinstance(shape, TensorType)
             plain = Conv2DAttributes(padding=padding, groups=attributes.groups, out_dtype=attributes.out_dtype)
-            layout = self._kernel_layout(plain, shape, True)
+            layout = self._kernel_layout(plain, shape, True, self.preferences.conv2d_kernel_blocks)
             if attributes.groups > 1 and layout == _OF_FEW_CHANNELS:
                 data = image_of(self.plain(expr.args[0])) if is_row else self.plain(expr.args[0])
                 return layout_transform(call(CONV2D, (data, kernel), plain), self.source, "NHWC")
-            packed = layout_transform(kernel, "OIHW", layout)
-            taps = tuple(extent for extent in shape.shape[2:] if isinstance(extent, int))
-            described = _changed(
-                plain, channels=shape.shape[0], kernel_size=taps, data_layout="NHWC", kernel_layout=layout
-            )
-            return call(CONV2D, (self.preferred(expr.args[0]), packed), described)
+            return self._packed(self.preferred(expr.args[0]), kernel, plain, layout)
 
         return as_convolutions(weight, attributes, result, convolve)
 
@@ -250,15 +248,48 @@ class Layouts:
                 return as_product(data, weight, attributes, type_)
             case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row:
                 data, weight = map(image_of, map(self.plain, expr.args))
-                image = TensorType((*type_.shape[:2], 1, *type_.shape[2:]), type_.dtype)
+                image = TensorType(image_shape(type_.shape), type_.dtype)
                 spread = as_product(data, weight, of_image_transposed(row), image)
                 return None if spread is None else row_of(spread)
             case _:
                 return None
 
-    def _kernel_layout(self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool) -> str:
-        outputs, per_group = weight.shape[0], weight.shape[1]
+    def _packed(self, data: Expr, weight: Expr, attributes: Conv2DAttributes, kernel_layout: str) -> Expr:
+        """The convolution of data that are in the preferred layout, with its kernel in this one."""
+        kernel, type_ = parse_layout(attributes.kernel_layout), weight.checked_type
+        assert isinstance(type_, TensorType)
+        extents = kernel.extents(type_.shape)
+        taps = tuple(extent for extent in (extents["H"], extents["W"]) if isinstance(extent, int))
+        attrs = _changed(
+            attributes,
+            data_layout=self.preferences.conv2d_data,
+            kernel_layout=kernel_layout,
+            channels=extents["O"],
+            kernel_size=attributes.kernel_size or taps,
+        )
+        same = kernel_layout == attributes.kernel_layout
+        return call(CONV2D, (data, weight if same else layout_transform(weight, kernel.text, kernel_layout)), attrs)
+
+    def _blocks(self, convolution: Call) -> tuple[int, ...]:
+        """How many channels may lie together: the number on record, or those of the target."""
         blocks = self.preferences.conv2d_kernel_blocks
+        record = self.records.convolution(convolution_text(convolution))
+        if record is None or record.kernel_block is None:
+            return blocks
+        if record.kernel_block not in blocks:
+            raise RelayError(
+                rule="schedule-record",
+                message="a record asks for a block of channels that the target has no tiles for",
+                expected=f"a kernel_block of {', '.join(map(str, blocks))}",
+                found=str(record.kernel_block),
+                origins=(Origin("the record", record.origin),) if record.origin else (),
+            )
+        return (record.kernel_block,)
+
+    def _kernel_layout(
+        self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool, blocks: tuple[int, ...]
+    ) -> str:
+        outputs, per_group = weight.shape[0], weight.shape[1]
         if attributes.groups > 1:
             if not isinstance(outputs, int) or per_group == 1 or not is_constant:
                 return "HWOI" if per_group == 1 else _OF_FEW_CHANNELS
@@ -287,7 +318,7 @@ class Layouts:
         if not isinstance(type_, TensorType) or not type_.shape or rank is None:
             return plain
         full = (1,) * (rank - len(type_.shape)) + type_.shape
-        image = full if rank == _RANK else (*full[:2], 1, *full[2:])
+        image = full if rank == _RANK else image_shape(full)
         return transpose(reshape(plain, image), self.order)
 
     def _axis(self, expr: Call, record: OperatorRecord, rule: AxisAttribute) -> Expr | None:
@@ -346,13 +377,10 @@ class Layouts:
             return None
         extents = kernel.extents(type_.shape)
         ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
-        layout = self._kernel_layout(attributes, ordered, True)
+        layout = self._kernel_layout(attributes, ordered, True, self._blocks(expr))
         if layout in (attributes.kernel_layout, _OF_FEW_CHANNELS):
             return None
-        space = tuple(extent for extent in ordered.shape[2:] if isinstance(extent, int))
-        attrs = _changed(attributes, kernel_layout=layout, channels=extents["O"], kernel_size=space)
-        packed = layout_transform(self.plain(weight), kernel.text, layout)
-        return call(record, (self.plain(expr.args[0]), packed), attrs)
+        return self._packed(self.plain(expr.args[0]), self.plain(weight), attributes, layout)
 
     def _packed_dense(self, expr: Call) -> Expr | None:
         blocks = self.preferences.dense_blocks

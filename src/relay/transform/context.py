@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -10,10 +10,26 @@ from typing import Protocol, TypeAlias, Union
 
 from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass, level_that_allows
+from relay.te.schedule.records import ScheduleRecords
 from relay.text.cursor import near_names
 from relay.transform.external import ExternalCompiler
 from relay.transform.instruments.instrument import Instrument
 from relay.transform.pass_names import PASS_NAMES
+
+
+@dataclass(frozen=True, slots=True)
+class ConvolutionExtents:
+    """What a convolution of one image makes, and the channels that it sums over."""
+
+    rows: int
+    columns: int
+    channels: int
+    depth: int
+
+
+WinogradTile: TypeAlias = Callable[[ConvolutionExtents], int]
+"""How many results along each axis of a tile make a convolution of 3×3, at stride 1 in float32, the fastest: 2 or 4; 0
+where plain sums do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +38,15 @@ class LayoutPreferences:
 
     `conv2d_kernel_blocks`, `dense_blocks`: how many output channels may be packed together, innermost, in weights that
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
-    packing. `words`: such weights of 8-bit numbers are packed in words of four as well.
+    packing. `words`: such weights of 8-bit numbers are packed in words of four as well. `winograd_tile`: which
+    convolutions are computed by minimal filtering; None: none.
     """
 
     conv2d_data: str = ""
     conv2d_kernel_blocks: tuple[int, ...] = ()
     dense_blocks: tuple[int, ...] = ()
     words: bool = False
+    winograd_tile: WinogradTile | None = None
 
 
 def fitting_block(blocks: tuple[int, ...], extent: int) -> int:
@@ -83,7 +101,8 @@ class PassContext:
 
     A pass runs when `opt_level` reaches its level, or it is required, and it is not disabled, and no instrument is
     against it. Passes that come with relay are required or disabled by name, passes of one's own by themselves.
-    `external_compilers` make the native code of the regions that name them (`PartitionGraph`).
+    `external_compilers` make the native code of the regions that name them (`PartitionGraph`). `schedules` are those on
+    record for kernels, which stand in for the compiler's own choice (docs/schedules.md).
 
     Raises `RelayError`: `opt-level`, `unknown-pass`, `unknown-config`.
 
@@ -100,6 +119,7 @@ class PassContext:
     layouts: LayoutPreferences = field(default_factory=LayoutPreferences)
     fusion: FusionLimits = field(default_factory=FusionLimits)
     external_compilers: Mapping[str, ExternalCompiler] = field(default_factory=dict)
+    schedules: ScheduleRecords = field(default_factory=ScheduleRecords)
     _tokens: list[Token[PassContext | None]] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:

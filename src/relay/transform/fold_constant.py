@@ -23,6 +23,7 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import rewrite_typed
 
 _LARGEST_GROWN_CONSTANT_BYTES = 1 << 16
+_LARGEST_GROWTH = 4  # times what it is made of: what transforming a kernel of 3×3 for Winograd's F(4, 3) makes of it
 
 
 @function_pass("FoldConstant", level=2)
@@ -62,7 +63,7 @@ def _folded(call: Call, record: OperatorRecord, arguments: list[object | None]) 
     if not known or _bytes_of(known[0]) is None:
         return call
     size_bytes = _bytes_of(known[0]) or 0
-    if size_bytes > max(_LARGEST_GROWN_CONSTANT_BYTES, 2 * sum(map(_array_bytes, arguments))):
+    if size_bytes > max(_LARGEST_GROWN_CONSTANT_BYTES, _LARGEST_GROWTH * sum(map(_array_bytes, arguments))):
         return call
     with np.errstate(all="ignore"):
         value: Any = record.meaning(call.attrs, *arguments)

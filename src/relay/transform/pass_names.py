@@ -14,6 +14,7 @@ PASS_NAMES: tuple[str, ...] = (
     "CombineParallelConv2D",
     "CombineParallelDense",
     "ConstantArguments",
+    "Conv2DToWinograd",
     "ConvertLayout",
     "DeadCodeElimination",
     "Defunctionalization",

@@ -14,6 +14,7 @@ from relay.transform.canonicalize_ops import canonicalize_ops
 from relay.transform.combine_parallel_dense import combine_parallel_dense
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import PassContext
+from relay.transform.conv2d_to_winograd import conv2d_to_winograd
 from relay.transform.dynamic_to_static import dynamic_to_static
 from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
 from relay.transform.fast_math import fast_math
@@ -69,6 +70,7 @@ OPTIMIZATIONS = (
     combine_parallel_dense(to_batch=False),
     canonicalize_cast,
     alter_op_layout,
+    conv2d_to_winograd,
     fold_constant,
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.

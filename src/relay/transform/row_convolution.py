@@ -1,14 +1,16 @@
 """What is one-dimensional as an image of one row, which has layouts, packed weights and tiles: NCW as NCHW, with H = 1.
 
     before: nn.conv1d(%x, %w, strides=[2], padding=[1, 1])
-    after:  squeeze(nn.conv2d(expand_dims(%x, axis=2), expand_dims(%w, axis=2), strides=[1, 2], padding=[0, 1, 0, 1]), axis=[2])
+    after:  %0 = nn.conv2d(expand_dims(%x, axis=2), expand_dims(%w, axis=2), strides=[1, 2], padding=[0, 1, 0, 1])
+            squeeze(%0, axis=[2])
 
 Floating point: EXACT, the same products in the same order.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
 from relay.ir.expr import Constant, Expr
+from relay.ir.types import Dimension
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
 from relay.ops.shape import expand_dims, squeeze
@@ -24,6 +26,15 @@ def image_axis(axis: int) -> int:
     [0, 1, 3, 3]
     """
     return (0, 1, 3)[axis]
+
+
+def image_shape(shape: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+    """The shape of a row in NCW as an image in NCHW.
+
+    >>> image_shape((1, 64, 100))
+    (1, 64, 1, 100)
+    """
+    return (*shape[:ROWS], 1, *shape[ROWS:])
 
 
 def image_of(row: Expr) -> Expr:

@@ -15,6 +15,7 @@ from relay.targets.cpu.emit import emit_kernel
 from relay.targets.cpu.host import resolve, supports
 from relay.targets.cpu.support import support_object
 from relay.tir.stmt import PrimFunc
+from tests.targets.cpu.emulated import AARCH64, run_kernel
 
 Run = Callable[..., None]
 
@@ -27,12 +28,13 @@ def native() -> Target:
     return resolve(Target.parse("llvm -num-threads=2"))
 
 
-@pytest.fixture(scope="session", params=["native", "avx2", "baseline"])
+@pytest.fixture(scope="session", params=["native", "avx2", "baseline", "aarch64"])
 def any_target(request: pytest.FixtureRequest, native: Target) -> Target:
-    """The host's own features, AVX2 only, and none; where the host lacks them there is nothing to run."""
-    target = {"native": native, "avx2": resolve(Target.parse(AVX2)), "baseline": resolve(Target.parse(BASELINE))}
-    chosen = target[request.param]
-    if not supports(chosen):
+    """The host's own features, AVX2 only, and none; where the host lacks them there is nothing to run. And another
+    machine, which is emulated."""
+    texts = {"avx2": AVX2, "baseline": BASELINE, "aarch64": AARCH64}
+    chosen = resolve(Target.parse(texts[request.param])) if request.param in texts else native
+    if request.param != "aarch64" and not supports(chosen):
         pytest.skip("the host cannot run this")
     return chosen
 
@@ -48,7 +50,11 @@ def run(support: dict[str, int]) -> Run:
     """`run(func, target, *arrays, symbols=())`: compile, load, call."""
 
     def call(func: PrimFunc, target: Target, *arrays: np.ndarray, symbols: Sequence[int] = ()) -> None:
-        loaded = load_objects([emit_object(emit_kernel(func, target), target)], [func.name], support)
+        image = emit_object(emit_kernel(func, target), target)
+        if target.triple.startswith("aarch64"):
+            run_kernel([image, support_object(target)], func.name, arrays, symbols)
+            return
+        loaded = load_objects([image], [func.name], support)
         kinds = [ctypes.c_void_p] * len(arrays) + [ctypes.c_int64] * len(symbols)
         ctypes.CFUNCTYPE(None, *kinds)(loaded.address(func.name))(*(a.ctypes.data for a in arrays), *symbols)
 

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 import relay
 from relay.arith.expr import Symbol
-from relay.ir.expr import Expr, Function, Var
+from relay.ir.expr import Call, Expr, Function, Op, Var
+from relay.ir.traversal import post_order
+from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
 
 EXTENTS = (1, 2, 3, 5, 7, 8, 16, 17, 31, 32, 33, 48)
 CHANNELS = (1, 2, 3, 5, 8, 15, 16, 17, 24, 32, 33, 64, 72)
@@ -294,13 +296,16 @@ def programs(draw: st.DrawFn, kind: str) -> Function:
 
 def inputs_of(function: Function, seed: int = 0, special: float = 0.0) -> list[np.ndarray]:
     """Arrays for its parameters, none of which begins where a vector does; symbolic extents are `CONCRETE`. A part
-    `special` of the elements are infinite, no numbers, zeros or too small to be normal."""
+    `special` of the elements are infinite, no numbers, zeros or too small to be normal; not of kernels of transposed
+    convolutions, since whether these are multiplied with the zeros between and around data is left open."""
     rng = np.random.default_rng(seed)
+    calls = [node for node in post_order(function.body) if isinstance(node, Call) and isinstance(node.op, Op)]
+    finite = {id(node.args[1]) for node in calls if node.op.operator in TRANSPOSED_CONVOLUTIONS}
     shapes = [tuple(e if isinstance(e, int) else CONCRETE for e in shape_of(p)) for p in function.params]
     arrays: list[np.ndarray] = []
-    for shape in shapes:
+    for parameter, shape in zip(function.params, shapes, strict=True):
         flat = rng.standard_normal(math.prod(shape) + 1).astype(np.float32)
-        chosen = rng.random(flat.shape) < special
+        chosen = rng.random(flat.shape) < (0.0 if id(parameter) in finite else special)
         flat[chosen] = rng.choice(SPECIAL, int(chosen.sum()))
         arrays.append(flat[1:].reshape(shape))
     return arrays

@@ -41,6 +41,14 @@ def convolution() -> relay.Expr:
     return relay.nn.relu(relay.nn.conv2d(x, constant(128, 64, 3, 3), padding=(1, 1)) + constant(128, 1, 1))
 
 
+def convolution_by_winograd() -> relay.Expr:
+    x = relay.var("x", shape=(1, 56, 56, 64))
+    kernel = relay.nn.contrib_conv2d_winograd_weight_transform(constant(64, 64, 3, 3), 4)
+    packed = relay.layout_transform(kernel, "HWOI", "OHWI32o")
+    result = relay.nn.contrib_conv2d_winograd_without_weight_transform(x, packed, 4, 1, 64, "OHWI32o")
+    return relay.nn.relu(result + constant(64))
+
+
 def convolution_of_many_weights() -> relay.Expr:
     x = relay.var("x", shape=(1, 512, 7, 7))
     return relay.nn.conv2d(x, constant(512, 512, 3, 3), padding=(1, 1))
@@ -60,6 +68,12 @@ def depthwise() -> relay.Expr:
     x = relay.var("x", shape=(1, 96, 112, 112))
     weight = constant(96, 1, 3, 3)
     return relay.clip(relay.nn.conv2d(x, weight, strides=(2, 2), padding=(1, 1), groups=96), 0.0, 6.0)
+
+
+def depthwise_with_pointwise() -> relay.Expr:
+    x = relay.var("x", shape=(1, 144, 56, 56))
+    spread = relay.nn.relu(relay.nn.conv2d(x, constant(144, 1, 3, 3), padding=(1, 1), groups=144))
+    return relay.nn.conv2d(spread, constant(24, 144, 1, 1)) + constant(24, 1, 1)
 
 
 def dense() -> relay.Expr:
@@ -129,15 +143,19 @@ def first_layout_change() -> relay.Expr:
 
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
-    attention, convolution, convolution_of_many_weights, convolution_of_few_channels, convolution_of_a_long_row,
-    convolution_of_bytes, depthwise, dense, dense_of_much_depth, dense_of_bytes, dense_of_one_row, softmax,
+    attention, convolution, convolution_by_winograd, convolution_of_many_weights, convolution_of_few_channels,
+    convolution_of_a_long_row,
+    convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
+    dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, instance_norm, max_pool, first_layout_change, product_of_two_unknown_matrices,
     concatenate_channels, global_average,
 )  # fmt: skip
 
 
 def compiled(function: relay.Function) -> Compilation:
-    return Compilation(relay.IRModule.from_expr(function), backend(), 3)
+    """By plain sums, where the model of the machine would take others."""
+    with relay.PassContext(disabled_pass=("Conv2DToWinograd",)):
+        return Compilation(relay.IRModule.from_expr(function), backend(), 3)
 
 
 def heaviest_kernel(make: Callable[[], relay.Expr]) -> str:

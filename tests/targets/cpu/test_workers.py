@@ -9,27 +9,26 @@ import sys
 import pytest
 
 from relay.base.diagnostics import CompilerBug
-from relay.base.kept_files import KeptFiles
-from relay.targets.cpu.cache import KernelCache
-from relay.targets.cpu.workers import KernelCompiler, compile_many
+from relay.targets.cpu.backend import CpuBackend
+from relay.targets.cpu.workers import KernelCompiler
 
 TEXTS = [f"define i32 @f{k}(i32 %x) {{\n  %y = add i32 %x, {k}\n  ret i32 %y\n}}\n" for k in range(6)]
 
 
-def compiled(native, command=None, timeout=60.0, workers=2):
+def compiled(native, command=None, timeout=60.0, workers=2, texts=TEXTS):
     options = {} if command is None else {"command": command}
     with KernelCompiler(native, worker_count=workers, reply_timeout_seconds=timeout, **options) as compiler:
-        for text in TEXTS:
+        for text in texts:
             compiler.submit(text)
         return compiler.results()
 
 
 def test_workers_make_the_same_objects_as_this_process(native):
-    assert compiled(native) == compiled(native, workers=0) == compile_many(TEXTS, native, worker_count=1)
+    assert compiled(native) == compiled(native, workers=0) == compiled(native, workers=1)
 
 
 def test_equal_texts_are_compiled_once(native):
-    objects = compile_many([TEXTS[0], TEXTS[1], TEXTS[0]], native, worker_count=1)
+    objects = compiled(native, workers=1, texts=[TEXTS[0], TEXTS[1], TEXTS[0]])
     assert objects[0] == objects[2] != objects[1]
 
 
@@ -58,16 +57,25 @@ def test_a_worker_that_cannot_start(native, caplog):
 @pytest.mark.parametrize("workers", [0, 1])
 def test_text_that_llvm_refuses_is_a_bug_of_ours(native, workers):
     with pytest.raises(CompilerBug, match="LLVM refuses the text"):
-        compile_many(["define nonsense"], native, worker_count=workers)
+        compiled(native, workers=workers, texts=["define nonsense"])
 
 
-def test_what_is_cached_needs_no_worker(native, tmp_path):
-    cache = KernelCache(KeptFiles(tmp_path, ".o", 1 << 30))
-    first = compile_many(TEXTS, native, cache, worker_count=0)
-    with KernelCompiler(native, cache, worker_count=1, command=("/does/not/exist",)) as compiler:
-        for text in TEXTS:
-            compiler.submit(text)
-        assert compiler.results() == first
+def test_what_is_kept_is_neither_written_nor_compiled_again(native, tmp_path, monkeypatch):
+    """By what it was made from: the text is not asked for, and one file is kept for each kernel."""
+    monkeypatch.setenv("RELAY_CACHE_DIR", str(tmp_path))
+    backend, asked = CpuBackend(native), []
+
+    def source(position):
+        asked.append(position)
+        return TEXTS[position]
+
+    keys = [f"kernel {k}" for k in range(len(TEXTS))]
+    first = backend.build_kernels(keys, source, lambda done, total: None)
+    assert first == compiled(native)
+    assert asked == list(range(len(TEXTS)))
+    assert len(list(tmp_path.glob("kernels/*/*.o"))) == len(TEXTS)
+    assert backend.build_kernels(keys, source, lambda done, total: None) == first
+    assert asked == list(range(len(TEXTS)))
 
 
 def test_results_may_be_asked_for_twice(native):

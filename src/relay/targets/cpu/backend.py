@@ -23,7 +23,8 @@ from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, PRODUCT, tile_widths
-from relay.targets.cpu.support import support_object
+from relay.targets.cpu.support import serial_support_object, support_object
+from relay.targets.cpu.winograd_model import WinogradModel
 from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
 from relay.tir.stmt import PrimFunc
@@ -50,12 +51,14 @@ class CpuBackend:
     @property
     def layouts(self) -> LayoutPreferences:
         """Channels last, weights in panels as wide as the register tiles of the schedules, and those of bytes in words
-        where an instruction adds up products of bytes."""
+        where an instruction adds up products of bytes. Convolutions by minimal filtering as a model of the caches has
+        it."""
         return LayoutPreferences(
             "NHWC",
             tile_widths(self.target, CONVOLUTION),
             tile_widths(self.target, PRODUCT),
             words=self.target.register_bits // 32 in dot_instructions(self.target),
+            winograd_tile=WinogradModel(self.target),
         )
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
@@ -81,7 +84,7 @@ class CpuBackend:
             found = [None if cache is None else cache.get(name) for name in names]
             missing = [position for position, image in enumerate(found) if image is None]
             looked_up.note = f"{len(keys) - len(missing)} of {len(keys)} kernels found"
-        with KernelCompiler(self.target, cache) as compiler:
+        with KernelCompiler(self.target) as compiler:
             for done, position in enumerate(missing):
                 report(len(keys) - len(missing) + done, len(keys))
                 compiler.submit(source(position))
@@ -93,6 +96,8 @@ class CpuBackend:
             found[position] = image
             if cache is not None:
                 cache.put(names[position], image)
+        if cache is not None and missing:
+            cache.trim()
         report(len(keys), len(keys))
         return [image for image in found if image is not None]
 
@@ -112,4 +117,5 @@ class CpuBackend:
             "relay_constants": artefact.constants.tobytes() or b"\0",
             "relay_manifest": artefact.manifest.to_json().encode(),
         }
-        link_shared((artefact.support, *artefact.objects, glue), path, self.target, data)
+        support = serial_support_object(self.target) if self.target.num_threads == 1 else artefact.support
+        link_shared((support, *artefact.objects, glue), path, self.target, data)

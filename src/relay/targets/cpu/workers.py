@@ -23,7 +23,6 @@ from types import TracebackType
 from relay.base.diagnostics import CompilerBug
 from relay.base.target import Target
 from relay.targets.cpu import object_code
-from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_object, machine_words, optimization_level
 from relay.targets.cpu.host import usable_cpus
 
@@ -92,18 +91,16 @@ class Job:
     """One text to compile. `image` is set when it is done, `message` when LLVM refused it."""
 
     text: str
-    key: str
     opt: int
     image: bytes | None = None
     message: str = ""
-    from_cache: bool = False
     seconds: float = 0.0
 
 
 class KernelCompiler:
     """Compiles texts as they come: `submit` returns at once, `results` waits for all.
 
-        with KernelCompiler(target, cache) as compiler:
+        with KernelCompiler(target) as compiler:
             for func in kernels:
                 compiler.submit(emit_kernel(func, target))
             objects = compiler.results()
@@ -115,19 +112,17 @@ class KernelCompiler:
     def __init__(
         self,
         target: Target,
-        cache: KernelCache | None = None,
         worker_count: int | None = None,
         command: Sequence[str] = (sys.executable, "-P", str(Path(object_code.__file__))),
         reply_timeout_seconds: float = REPLY_TIMEOUT_SECONDS,
     ) -> None:
         self._target = target
         self._words = machine_words(target)
-        self._cache = cache
         self.worker_count = min(WORKERS_AT_MOST, usable_cpus()) if worker_count is None else worker_count
         self._command = command
         self._timeout_seconds = reply_timeout_seconds
         self._jobs: list[Job] = []
-        self._by_key: dict[str, Job] = {}
+        self._by_text: dict[str, Job] = {}
         self._pending: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
 
@@ -141,40 +136,26 @@ class KernelCompiler:
 
     def submit(self, text: str) -> None:
         """Ask for the object of `text`. Equal texts are compiled once."""
-        opt = optimization_level(text)
-        key = cache_key(text, self._target, opt)
-        job = self._by_key.get(key)
+        job = self._by_text.get(text)
         if job is None:
-            job = self._by_key[key] = Job(text, key, opt)
-            job.image = None if self._cache is None else self._cache.get(key)
-            job.from_cache = job.image is not None
-            if job.image is None and self.worker_count:
+            job = self._by_text[text] = Job(text, optimization_level(text))
+            if self.worker_count:
                 self._enqueue(job)
         self._jobs.append(job)
 
     def results(self) -> list[bytes]:
         """The objects of all texts, in the order of their submission."""
         self._finish()
-        for job in self._by_key.values():
+        for job in self._by_text.values():
             if job.message:
                 raise CompilerBug("codegen", f"LLVM refuses the text: {job.message}")
             if job.image is None:
                 job.image = emit_object(job.text, self._target, job.opt)
-        self._keep()
         return [job.image or b"" for job in self._jobs]
 
     @property
     def busy_seconds(self) -> float:
-        return sum(job.seconds for job in self._by_key.values())
-
-    def _keep(self) -> None:
-        fresh = [job for job in self._by_key.values() if not job.from_cache]
-        if self._cache is None or not fresh:
-            return
-        for job in fresh:
-            self._cache.put(job.key, job.image or b"")
-            job.from_cache = True
-        self._cache.trim()
+        return sum(job.seconds for job in self._by_text.values())
 
     def _enqueue(self, job: Job) -> None:
         self._pending.put(job)
@@ -208,15 +189,3 @@ class KernelCompiler:
         finally:
             if worker is not None:
                 worker.stop()
-
-
-def compile_many(
-    texts: Sequence[str], target: Target, cache: KernelCache | None = None, worker_count: int | None = None
-) -> list[bytes]:
-    """The object files of modules of LLVM text, in their order; in this process when there are only one or two."""
-    if worker_count is None and len(texts) <= 2:
-        worker_count = 0
-    with KernelCompiler(target, cache, worker_count) as compiler:
-        for text in texts:
-            compiler.submit(text)
-        return compiler.results()

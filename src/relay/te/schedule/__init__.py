@@ -13,6 +13,7 @@ from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
 from relay.te.schedule.prefetch import Prefetch
 from relay.te.schedule.prefetch_stores import PrefetchStores
+from relay.te.schedule.records import ConvolutionRecord, ScheduleRecord, ScheduleRecords
 from relay.te.schedule.reduce_together import ReduceTogether
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
@@ -26,9 +27,8 @@ from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
 
 __all__ = [
-    "STEP_TYPES", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot", "Fuse",
-    "LeaveGap", "Parallel",
-    "Pragma", "Prefetch", "PrefetchStores", "RFactor", "ReduceTogether", "Reorder", "ScheduleBuilder",
-    "SetScope", "Split", "Step",
-    "Tensorize", "Tile", "Unroll", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
+    "STEP_TYPES", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot", "ConvolutionRecord",
+    "Fuse", "LeaveGap", "Parallel", "Pragma", "Prefetch", "PrefetchStores", "RFactor", "ReduceTogether", "Reorder",
+    "ScheduleBuilder", "ScheduleRecord", "ScheduleRecords", "SetScope", "Split", "Step", "Tensorize", "Tile",
+    "Unroll", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
 ]  # fmt: skip

@@ -130,21 +130,21 @@ class _Partitioner:
         return loop if body is loop.body else For(loop.variable, loop.extent, body, loop.kind, loop.annotations)
 
     def _in_pieces(self, loop: For, split: Split, known: Assumptions) -> Stmt:
-        main = _without(loop.body, split.conditions)
-        pieces = (
-            (0, split.low, loop.body),
-            (split.low, split.high - split.low, main),
-            (split.high, loop.extent - split.high, loop.body),
-        )
-        parts: list[Stmt] = []
-        for start, count, body in pieces:
-            variable = Symbol(loop.variable.name)
-            copy = fresh_copy(body, {loop.variable: variable + start})
-            extent = known.simplify(maximum(count, 0))
-            part = simplify_statement(For(variable, extent, copy, loop.kind, loop.annotations), known)
-            part = self.statement(clamp_loops(part, known), known)
-            parts.extend(part.statements if isinstance(part, Sequence) else (part,))
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        """Three loops. What growth is left goes to the main one before the others."""
+        main = self._piece(loop, split.low, split.high - split.low, _without(loop.body, split.conditions), known)
+        before = self._piece(loop, 0, split.low, loop.body, known)
+        after = self._piece(loop, split.high, loop.extent - split.high, loop.body, known)
+        parts = (*before, *main, *after)
+        return parts[0] if len(parts) == 1 else Sequence(parts)
+
+    def _piece(self, loop: For, start: IntExpr, count: IntExpr, body: Stmt, known: Assumptions) -> tuple[Stmt, ...]:
+        """The `count` iterations from `start` on, partitioned."""
+        variable = Symbol(loop.variable.name)
+        copy = fresh_copy(body, {loop.variable: variable + start})
+        extent = known.simplify(maximum(count, 0))
+        part = simplify_statement(For(variable, extent, copy, loop.kind, loop.annotations), known)
+        part = self.statement(clamp_loops(part, known), known)
+        return part.statements if isinstance(part, Sequence) else (part,)
 
     def _with_branch(self, loop: For, split: Split, known: Assumptions) -> Stmt:
         inside = known.with_loop(loop.variable, loop.extent)

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import math
 
+from relay.ir.types import TensorType
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.index import TakeAttributes
+from relay.ops.layouts import parse_layout
 from relay.ops.matmul import BatchMatmulAttributes, DensePackAttributes, MatmulAttributes
 from relay.transform.fuse_ops.graph import Node, operands, shape_of
 from relay.transform.fuse_ops.rows import is_arithmetic
@@ -31,6 +33,33 @@ def copies_its_data(node: Node) -> bool:
     match node.call.attrs:
         case Conv1DAttributes(padding=padding, groups=1) | Conv2DAttributes(padding=padding, groups=1):
             return any(padding)
+        case _:
+            return False
+
+
+def is_depthwise(node: Node) -> bool:
+    """Whether a call is a convolution of each channel by itself, channels innermost."""
+    match node.call.attrs:
+        case Conv2DAttributes(data_layout="NHWC", kernel_layout="HWOI", groups=groups, channels=channels):
+            return groups > 1 and channels == groups
+        case _:
+            return False
+
+
+def joins_channels(node: Node) -> bool:
+    """Whether a call is a 1×1 convolution, channels innermost, that has weights in panels and makes at most half as
+    many channels as it reads.
+
+    Made in front of it, block of rows by block of rows, these are not slower, and 1.02 to 1.1 times as fast; in front
+    of one that makes more channels 0.85 to 1: there the data of a block compete with more weights for the cache.
+    """
+    match node.call.attrs, operands(node.call)[0].checked_type:
+        case (
+            Conv2DAttributes(data_layout="NHWC", groups=1, strides=(1, 1), padding=(0, 0, 0, 0), kernel_size=(1, 1)),
+            TensorType(shape=(_, _, _, int(read))),
+        ):
+            made = node.call.attrs.channels
+            return bool(parse_layout(node.call.attrs.kernel_layout).blocks) and _is_at_most(made, read // 2)
         case _:
             return False
 

@@ -9,7 +9,8 @@
 First groups grow along the data flow (`vertical`): elementwise work behind a heavy operator or a reduction, injective
 work in front of anything up to a reduction and in front of a convolution that copies its data anyhow, chains of
 reductions over the same rows. Then groups of one iteration space are joined into groups of several outputs (`outputs`).
-A group has at most one heavy operator, and computes nothing twice.
+A group has at most one heavy operator (or a depthwise convolution and the 1×1 one that joins its channels), and
+computes nothing twice.
 
 Every scope (function body, branch, clause) is fused by itself: a group never crosses `let`, branches or closures. Does
 not look into functions that are primitive already. Floating point: EXACT.
@@ -27,6 +28,7 @@ from relay.transform.fuse_ops.rebuild import rebuilt
 from relay.transform.fuse_ops.tuples import opened_tuples
 from relay.transform.fuse_ops.vertical import (
     arithmetic_with_product,
+    depthwise_with_pointwise,
     heavy_with_elementwise,
     injective_with_padding,
     injective_with_reduction,
@@ -41,6 +43,7 @@ from relay.transform.fuse_ops.vertical import (
 _PHASES = (
     layout_behind_attention,
     heavy_with_elementwise,
+    depthwise_with_pointwise,
     layout_behind_convolution,
     reduction_with_arithmetic,
     injective_with_reduction,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
-from relay.transform.fuse_ops.fronts import copies_its_data, makes_rows, takes_rows
+from relay.transform.fuse_ops.fronts import copies_its_data, is_depthwise, joins_channels, makes_rows, takes_rows
 from relay.transform.fuse_ops.graph import Group, Node, in_order, operands, shape_of, within
 from relay.transform.fuse_ops.layouts import (
     brings_channels_back,
@@ -28,6 +28,15 @@ def heavy_with_elementwise(node: Node, limits: FusionLimits) -> None:
     """Elementwise work on the results of a heavy operator, before they are stored."""
     if node.group.kind is FusionKind.OUT_ELEMWISE_FUSABLE:
         _finish(node, limits, lambda each: each.kind <= FusionKind.BROADCAST)
+
+
+def depthwise_with_pointwise(node: Node, limits: FusionLimits) -> None:
+    """A depthwise convolution with the 1×1 convolution that reads it: rows of its result stay in cache in between."""
+    sink = node.post_dominator
+    if sink is None or node.group.result is not node or node.users != [sink]:
+        return
+    if joins_channels(sink) and any(map(is_depthwise, node.group.members)) and operands(sink.call)[0] is node.call:
+        _merge([node.group, sink.group], sink.group.result, limits)
 
 
 def layout_behind_convolution(node: Node, limits: FusionLimits) -> None:
@@ -81,7 +90,10 @@ def injective_with_padding(node: Node, limits: FusionLimits) -> None:
 def layout_before_convolution(node: Node, limits: FusionLimits) -> None:
     """A change of layout of the data of a convolution, done for the part of them that is read next."""
     sink = node.post_dominator
-    if sink is not None and brings_channels_back(node) and (convolves_tiles(sink) or convolves_wide_channels(sink)):
+    if sink is None or not brings_channels_back(node):
+        return
+    heavy = [member for member in sink.group.members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE]
+    if convolves_tiles(sink) or (convolves_wide_channels(sink) and heavy == [sink]):
         _join_with_data(node, sink, limits)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rich.table import Table
-
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.transform.instruments.instrument import Instrument
@@ -31,7 +29,7 @@ def count_nodes(module: IRModule) -> int:
 
 
 class NodeCounts(Instrument):
-    """`rows` has an entry for each pass, in the order in which they ended. With `rich` it prints as a table."""
+    """`rows` has an entry for each pass, in the order in which they ended; `str` shows them as lines."""
 
     def __init__(self) -> None:
         self.rows: list[NodeCount] = []
@@ -46,12 +44,6 @@ class NodeCounts(Instrument):
     def run_after_pass(self, module: IRModule, info: PassInfo) -> None:
         before, count = self._open.pop()
         self.rows.append(NodeCount(info.name, count, count if module is before else count_nodes(module)))
-
-    def __rich__(self) -> Table:
-        table = Table("pass", "nodes before", "after", "change")
-        for row in self.rows:
-            table.add_row(row.name, str(row.before), str(row.after), f"{row.after - row.before:+d}")
-        return table
 
     def __str__(self) -> str:
         return "\n".join(f"{row.name}: {row.before} to {row.after} nodes" for row in self.rows)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-
-from rich.tree import Tree
 
 from relay.ir.module import IRModule
 from relay.transform.instruments.instrument import Instrument
@@ -58,13 +56,8 @@ class Timing(Instrument):
         """All of it."""
         return sum(each.seconds for each in self.passes)
 
-    def __rich__(self) -> Tree:
-        root = Tree(f"passes  {self.seconds * 1e3:.1f} ms")
-        branches = [root]
-        for depth, timed in self._lines():
-            del branches[depth + 1 :]
-            branches.append(branches[depth].add(f"{timed.name}  {timed.seconds * 1e3:.1f} ms"))
-        return root
+    def __rich__(self) -> str:
+        return "\n".join((f"passes  {self.seconds * 1e3:.1f} ms", *_branches(self.passes, "")))
 
     def __str__(self) -> str:
         lines = self._lines()
@@ -82,3 +75,11 @@ class Timing(Instrument):
             lines.append((depth, timed))
             stack += [(depth + 1, part) for part in reversed(timed.parts)]
         return lines
+
+
+def _branches(passes: Sequence[TimedPass], before: str) -> Iterator[str]:
+    """A line for each pass, with the branches that lead to it. Sequences are nested a few deep."""
+    for position, timed in enumerate(passes):
+        is_last = position == len(passes) - 1
+        yield f"{before}{'└── ' if is_last else '├── '}{timed.name}  {timed.seconds * 1e3:.1f} ms"
+        yield from _branches(timed.parts, before + ("    " if is_last else "│   "))

@@ -14,7 +14,7 @@ from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import is_chosen, needed_mask
+from relay.targets.cpu.emit.tail_mask import is_chosen, is_of_one_element, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Load, Ramp, joined
@@ -25,6 +25,8 @@ from relay.tir.traversal import walk_value
 def emit_load(e: Emitter, load: Load) -> str:
     """The register that holds `load`; lanes where its mask, or the guard it stands under, is false hold 0."""
     needed = needed_mask(load.buffer, load.indices, load.mask)
+    if needed is not None and is_of_one_element(load.indices, needed):
+        needed = None
     mask = None if needed is None else e.emit_value(e, needed)
     guard = e.guard
     if guard is not None and not is_within(e, load.buffer, load.indices):

@@ -9,10 +9,9 @@ in panels, so that lanes lie along them.
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr
 from relay.ops.attention import AttentionAttributes
 from relay.targets.cpu.schedules.matmul import accumulate
-from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, dividing_tile, product
+from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, dividing_tile
 from relay.targets.cpu.schedules.reduction import in_lanes
 from relay.targets.cpu.schedules.tiles import most_rows
 from relay.te.operation import Compute
@@ -45,7 +44,7 @@ def schedule_attention(plan: Plan) -> None:
     if joined is not None:  # a head is stored whole, so that what it reads is known to be of one head
         width = joined
         most = most_rows(plan, joined)
-    work = _work(plan, output, axes)
+    work = plan.iterations(_PRODUCTS) + plan.iterations(_VALUES)
     height = dividing_tile(plan.extent(output, rows), most)
     row_outer, row_inner = plan.tile(output, rows, height)
     column_outer, column_inner = plan.tile(output, columns, width)
@@ -77,14 +76,6 @@ def _loops(plan: Plan, output: str) -> tuple[list[str], int | None]:
     return [*axes[:-2], heads, axes[-2], column], columns
 
 
-def _work(plan: Plan, output: str, axes: list[str]) -> IntExpr:
-    """Multiply-adds of both products."""
-    (depth,), (keys,) = (_operation(plan, name).reduce_axes for name in (_PRODUCTS, _VALUES))
-    columns = plan.extent(output, axes[-1])
-    rows = product(tuple(plan.extent(output, axis) for axis in axes[:-1]))
-    return product((rows, keys.extent, depth.extent + columns))
-
-
 def _operation(plan: Plan, stage: str) -> Compute:
     operation = plan.steps.state.stage(stage).operation
     assert isinstance(operation, Compute)
@@ -95,11 +86,10 @@ def _turn_keys(plan: Plan) -> None:
     """A vector of keys at a time: what is read of them, however far apart they are, then stays in cache."""
     s = plan.steps
     *outer, depth, keys = [loop.name for loop in s.state.stage(_KEYS).loops]
-    work = product(tuple(plan.extent(_KEYS, loop) for loop in (*outer, depth, keys)))
     vectors, lanes = plan.tile(_KEYS, keys, plan.vector_lanes)
     s.reorder(_KEYS, *outer, *[loop for loop in (vectors,) if loop], depth, lanes)
     s.vectorize(_KEYS, lanes)
-    plan.parallelize(_KEYS, outer, work)
+    plan.parallelize(_KEYS, outer, plan.iterations(_KEYS))
 
 
 def _scores(plan: Plan, output: str, block: str | None, width: int, scope: Scope) -> None:

@@ -18,6 +18,7 @@ from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.schedules.reduction import schedule_reduction
 from relay.targets.cpu.schedules.rows import schedule_rows
 from relay.targets.cpu.schedules.tiles import packed_weight
+from relay.targets.cpu.schedules.winograd import is_winograd, schedule_winograd
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.step import Step
@@ -31,10 +32,15 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     if is_attention(plan):
         schedule_attention(plan)
         return plan.steps.steps
+    if is_winograd(plan):
+        schedule_winograd(plan)
+        return plan.steps.steps
     plan.reduce_together()
     reductions = [stage.name for stage in plan.reductions()]
     if not reductions:
         schedule_elementwise(plan)
+    elif _is_separable(group):
+        schedule_conv2d(plan, reductions[-1])
     elif len(reductions) > 1 or plan.has_apart_outputs:
         schedule_rows(plan)
     elif reductions[0] in PRODUCTS and _reads_columns(plan, reductions[0]):
@@ -55,6 +61,11 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
 def _is_empty(group: Group) -> bool:
     """Whether there is nothing to compute, or with."""
     return any(0 in tensor.shape for tensor in (*group.inputs, *group.outputs))
+
+
+def _is_separable(group: Group) -> bool:
+    """Whether the group is a depthwise convolution and the 1×1 convolution of its result."""
+    return sum(isinstance(call.attrs, Conv2DAttributes) for call, _ in group.anchors) > 1
 
 
 def _is_packed_by_groups(plan: Plan) -> bool:

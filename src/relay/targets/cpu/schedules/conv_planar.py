@@ -14,7 +14,6 @@ from relay.targets.cpu.schedules.plan import (
     Plan,
     accumulators_of,
     dividing_tile,
-    product,
 )
 from relay.te.operation import Compute
 from relay.transform.context import fitting_block
@@ -56,7 +55,7 @@ def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     s.reorder(store, *[loop for loop in outer if loop], *tile, column)
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
-    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
+    work = plan.iterations(acc)
     innermost = plan.parallelize(store, [loop for loop in outer if loop], work, TILED_PRODUCTS_PER_NANOSECOND)
     assert innermost is not None
     s.compute_at(acc, store, innermost)

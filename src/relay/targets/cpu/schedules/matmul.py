@@ -43,12 +43,9 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     outer = [*batch, *[loop for loop in (column_outer, row_outer) if loop]]
     inner = [loop for loop in (row_inner, column_inner) if loop]
     s.reorder(store, *outer, *inner)
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
     streams = len(extents) < 2 or extents[-2] == 1
     rate = STREAMED_PRODUCTS_PER_NANOSECOND if streams else TILED_PRODUCTS_PER_NANOSECOND
-    innermost = plan.parallelize(store, outer, work, rate)
+    innermost = plan.parallelize(store, outer, plan.iterations(acc), rate)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
         plan.prefetch_stores(store, innermost)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr, linear_parts, multiply
 from relay.ops.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
-from relay.targets.cpu.schedules.conv import convolution_shape, rows_of_block
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
+from relay.targets.cpu.schedules.row_blocks import convolution_shape, rows_of_block
 from relay.te.operation import Compute, Operation, body_values, loads_of
 from relay.tir.buffer import Scope
 from relay.tir.expr import Ramp
@@ -95,7 +95,7 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
         schedule_channels(plan, reduction, copies)
     else:
         schedule_copies(plan, copies)
-        _along_rows(plan, reduction, operation)
+        _along_rows(plan, reduction)
 
 
 def _is_unrolled(operation: Compute) -> bool:
@@ -104,12 +104,11 @@ def _is_unrolled(operation: Compute) -> bool:
     return isinstance(window, int) and window <= _LARGEST_UNROLLED_WINDOW
 
 
-def _along_rows(plan: Plan, reduction: str, operation: Compute) -> None:
+def _along_rows(plan: Plan, reduction: str) -> None:
     s = plan.steps
     acc, store = accumulators_of(plan, reduction)
     loops = [loop.name for loop in s.state.stage(store).loops]
-    work = product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
-    innermost = plan.parallelize(store, loops, work)
+    innermost = plan.parallelize(store, loops, plan.iterations(acc))
     assert innermost is not None
     s.compute_at(acc, store, innermost)
     for partial in in_lanes(plan, acc):
@@ -120,8 +119,13 @@ def schedule_channels(plan: Plan, reduction: str, copies: tuple[str, ...] = ()) 
     """Reductions that keep the innermost axis (pooling, depthwise convolution, sums over leading axes): that axis is
     the lanes, and a few entries of the axis before it share what is read. `copies` of the data of a convolution are
     made for a block of rows at a time, where the whole would not stay in the cache."""
+    channels_in_tiles(plan, *accumulators_of(plan, reduction), copies)
+
+
+def channels_in_tiles(plan: Plan, acc: str, store: str, copies: tuple[str, ...] = (), is_part: bool = False) -> None:
+    """The same for a stage that accumulates and one that stores; `is_part`: this is computed for a part of something
+    else, which the threads share out."""
     s = plan.steps
-    acc, store = accumulators_of(plan, reduction)
     loops = loops_as_read(plan, store, acc)
     turned = s.state.stage(store).loops[-1].name != loops[-1]
     extents = [plan.extent(store, loop) for loop in loops]
@@ -149,7 +153,7 @@ def schedule_channels(plan: Plan, reduction: str, copies: tuple[str, ...] = ()) 
         innermost = outer[-1]
     else:
         schedule_copies(plan, copies)
-        innermost = plan.parallelize(store, outer, work)
+        innermost = outer[-1] if is_part else plan.parallelize(store, outer, work)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
     summed = [axis.name for axis in operation.reduce_axes]

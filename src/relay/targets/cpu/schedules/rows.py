@@ -37,7 +37,7 @@ def schedule_rows(plan: Plan) -> None:
     costly = frozenset(stage.name for stage in plan.steps.state.stages if _is_shared_and_costly(plan, stage))
     plan.inline_formulas(keep=costly)
     if not _reads_rows(plan):
-        _schedule_apart(plan)
+        schedule_apart(plan)
         return
     s = plan.steps
     output = plan.output_name
@@ -74,7 +74,7 @@ def _reads_rows(plan: Plan) -> bool:
     return True
 
 
-def _schedule_apart(plan: Plan) -> None:
+def schedule_apart(plan: Plan) -> None:
     """One stage after another, each shared out among the threads; the loops inside are left to LLVM."""
     for stage in plan.steps.state.stages:
         results = [loop.name for loop in stage.loops if not loop.is_reduction]

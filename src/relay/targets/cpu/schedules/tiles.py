@@ -11,6 +11,7 @@ from relay.base.target import Target
 from relay.ir.expr import Op, Var
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.layouts import parse_layout
+from relay.ops.winograd import WinogradAttributes
 from relay.targets.cpu.schedules.plan import Plan, even_tile
 from relay.te.tensor import Tensor
 from relay.transform.context import fitting_block
@@ -46,15 +47,23 @@ def tile_rows(plan: Plan, rows: IntExpr, width: int) -> int:
 
 
 def most_rows(plan: Plan, width: int) -> int:
+    """How many rows of a tile the registers hold. AArch64 multiplies by a lane of a vector, so LLVM loads the factors
+    of four steps at once and keeps a vector of them for each row."""
     vectors = -(-width // plan.vector_lanes)
-    return min(_MOST_ROWS, max(1, (plan.target.register_count - vectors - 1) // vectors))
+    registers = plan.target.register_count - vectors
+    lanewise = plan.target.triple.startswith(("aarch64", "arm64"))
+    rows = registers // (vectors + 1) if lanewise else (registers - 1) // vectors
+    return min(_MOST_ROWS, max(1, rows))
 
 
 def packed_weight(plan: Plan) -> Tensor | None:
     """The weight of the group's heavy operator, if its output channels are packed in blocks, innermost."""
     for call, _ in plan.group.anchors:
         dense = isinstance(call.op, Op) and call.op.name in _PACKED_DENSE
-        convolution = isinstance(call.attrs, Conv2DAttributes) and parse_layout(call.attrs.kernel_layout).blocks
+        convolution = (
+            isinstance(call.attrs, (Conv2DAttributes, WinogradAttributes))
+            and parse_layout(call.attrs.kernel_layout).blocks
+        )
         if dense or convolution:
             weight = call.args[1]
             return next((t for t in plan.group.inputs if isinstance(weight, Var) and t.name == weight.name_hint), None)

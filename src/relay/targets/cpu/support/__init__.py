@@ -1,5 +1,5 @@
 """What native code needs beside itself: memory, threads, errors."""
 
-from relay.targets.cpu.support.library import support_object, support_text
+from relay.targets.cpu.support.library import serial_support_object, support_object, support_text
 
-__all__ = ["support_object", "support_text"]
+__all__ = ["serial_support_object", "support_object", "support_text"]

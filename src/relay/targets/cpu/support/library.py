@@ -20,11 +20,11 @@ _PAUSE = {
 
 
 @cache
-def support_text(target: Target, pinning: bool = False) -> str:
+def support_text(target: Target, pinning: bool = False, serial: bool = False) -> str:
     """LLVM text of the allocator, the error slot, calls from Python, and the thread pool. Where the pool is not
-    supported (it is on Linux, x86-64 and aarch64), parallel loops run on one thread."""
+    supported (it is on Linux, x86-64 and aarch64) or not wanted (`serial`), parallel loops run on one thread."""
     machine = target.triple.split("-")[0]
-    pooled = "linux" in target.triple and machine in _FUTEX_CALL_NUMBER
+    pooled = not serial and "linux" in target.triple and machine in _FUTEX_CALL_NUMBER
     text = "\n".join(map(_read, ("memory.ll", "call.ll", "build.ll", "pool.ll" if pooled else "serial.ll")))
     if not pooled:
         return text
@@ -43,6 +43,12 @@ def support_text(target: Target, pinning: bool = False) -> str:
 def support_object(target: Target, pinning: bool = False) -> bytes:
     """The support library as an object file, the same for every artefact of a target."""
     return kept_object(support_text(target, pinning), target, opt=1)
+
+
+@cache
+def serial_support_object(target: Target) -> bytes:
+    """The support library of programs that are linked whole and use one thread: all it asks of a system is memory."""
+    return kept_object(support_text(target, serial=True), target, opt=1)
 
 
 @cache

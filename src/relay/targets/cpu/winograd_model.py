@@ -1,0 +1,79 @@
+"""Which convolutions of 3×3 are computed by minimal filtering: estimates of the time of one image on one thread.
+
+    plain     multiply-adds / rate of plain sums
+    F(m, 3)   multiply-adds of its products / their rate  +  elements of both transforms  +  bytes of its kernel
+
+Rates were measured on a core with AVX-512 at 2.4 GHz (77 multiply-adds a nanosecond) with 1 MB of second-level cache.
+With them, and 0.04 nanoseconds for a byte of a kernel that is in the third-level cache still, layers of ResNet-18,
+VGG-16 and SqueezeNet take within a quarter of their estimates. All of it is divided by threads, whose number changes
+no choice; narrower vectors compute less in a nanosecond. Kernels are (m + 2)² / 9 times as large as plain ones, so with
+few tiles their way from memory takes longer than the products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.base.target import Target
+from relay.ops.winograd import MINIMAL, TAPS
+from relay.transform.context import ConvolutionExtents
+
+_LANES = 16  # float32 elements of a vector of the core that was measured
+_PLAIN_PER_NANOSECOND = 68.0  # multiply-adds of plain sums
+_PRODUCTS_PER_NANOSECOND = 60.0  # multiply-adds of the products of points, which read more data for each
+_NANOSECONDS_PER_ELEMENT = 0.22  # of transformed data and of products: written, and read again
+_NANOSECONDS_PER_KERNEL_BYTE = 0.09  # memory gives 11 bytes a nanosecond; kernels of a whole network leave the caches
+_FULL_TILES = 14  # of an image, that keep the registers full
+_WORTH_IT = 0.85  # the share of the time of plain sums under which their smaller errors are given up
+_LARGEST_DEPTH = 1024  # channels summed over up to which errors were measured
+
+
+@dataclass(frozen=True, slots=True)
+class WinogradModel:
+    """The estimate for a resolved target; called, it gives the best size of tiles, or 0 for plain sums."""
+
+    target: Target
+
+    def __call__(self, convolution: ConvolutionExtents) -> int:
+        """2 or 4 results along each axis of a tile; 0 where plain sums are faster, or nearly as fast.
+
+        >>> model = WinogradModel(Target(vector_bits=512))
+        >>> model(ConvolutionExtents(56, 56, 64, 64)), model(ConvolutionExtents(14, 14, 256, 256))
+        (4, 2)
+        >>> model(ConvolutionExtents(7, 7, 512, 512)), model(ConvolutionExtents(112, 112, 8, 3))
+        (0, 0)
+        """
+        if convolution.depth > _LARGEST_DEPTH:
+            return 0
+        times = {tile: self.nanoseconds(convolution, tile) for tile in MINIMAL}
+        best = min(times, key=lambda tile: times[tile])
+        return best if times[best] < _WORTH_IT * self.plain_nanoseconds(convolution) else 0
+
+    def plain_nanoseconds(self, convolution: ConvolutionExtents) -> float:
+        """By plain sums; channels in whole vectors."""
+        outputs = self._whole(convolution.channels)
+        multiply_adds = convolution.rows * convolution.columns * TAPS * TAPS * convolution.depth * outputs
+        return multiply_adds / (_PLAIN_PER_NANOSECOND * self._speed)
+
+    def nanoseconds(self, convolution: ConvolutionExtents, tile: int) -> float:
+        """By minimal filtering, in tiles of `tile` × `tile` results."""
+        points = MINIMAL[tile].points ** 2
+        tiles = -(-convolution.rows // tile) * -(-convolution.columns // tile)
+        outputs, depth = self._whole(convolution.channels), self._whole(convolution.depth)
+        kernel = points * convolution.depth * outputs
+        products = kernel * max(tiles, _FULL_TILES) / (_PRODUCTS_PER_NANOSECOND * self._speed)
+        transforms = points * tiles * (depth + outputs) * _NANOSECONDS_PER_ELEMENT / self._speed
+        return products + transforms + kernel * 4 * _NANOSECONDS_PER_KERNEL_BYTE
+
+    @property
+    def _speed(self) -> float:
+        """How many elements a vector has, as a share of the measured core's."""
+        return self._lanes / _LANES
+
+    @property
+    def _lanes(self) -> int:
+        return self.target.register_bits // 32
+
+    def _whole(self, channels: int) -> int:
+        """Channels in whole vectors."""
+        return -(-channels // self._lanes) * self._lanes

@@ -1,0 +1,154 @@
+"""Schedules on record: they stand in for the compiler's choice, and what is wrong with one is said by its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relay
+from relay.cli.main import main
+from relay.driver.build import compile_stages
+from relay.te import ScheduleRecord, ScheduleRecords, parse_steps
+from relay.tir.printer import print_primfunc
+from tests.messages import check_message
+
+LAYER = """#[version = "0.0.5"]
+def @main(%x: Tensor[(20, 48), float32], %w: Tensor[(32, 48), float32]) { nn.relu(nn.dense(%x, %w)) }
+"""
+
+
+@pytest.fixture
+def records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """What the compiler itself chooses for the layer, as the command prints it."""
+    model, path = tmp_path / "layer.relay", tmp_path / "mine.jsonl"
+    model.write_text(LAYER)
+    assert main(["show", str(model), "--stage", "schedule"]) == 0
+    path.write_text(capsys.readouterr().out)
+    return path
+
+
+def _changed(path: Path, **fields: object) -> None:
+    values = json.loads(path.read_text().splitlines()[-1]) | fields
+    path.write_text(json.dumps(values) + "\n")
+
+
+def _loops(path: Path) -> str:
+    with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(path)):
+        stages = compile_stages(relay.parse(LAYER))
+        return print_primfunc(stages.called_kernels[-1].loops(stages.backend))
+
+
+def test_a_record_stands_in_for_the_choice(records: Path) -> None:
+    chosen = _loops(records)
+    with relay.PassContext(opt_level=3):
+        stages = compile_stages(relay.parse(LAYER))
+    assert chosen == print_primfunc(stages.called_kernels[-1].loops(stages.backend))
+    _changed(records, steps=['split("relu", "i0", factor=5)'])
+    assert _loops(records) != chosen
+    x, w = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (32, 48)))
+    with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)):
+        found = relay.build(relay.parse(LAYER))(x, w)
+    np.testing.assert_allclose(found, np.maximum(x @ w.T, 0), rtol=1e-5, atol=1e-5)
+
+
+def test_records_for_another_machine_are_left_alone(records: Path) -> None:
+    chosen = _loops(records)
+    _changed(records, steps=[], target="llvm -mcpu=haswell")
+    assert _loops(records) == chosen
+    _changed(records, target="")
+    assert _loops(records) != chosen
+
+
+def test_the_fastest_record_counts_and_one_by_hand_before_it() -> None:
+    def record(factor: int, seconds: float | None) -> ScheduleRecord:
+        return ScheduleRecord("fn", parse_steps(f'split("c", "i", factor={factor})'), "", seconds)
+
+    timed = [record(1, 3e-3), record(2, 1e-3), record(3, 2e-3)]
+    target = relay.Target.parse("llvm")
+    assert ScheduleRecords.of(timed).on(target).schedule("fn") == timed[1]
+    by_hand = record(4, None)
+    assert ScheduleRecords.of([by_hand, *timed]).on(target).schedule("fn") == by_hand
+    assert ScheduleRecords.of(timed).on(target).schedule("other") is None
+    assert ScheduleRecords.of(timed).on(target).convolution("fn") is None
+
+
+def test_a_record_survives_its_file(tmp_path: Path) -> None:
+    record = ScheduleRecord('fn (%p0: "é")', parse_steps('split("c", "i", factor=4)'), "llvm", 1.5e-5)
+    (tmp_path / "one.jsonl").write_text(record.to_json() + "\n\n")
+    (found,) = ScheduleRecords.load(tmp_path / "one.jsonl").best.values()
+    assert found.to_json() == record.to_json()
+
+
+def test_a_step_that_does_not_fit_is_the_records_fault(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _changed(records, steps=['split("relu", "nowhere", factor=5)'])
+    model = str(records.with_name("layer.relay"))
+    assert main(["run", model, "--random", "--schedules", str(records)]) == 1
+    check_message(
+        "schedule_records", "a_step_that_does_not_fit", capsys.readouterr().err.replace(str(records.parent), "FOLDER")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("no_json", "split(1)"),
+        ("a_list", "[]"),
+        ("no_steps", '{"kernel": "fn"}'),
+        ("a_step_that_is_none", '{"kernel": "fn", "steps": ["spilt(1)"]}'),
+        ("steps_of_numbers", '{"kernel": "fn", "steps": [1]}'),
+        ("an_unknown_field", '{"kernel": "fn", "steps": [], "time": 1}'),
+        ("a_block_that_is_no_number", '{"convolution": "data", "kernel_block": "wide"}'),
+        ("a_tile_that_nobody_has", '{"convolution": "data", "winograd_tile": 3}'),
+    ],
+)
+def test_what_is_wrong_with_a_line(name: str, line: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text("\n" + line)
+    with pytest.raises(relay.RelayError) as error:
+        ScheduleRecords.load(path)
+    check_message("schedule_records", name, str(error.value).replace(str(tmp_path), "FOLDER"))
+
+
+def _convolution() -> relay.IRModule:
+    x = relay.var("x", shape=(1, 64, 28, 28))
+    kernel = relay.const(np.random.default_rng(0).standard_normal((128, 64, 3, 3)).astype(np.float32))
+    return relay.IRModule.from_expr(relay.Function([x], relay.nn.conv2d(x, kernel, padding=1)))
+
+
+def _records_of(model: Path, capsys: pytest.CaptureFixture[str], *more: str) -> list[dict[str, object]]:
+    assert main(["show", str(model), "--stage", "schedule", *more]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line]
+    return [line for line in lines if "convolution" in line]
+
+
+def test_a_record_decides_how_a_convolution_is_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, records = tmp_path / "conv.json", tmp_path / "mine.jsonl"
+    model.write_text(relay.save_json(_convolution()))
+    (chosen,) = _records_of(model, capsys)
+    x = np.random.default_rng(1).standard_normal((1, 64, 28, 28)).astype(np.float32)
+    expected = relay.build(_convolution(), opt_level=2)(x)
+    for tile in (0, 2, 4):
+        other = chosen | {"winograd_tile": tile, "kernel_block": 16}
+        records.write_text(json.dumps(other))
+        assert _records_of(model, capsys, "--schedules", str(records)) == [other]
+        with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)):
+            np.testing.assert_allclose(relay.build(_convolution())(x), expected, rtol=1e-4, atol=2e-3)
+
+
+def test_a_block_that_the_target_has_no_tiles_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, records = tmp_path / "conv.json", tmp_path / "mine.jsonl"
+    model.write_text(relay.save_json(_convolution()))
+    (chosen,) = _records_of(model, capsys, "--target", "llvm -mattr=+avx,+avx2,+fma")
+    records.write_text(json.dumps(chosen | {"kernel_block": 7, "target": ""}))
+    arguments = ["show", str(model), "--schedules", str(records), "--stage", "fused"]
+    assert main([*arguments, "--target", "llvm -mattr=+avx,+avx2,+fma"]) == 1
+    said = capsys.readouterr().err.replace(str(tmp_path), "FOLDER")
+    check_message("schedule_records", "a_block_without_tiles", said)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(relay.RelayError, match="cannot-read"):
+        ScheduleRecords.load(tmp_path / "nothing.jsonl")
