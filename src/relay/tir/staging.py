@@ -233,7 +233,7 @@ class Stager:
                 build = partial(_logical if op in (BinaryOp.AND, BinaryOp.OR) else Binary, op)
                 return self._built(value, (self.value(left), self.value(right)), build)
             case Compare(op, left, right):
-                return self._built(value, (self.value(left), self.value(right)), partial(_compare, op))
+                return self._built(value, (self.value(left), self.value(right)), partial(self._compare, op))
             case Select(condition, then, otherwise):
                 return self._built(value, tuple(map(self.value, (condition, then, otherwise))), _select)
             case Call(arguments=arguments):
@@ -246,6 +246,17 @@ class Stager:
             return Imm(COMPARISON_OPERATORS[op](left, right), DType.BOOL, lanes)
         self.left_open = True
         return Holds(Comparison(left, op, right), lanes)
+
+    def _compare(self, op: CompareOp, left: Value, right: Value) -> Value:
+        value = Compare(op, left, right)
+        ends = lane_comparisons(value) if isinstance(left, RampValue) else None
+        if ends is None:
+            return value
+        answers = {_decided(end) for end in ends}
+        if answers == {True} or answers == {False}:
+            return imm(answers == {True}, DType.BOOL, left.lanes)
+        self.left_open = self.left_open or None in answers
+        return value
 
     def _built(self, value: Value, parts: tuple[Staged[Any], ...], make: Callable[..., Value]) -> Staged[Value]:
         keys = NO_KEYS.union(*(part.keys for part in parts))
@@ -275,17 +286,6 @@ def _index_value(dtype: DType, lanes: int, index: IntExpr) -> Value:
     if isinstance(index, int):
         return imm(index_as_number(index, dtype), dtype, lanes)
     return IndexValue(index, dtype, lanes)
-
-
-def _compare(op: CompareOp, left: Value, right: Value) -> Value:
-    value = Compare(op, left, right)
-    ends = lane_comparisons(value) if isinstance(left, RampValue) else None
-    if ends is None:
-        return value
-    answers = {_decided(end) for end in ends}
-    if answers == {True} or answers == {False}:
-        return imm(answers == {True}, DType.BOOL, left.lanes)
-    return value
 
 
 def _decided(comparison: Comparison) -> bool | None:

@@ -43,6 +43,19 @@ def test_product_of_two_unknown_matrices(m: int, k: int, n: int, target: str) ->
     check(lambda a, b: relay.nn.relu(relay.nn.matmul(a, b)), values(m, k, special=1e-3), values(k, n), target=target)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("shape", "n"), [((97, 96), 130), ((2, 301, 64), 50), ((1, 350, 93), 64), ((96, 101), 48)])
+def test_product_in_parts_of_its_depth(shape: tuple[int, ...], n: int, threads: int) -> None:
+    """Blocks of rows and of panels, cut unevenly; 101 is prime, and stays whole."""
+    weight, bias = relay.const(values(n, shape[-1], special=0.0)), relay.const(values(n))
+    check(
+        lambda x, y: relay.nn.relu(relay.nn.dense(x, weight) + bias) + y,
+        values(*shape, special=1e-4),
+        values(*shape[:-1], n),
+        target=f"llvm -num-threads={threads} -l2-bytes=65536",
+    )
+
+
 @pytest.mark.parametrize("shape", [(3, 40, 33, 70), (2, 33, 17, 129)])
 def test_products_of_a_batch(shape: tuple[int, int, int, int]) -> None:
     b, m, k, n = shape
@@ -89,3 +102,20 @@ def test_pooling_reads_every_second_element(width: int, target: str) -> None:
 @pytest.mark.parametrize("shape", [(16, 16), (17, 33), (64, 70), (128, 64), (31, 256)])
 def test_transpose(shape: tuple[int, int], target: str) -> None:
     check(relay.transpose, values(*shape), target=target, bits=True)
+
+
+@pytest.mark.parametrize("target", ["llvm -num-threads=2 -l2-bytes=65536", "llvm -num-threads=1 -l2-bytes=16384"])
+@pytest.mark.parametrize(
+    ("channels", "rows", "columns", "window", "stride"), [(16, 28, 28, 3, 2), (35, 31, 23, 3, 1), (35, 31, 23, 5, 2)]
+)
+def test_depthwise_convolution_of_channels_in_front(
+    channels: int, rows: int, columns: int, window: int, stride: int, target: str
+) -> None:
+    """Blocks of rows are turned, and convolved while they are in the cache."""
+    weight = relay.const(values(channels, 1, window, window, special=0.0))
+    padding = (window // 2, window // 2)
+    check(
+        lambda x: relay.nn.relu(relay.nn.conv2d(x, weight, strides=(stride, stride), padding=padding, groups=channels)),
+        values(1, channels, rows, columns),
+        target=target,
+    )

@@ -89,6 +89,11 @@ def dense() -> relay.Expr:
     return relay.nn.relu(relay.nn.dense(x, constant(3072, 768)) + constant(3072))
 
 
+def dense_of_much_depth() -> relay.Expr:
+    x = relay.var("x", shape=(128, 3072))
+    return relay.nn.dense(x, constant(768, 3072)) + constant(768) + relay.var("y", shape=(128, 768))
+
+
 def dense_of_bytes() -> relay.Expr:
     x = relay.var("x", shape=(128, 770), dtype="int8")
     sums = relay.nn.dense(x, relay.const(np.ones((768, 770), np.int8)), out_dtype="int32")
@@ -158,7 +163,8 @@ def convolution_by_tiles() -> relay.Expr:
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
     attention, convolution, convolution_by_winograd, convolution_of_many_weights, convolution_of_few_channels,
     convolution_of_a_long_row,
-    convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_bytes, dense_of_one_row, softmax,
+    convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
+    dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, instance_norm, max_pool, first_layout_change, product_of_two_unknown_matrices,
     concatenate_channels, global_average,
 )  # fmt: skip

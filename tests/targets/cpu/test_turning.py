@@ -69,3 +69,51 @@ def test_two_transpositions_in_a_row_before_a_convolution():
     with relay.PassContext(disabled_pass=["SimplifyExpr"]):
         found = relay.build(function, opt_level=3)(data)
     np.testing.assert_allclose(found, np.einsum("oi,nihw->nohw", weight[:, :, 0, 0], data), rtol=1e-4, atol=1e-4)
+
+
+def interleaved(x: relay.Expr, y: relay.Expr, columns: int, channels: int) -> relay.Expr:
+    together = relay.reshape(relay.concatenate([x, y], 3), (1, 5, 2 * columns, channels))
+    cut = relay.strided_slice(together, (1,), (2 * columns,), axes=(2,))
+    return relay.nn.relu(relay.transpose(cut, (0, 3, 1, 2)))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_formula_turned_square_by_square(target: str) -> None:
+    """What the result reads across is put side by side, and cut: it is computed in registers first."""
+    inputs: list[relay.Var] = []
+    results: list[relay.Expr] = []
+    arrays: list[np.ndarray] = []
+    expected: list[np.ndarray] = []
+    for columns, channels in [(3, 16), (8, 7), (17, 33), (33, 1), (16, 64)]:
+        shape = (1, 5, columns, channels)
+        x, y = (relay.var(f"{name}_{columns}", shape=shape) for name in "xy")
+        a, b = (np.random.default_rng(seed).standard_normal(shape).astype(np.float32) for seed in (0, 1))
+        inputs += [x, y]
+        arrays += [a, b]
+        results.append(interleaved(x, y, columns, channels))
+        whole = np.concatenate([a, b], 3).reshape(1, 5, 2 * columns, channels)
+        expected.append(np.maximum(whole[:, :, 1:].transpose(0, 3, 1, 2), 0))
+    found = relay.build(relay.Function(inputs, relay.Tuple(results)), target)(*arrays)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_depthwise_transposed_convolutions() -> None:
+    """Which remainder a place has is known in each phase of the rows: nothing is chosen, or gathered, at run time."""
+    inputs: list[relay.Var] = []
+    results: list[relay.Expr] = []
+    arrays: list[np.ndarray] = []
+    for channels, stride in [(16, 2), (24, 2), (33, 3)]:
+        x = np.random.default_rng(0).standard_normal((1, channels, 9, 11)).astype(np.float32)
+        weight = relay.const(np.random.default_rng(1).standard_normal((channels, 1, 4, 4)).astype(np.float32))
+        inputs.append(relay.var(f"x_{channels}", shape=x.shape))
+        arrays.append(x)
+        steps = {"strides": (stride, stride), "padding": (1, 1)}
+        results.append(relay.nn.conv2d_transpose(inputs[-1], weight, **steps, groups=channels))
+    function = relay.Function(inputs, relay.Tuple(results))
+    expected = relay.create_executor("interpreter", mod=function).evaluate()(*arrays)
+    for ours, theirs in zip(relay.build(function, opt_level=3)(*arrays), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+    compilation = compiled(function, "llvm -mattr=+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq")
+    (joined, *_) = [each for each in compilation.kernels if "concatenate" in each.info.name]
+    assert "gather" not in compilation.backend.assembly(joined.source(compilation.backend))

@@ -27,6 +27,7 @@ from relay.transform.fuse_ops.graph import Node, external_operands, operands, sh
 _KEYS = 1
 _HEADS_INSIDE = (0, 2, 1, 3)
 _MANY_CHANNELS = 16  # whole vectors of them are turned
+_MANY_COLUMNS = 16
 _WIDEST_HEAD = 64  # of which some rows are in registers at a time
 
 
@@ -112,11 +113,19 @@ def convolves_tiles(node: Node) -> bool:
 
 
 def _is_depthwise(node: Node) -> bool:
+    """Whether a convolution over channels innermost takes each channel by itself."""
     attributes = node.call.attrs
     if not isinstance(attributes, Conv2DAttributes) or attributes.data_layout != "NHWC":
         return False
     *_, channels = _source_shape(node) or (None,)
     return attributes.groups == channels
+
+
+def convolves_wide_channels(node: Node) -> bool:
+    """Whether a convolution takes each channel by itself, and rows are so long that squares of channels and columns
+    can be turned in registers."""
+    *_, columns, _ = _source_shape(node) or (None, None)
+    return _is_depthwise(node) and isinstance(columns, int) and columns >= _MANY_COLUMNS
 
 
 def brings_channels_back(node: Node) -> bool:

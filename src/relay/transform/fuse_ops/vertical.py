@@ -13,6 +13,7 @@ from relay.transform.fuse_ops.layouts import (
     brings_channels_back,
     brings_channels_forward,
     convolves_tiles,
+    convolves_wide_channels,
     is_attention,
     joins_heads,
     reads_as,
@@ -89,7 +90,10 @@ def injective_with_padding(node: Node, limits: FusionLimits) -> None:
 def layout_before_convolution(node: Node, limits: FusionLimits) -> None:
     """A change of layout of the data of a convolution, done for the part of them that is read next."""
     sink = node.post_dominator
-    if sink is not None and brings_channels_back(node) and convolves_tiles(sink):
+    if sink is None or not brings_channels_back(node):
+        return
+    heavy = [member for member in sink.group.members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE]
+    if convolves_tiles(sink) or (convolves_wide_channels(sink) and heavy == [sink]):
         _join_with_data(node, sink, limits)
 
 

@@ -11,6 +11,7 @@ from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.attention import is_attention, schedule_attention
 from relay.targets.cpu.schedules.conv import schedule_conv2d
 from relay.targets.cpu.schedules.conv_planar import schedule_planar_convolution
+from relay.targets.cpu.schedules.deep_product import blocks_of, schedule_deep_product
 from relay.targets.cpu.schedules.elementwise import schedule_elementwise
 from relay.targets.cpu.schedules.matmul import PRODUCTS, schedule_matmul
 from relay.targets.cpu.schedules.plan import Plan
@@ -46,7 +47,11 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
     elif goes_by_tiles(plan):
         schedule_by_tiles(plan, reductions[0])
     elif reductions[0] in PRODUCTS and _reads_columns(plan, reductions[0]):
-        schedule_matmul(plan, reductions[0])
+        blocks = blocks_of(plan, reductions[0])
+        if blocks is None:
+            schedule_matmul(plan, reductions[0])
+        else:
+            schedule_deep_product(plan, reductions[0], blocks)
     elif _layout_of_channels(group, groups=False) == "NHWC" or _is_packed_by_groups(plan):
         schedule_conv2d(plan, reductions[0])
     elif _layout_of_channels(group) in ("NCW", "NCHW"):

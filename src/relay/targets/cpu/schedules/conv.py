@@ -11,13 +11,9 @@ part is on its way.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from relay.arith.expr import IntExpr
-from relay.base.diagnostics import CompilerBug
-from relay.ir.expr import Expr, Var
-from relay.ir.types import TensorType
-from relay.ops.conv import Conv2DAttributes
+from relay.ir.expr import Var
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
 from relay.targets.cpu.schedules.plan import (
@@ -29,6 +25,7 @@ from relay.targets.cpu.schedules.plan import (
     product,
 )
 from relay.targets.cpu.schedules.reduction import channels_in_tiles
+from relay.targets.cpu.schedules.row_blocks import Shape, convolution_of, convolution_shape, rows_of_block, weights_fit
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute
 from relay.tir.buffer import Scope
@@ -38,26 +35,6 @@ _WAYS = 8
 _LARGEST_SUMS_ON_STACK = 1 << 16  # bytes
 _ITEM_BYTES = 4
 _LINE_BYTES = 64
-_SMALLEST_SHARE = 4  # of the rows that there is room for
-_FEWEST_PIXELS = 96  # of a block, where weights stream: that many products for each weight hide its way
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a convolution reads and makes: extents of the result, of the window, and bytes of rows."""
-
-    rows: IntExpr
-    columns: IntExpr
-    channels: IntExpr
-    taps_down: int
-    stride_down: int
-    row_bytes: IntExpr  # of the data, without padding
-    result_row_bytes: IntExpr
-    weight_bytes: IntExpr  # of one output channel
-
-    def block_bytes(self, rows: int) -> IntExpr:
-        """What a block of rows of the result reads of the data."""
-        return product((self.row_bytes, (rows - 1) * self.stride_down + self.taps_down))
 
 
 def schedule_conv2d(plan: Plan, reduction: str) -> None:
@@ -69,7 +46,7 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     acc, store = accumulators_of(plan, reduction)
     batch, rows, columns, channels = loops_as_read(plan, store, acc)
     turned = s.state.stage(store).loops[-1].name != channels
-    shape = _shape(plan, acc)
+    shape = convolution_shape(plan, acc)
     block = tile_width(plan, shape.channels, CONVOLUTION)
     pixels = most_rows(plan, block)
     if not depthwise:
@@ -80,7 +57,7 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
     is_row = shape.rows == 1
     lines, step = (_columns_as_rows(plan, acc, shape), width) if is_row else (shape, height)
-    block_rows = _rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, len(copies) + len(depthwise)))
+    block_rows = rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, len(copies) + len(depthwise)))
     row_block = None
     if block_rows is not None and not is_row:
         row_block, rows = plan.tile(store, rows, block_rows)
@@ -113,7 +90,7 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
         s.compute_at(acc, store, innermost)
         plan.prefetch_stores(store, innermost)
         inner_sum = accumulate(plan, acc, plan.vector_lanes)
-        if panel is not None and not _weights_fit(plan, shape):
+        if panel is not None and not weights_fit(plan, shape):
             prefetch_panel(plan, acc, inner_sum, plan.output_name, panel)
     for loop in tile:
         s.unroll(store, loop)
@@ -175,28 +152,11 @@ def _sum_in_parts(plan: Plan, store: str, sums: str, panel: str, height: int, wi
     plan.vectorize_columns(sums, channels, plan.vector_lanes)
 
 
-def _shape(plan: Plan, acc: str) -> Shape:
-    operation = plan.steps.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    _, rows, columns, channels = (axis.extent for axis in operation.axes)
-    attributes, _, data = _convolution(plan)
-    taps = operation.reduce_axes[0].extent
-    item = data.dtype.item_bytes
-    return Shape(
-        rows, columns, channels,
-        (taps - 1) * attributes.dilation[0] + 1 if isinstance(taps, int) else 1,
-        attributes.strides[0],
-        product((*data.shape[2:], item)),
-        product((columns, channels, item)),
-        product((*(axis.extent for axis in operation.reduce_axes), item)),
-    )  # fmt: skip
-
-
 def _columns_as_rows(plan: Plan, acc: str, shape: Shape) -> Shape:
     """The shape of a convolution of one row, turned: blocks are of columns then."""
     operation = plan.steps.state.stage(acc).operation
     assert isinstance(operation, Compute)
-    attributes, _, data = _convolution(plan)
+    attributes, _, data = convolution_of(plan)
     taps = operation.reduce_axes[1].extent
     return Shape(
         shape.columns, 1, shape.channels,
@@ -208,21 +168,12 @@ def _columns_as_rows(plan: Plan, acc: str, shape: Shape) -> Shape:
     )  # fmt: skip
 
 
-def _convolution(plan: Plan) -> tuple[Conv2DAttributes, Expr, TensorType]:
-    """The attributes of the group's convolution, its data, and their type."""
-    for call, _ in reversed(plan.group.anchors):
-        data = call.args[0].checked_type
-        if isinstance(call.attrs, Conv2DAttributes) and isinstance(data, TensorType):
-            return call.attrs, call.args[0], data
-    raise CompilerBug("schedule", f"{plan.group.name} has no convolution")
-
-
 def _spread(plan: Plan, acc: str, pixels: int, copies: tuple[str, ...]) -> tuple[str, ...]:
     """The copies of the data, with one more where too few pixels would be in the cache at once at the distance that
     they have. In the last copy they are further apart then."""
     if _pixels_in_l1(plan) >= pixels:
         return copies
-    attributes, data, _ = _convolution(plan)
+    attributes, data, _ = convolution_of(plan)
     if not copies and isinstance(data, Var) and attributes.strides == (1, 1):
         copies = (plan.steps.cache_read(data.name_hint, Scope.GLOBAL, (acc,)),)
     if copies:
@@ -235,7 +186,7 @@ def _pixels_in_l1(plan: Plan) -> int:
 
     Addresses a multiple of 4096 bytes apart share one set of the cache; with many channels all pixels of a tile may.
     """
-    attributes, _, data = _convolution(plan)
+    attributes, _, data = convolution_of(plan)
     distance = data.shape[-1] * attributes.strides[1] * data.dtype.item_bytes
     sets = _WAY_BYTES // math.gcd(distance, _WAY_BYTES) if isinstance(distance, int) else _WAY_BYTES
     return sets * (_WAYS - 1)
@@ -248,37 +199,7 @@ def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> i
     return even_tile(rows, max(1, pixels // width))
 
 
-def _rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: int) -> int | None:
-    """Rows of the result in a block, a multiple of `height`: as many as keep what they read (`times` over, where that
-    is copied) in half of the second-level cache, and what they write too where weights leave room for it. None where
-    blocks are not known, not needed, or give threads uneven parts."""
-    if not isinstance(shape.rows, int) or not isinstance(batch, int):
-        return None
-    fit = _weights_fit(plan, shape)
-    most = 0
-    while most < shape.rows:
-        rows = most + height
-        taken = shape.block_bytes(rows) * times + product((rows, shape.result_row_bytes if fit else 0))
-        if not isinstance(taken, int) or taken > plan.target.cache_bytes[1] // 2:
-            break
-        most = rows
-    candidates = sorted(range(height, max(most, height) + 1, height), key=lambda rows: (shape.rows % rows != 0, -rows))
-    for rows in candidates:
-        parts = -(-shape.rows // rows)
-        pixels = product((rows, shape.columns))
-        streams = not fit and isinstance(pixels, int) and pixels < _FEWEST_PIXELS
-        if not streams and rows >= most // _SMALLEST_SHARE and parts > 1 and plan.shares_out(parts * batch):
-            return rows
-    return None
-
-
 def _is_large(plan: Plan, shape: Shape) -> bool:
     """Whether one row is more than the second-level cache holds. Only then is it worth reading weights once more for
     each of its blocks."""
     return isinstance(shape.row_bytes, int) and shape.row_bytes > plan.target.cache_bytes[1]
-
-
-def _weights_fit(plan: Plan, shape: Shape) -> bool:
-    """Whether all weights stay in half of the second-level cache while a row passes over them."""
-    weights_bytes = product((shape.channels, shape.weight_bytes))
-    return isinstance(weights_bytes, int) and weights_bytes <= plan.target.cache_bytes[1] // 2

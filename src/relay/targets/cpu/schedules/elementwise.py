@@ -6,26 +6,28 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr, multiply
 from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.plan import Plan, product
-from relay.targets.cpu.schedules.turning import schedule_turning, turned_loads
+from relay.targets.cpu.schedules.turning import schedule_turning, turned_formulas, turned_loads
 from relay.te.operation import Compute
 
 
 def schedule_elementwise(plan: Plan) -> None:
     """Inline, collapse, vectorise, parallelise, for each output."""
-    plan.inline_formulas()
+    turned = turned_formulas(plan)
+    plan.inline_formulas(keep=turned)
     for stage in plan.steps.state.stages:
-        schedule_formula(plan, stage.name)
+        if stage.name not in turned:
+            schedule_formula(plan, stage.name, turned)
 
 
-def schedule_formula(plan: Plan, name: str) -> None:
-    """One stage that is a plain formula, as a loop nest of its own."""
+def schedule_formula(plan: Plan, name: str, formulas: frozenset[str] = frozenset()) -> None:
+    """One stage that is a plain formula, as a loop nest of its own; `formulas` that it reads across are part of it."""
     stage = plan.steps.state.stage(name)
     loops = [loop.name for loop in stage.loops]
     if not loops:
         return
     turned = turned_loads(plan, stage)
     if turned is not None:
-        schedule_turning(plan, name, turned)
+        schedule_turning(plan, name, turned, formulas=formulas)
         return
     extents = [plan.extent(name, loop) for loop in loops]
     innermost, extent = loops.pop(), extents.pop()

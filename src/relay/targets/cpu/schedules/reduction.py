@@ -7,9 +7,11 @@ is split in lanes.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr, linear_parts, multiply
+from relay.ops.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
-from relay.targets.cpu.schedules.padding import pad
+from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
+from relay.targets.cpu.schedules.row_blocks import convolution_shape, rows_of_block
 from relay.te.operation import Compute, Operation, body_values, loads_of
 from relay.tir.buffer import Scope
 from relay.tir.expr import Ramp
@@ -76,7 +78,12 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
     """
     operation = plan.steps.state.stage(reduction).operation
     assert isinstance(operation, Compute)
-    if _is_unrolled(operation):
+    copies: tuple[str, ...] = ()
+    if any(isinstance(call.attrs, Conv2DAttributes) for call, _ in plan.group.anchors):
+        unrolled = _is_unrolled(operation)
+        copies = tuple(name for name in copies_of_data(plan) if name != STAGE or not unrolled)
+        plan.inline_formulas(keep=frozenset(copies))
+    elif _is_unrolled(operation):
         plan.inline_formulas()
     else:
         pad(plan)
@@ -85,8 +92,9 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
     if not operation.axes:
         in_lanes(plan, reduction)
     elif keeps_innermost(plan, operation):
-        schedule_channels(plan, reduction)
+        schedule_channels(plan, reduction, copies)
     else:
+        schedule_copies(plan, copies)
         _along_rows(plan, reduction)
 
 
@@ -107,19 +115,25 @@ def _along_rows(plan: Plan, reduction: str) -> None:
         s.compute_at(partial, store, innermost)
 
 
-def schedule_channels(plan: Plan, reduction: str) -> None:
+def schedule_channels(plan: Plan, reduction: str, copies: tuple[str, ...] = ()) -> None:
     """Reductions that keep the innermost axis (pooling, depthwise convolution, sums over leading axes): that axis is
-    the lanes, and a few entries of the axis before it share what is read."""
-    channels_in_tiles(plan, *accumulators_of(plan, reduction))
+    the lanes, and a few entries of the axis before it share what is read. `copies` of the data of a convolution are
+    made for a block of rows at a time, where the whole would not stay in the cache."""
+    channels_in_tiles(plan, *accumulators_of(plan, reduction), copies)
 
 
-def channels_in_tiles(plan: Plan, acc: str, store: str, is_part: bool = False) -> None:
+def channels_in_tiles(plan: Plan, acc: str, store: str, copies: tuple[str, ...] = (), is_part: bool = False) -> None:
     """The same for a stage that accumulates and one that stores; `is_part`: this is computed for a part of something
     else, which the threads share out."""
     s = plan.steps
     loops = loops_as_read(plan, store, acc)
     turned = s.state.stage(store).loops[-1].name != loops[-1]
     extents = [plan.extent(store, loop) for loop in loops]
+    block_rows = _rows_to_copy(plan, acc, copies)
+    blocks: list[str] = []
+    if block_rows is not None:
+        row_block, loops[1] = s.split(store, loops[1], factor=block_rows)
+        blocks = [loops.pop(0), row_block]
     lane_outer, lane_inner = plan.tile(store, loops[-1], plan.vector_lanes)
     outer, tile = loops[:-2], []
     if len(loops) > 1:
@@ -130,11 +144,16 @@ def channels_in_tiles(plan: Plan, acc: str, store: str, is_part: bool = False) -
     vector = lane_inner
     if turned and tile:
         tile, vector = [lane_inner], tile[0]
-    s.reorder(store, *outer, *tile, vector)
+    s.reorder(store, *blocks, *outer, *tile, vector)
     operation = s.state.stage(acc).operation
     assert isinstance(operation, Compute)
-    window = product(tuple(axis.extent for axis in operation.reduce_axes))
-    innermost = outer[-1] if is_part else plan.parallelize(store, outer, product((*extents, window)))
+    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
+    if blocks:
+        schedule_copies(plan, copies, store, plan.parallelize(store, blocks, work))
+        innermost = outer[-1]
+    else:
+        schedule_copies(plan, copies)
+        innermost = outer[-1] if is_part else plan.parallelize(store, outer, work)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
     summed = [axis.name for axis in operation.reduce_axes]
@@ -149,6 +168,19 @@ def channels_in_tiles(plan: Plan, acc: str, store: str, is_part: bool = False) -
     for loop in tile:
         s.unroll(store, loop)
     s.vectorize(store, vector)
+
+
+def _rows_to_copy(plan: Plan, acc: str, copies: tuple[str, ...]) -> int | None:
+    """The rows of a convolution's result in a block whose data are copied together; None for all of them."""
+    if not copies:
+        return None
+    shape = convolution_shape(plan, acc)
+    operation = plan.steps.state.stage(acc).operation
+    assert isinstance(operation, Compute)
+    whole = product((shape.rows, shape.row_bytes, shape.stride_down, len(copies)))
+    if isinstance(whole, int) and whole <= plan.target.cache_bytes[1] // 2:
+        return None
+    return rows_of_block(plan, shape, 1, operation.axes[0].extent, len(copies))
 
 
 def keeps_innermost(plan: Plan, operation: Operation) -> bool:

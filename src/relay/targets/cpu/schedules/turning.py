@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relay.arith.expr import IntExpr, free_symbols
+from relay.arith.expr import FloorMod, IntExpr, free_symbols, linear_parts
 from relay.targets.cpu.schedules.plan import Plan, product
-from relay.te.operation import Compute, Reduction, loads_of
+from relay.te.operation import Compute, Reduction, body_values, loads_of, scalar_indices
+from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.state import Stage
 from relay.te.tensor import Axis
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.expr import Load, Ramp
+from relay.tir.expr import Holds, Load, Ramp
+from relay.tir.traversal import walk_value
 
 _SQUARES_TOGETHER = 4
 """Squares below each other that are turned before the next column of them: what they read lies side by side, and is of
 the same pages of memory."""
+
+_LONGEST_PERIOD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,31 @@ def _contiguous_axis(operation: Compute, load: Load) -> int | None:
     return axis if axis in whole and used[axis] == used[innermost] == 1 and len(parts) == len(load.indices) else None
 
 
-def schedule_turning(plan: Plan, name: str, turned: Turned, is_part: bool = False) -> None:
+def turned_formulas(plan: Plan) -> frozenset[str]:
+    """The formulas that the group's output reads across, where what they read themselves is no whole axis (parts put
+    side by side, padding): a square of theirs is computed in registers, along their own axis, and then turned."""
+    trial = Plan(plan.group, plan.target, ScheduleBuilder(plan.group.outputs))
+    state = trial.steps.state
+    across = [turned_loads(trial, stage) for stage in state.stages]
+    inputs = {tensor.name for tensor in plan.group.inputs}
+    formulas = frozenset(name for each in across if each is not None for name in each.tensors) - inputs
+    if not formulas or len(plan.group.outputs) > 1:
+        return frozenset()
+    trial.inline_formulas()
+    if turned_loads(trial, trial.output) is not None:
+        return frozenset()
+    kept = Plan(plan.group, plan.target, ScheduleBuilder(plan.group.outputs))
+    kept.inline_formulas(keep=formulas)
+    turned = turned_loads(kept, kept.output)
+    return formulas if turned is not None and formulas == frozenset(turned.tensors) else frozenset()
+
+
+def schedule_turning(
+    plan: Plan, name: str, turned: Turned, is_part: bool = False, formulas: frozenset[str] = frozenset()
+) -> None:
     """Squares of vectors: rows of squares · other loops · squares in a row · (rows, unrolled · lanes); in parallel,
-    unless it is a part that another stage computes. Where they can be, a few rows of squares are taken together.
+    unless it is a part that another stage computes. Where they can be, a few rows of squares are taken together. A
+    square of `formulas` is computed in registers, one of other tensors is read into them.
 
     Other loops between the two keep what is written together: a row of squares is one stretch of memory for each row.
     """
@@ -81,16 +107,24 @@ def schedule_turning(plan: Plan, name: str, turned: Turned, is_part: bool = Fals
     lanes = plan.vector_lanes
     column_outer, column = s.split(name, loops.pop(), factor=lanes)
     row_outer, row = s.split(name, loops.pop(turned.axis), factor=lanes)
+    loops, phases = _by_phase(plan, name, loops, formulas)
     outer = [row_outer, *loops, column_outer]
     rows = plan.extent(name, row_outer)
     if not is_part and isinstance(rows, int) and rows % _SQUARES_TOGETHER == 0:
         row_block, row_outer = s.split(name, row_outer, factor=_SQUARES_TOGETHER)
         outer = [row_block, *loops, column_outer, row_outer]
-    s.reorder(name, *outer, row, column)
+    s.reorder(name, *outer, *phases, row, column)
     square = column_outer if is_part else plan.parallelize(name, outer, work)
     assert square is not None
+    for phase in phases:
+        s.unroll(name, phase)
+        square = phase
     for tensor in turned.tensors:
-        copy = s.cache_read(tensor, Scope.REGISTER, (name,))
+        if tensor in formulas:
+            copy = tensor
+            s.set_scope(copy, Scope.REGISTER)
+        else:
+            copy = s.cache_read(tensor, Scope.REGISTER, (name,))
         s.compute_at(copy, name, square)
         *others, last = [loop.name for loop in s.state.stage(copy).loops]
         for loop in others:
@@ -98,3 +132,38 @@ def schedule_turning(plan: Plan, name: str, turned: Turned, is_part: bool = Fals
         s.vectorize(copy, last)
     s.unroll(name, row)
     s.vectorize(name, column)
+
+
+def _by_phase(plan: Plan, name: str, loops: list[str], formulas: frozenset[str]) -> tuple[list[str], list[str]]:
+    """`(loops, phases)`: loops whose remainder decides what `formulas` read are split by its period, and the inner
+    ones, the phases, are to be unrolled: each then knows what it reads."""
+    periods: dict[str, int] = {}
+    for formula in formulas:
+        periods.update(_periods(plan, name, formula))
+    kept, phases = list(loops), list[str]()
+    for position, loop in enumerate(loops):
+        if loop in periods:
+            kept[position], phase = plan.steps.split(name, loop, factor=periods[loop])
+            phases.append(phase)
+    return kept, phases
+
+
+def _periods(plan: Plan, name: str, formula: str) -> dict[str, int]:
+    """The loops of a stage on whose remainder, by what is given, a decision of a formula that it reads depends."""
+    stage, read = plan.steps.state.stage(name), plan.steps.state.stage(formula)
+    assert isinstance(stage.operation, Compute)
+    assert isinstance(read.operation, Compute)
+    load = next(load for load in loads_of(body_values(stage.operation.body)) if load.buffer in read.outputs)
+    moves = dict(zip(read.operation.axes, scalar_indices(load), strict=True))
+    loops = {root.axis: root.axis.name for root in stage.roots}
+    nodes = (node for value in body_values(read.operation.body) for node in walk_value(value))
+    conditions = [node.condition for node in nodes if isinstance(node, Holds)]
+    terms = [term for each in conditions for term, _ in (*linear_parts(each.left)[1], *linear_parts(each.right)[1])]
+    found: dict[str, int] = {}
+    for term in terms:
+        if isinstance(term, FloorMod) and isinstance(term.right, int) and term.right <= _LONGEST_PERIOD:
+            for axis in free_symbols(term.left):
+                moved = moves.get(axis) if isinstance(axis, Axis) else None
+                if isinstance(moved, Axis):
+                    found[loops[moved]] = term.right
+    return found
