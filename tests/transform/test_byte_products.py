@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import relay
+from relay.base.dtypes import DType
 from relay.transform import LayoutPreferences, PassContext
 from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.context import WordPreferences
 from relay.transform.fold_constant import fold_constant
 
-WORDS = LayoutPreferences("NHWC", (16,), (16,), words=True)
+WORDS = LayoutPreferences("NHWC", (16,), (16,), WordPreferences((DType.INT8, DType.UINT8), (16,), (16,)))
 
 _CONSTANT = re.compile(r"meta\[relay\.Constant\]\[(\d+)\] /\* ty=.*? \*/")
 SIGNED = """(%x: Tensor[(3, 10), int8]) {
