@@ -76,8 +76,9 @@ def _constant(value: object, type_: Type, call: Call) -> Expr:
         fields = tuple(_constant(part, field, call) for part, field in zip(parts, type_.fields, strict=True))
         return record_type(Tuple(fields, span=call.span), type_)
     array = np.asarray(value)
-    whole = np.ascontiguousarray(array).reshape(array.shape)  # ascontiguousarray makes scalars one-dimensional
-    return record_type(Constant(whole, span=call.span), type_)
+    if 0 in array.strides:  # repeated elements; other views, as of a transposed matrix, are copied by who packs them
+        array = np.ascontiguousarray(array)
+    return record_type(Constant(array, span=call.span), type_)
 
 
 def _bytes_of(type_: Type) -> int | None:
