@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from relay.runtime.executable import Executable, load
     from relay.runtime.graph_executor import GraphExecutor
     from relay.runtime.param_dict import load_param_dict, save_param_dict
-    from relay.runtime.threads import set_num_threads
+    from relay.runtime.threads import num_threads, set_num_threads
     from relay.text.printer import astext
     from relay.transform.context import PassContext
 
@@ -125,7 +125,7 @@ _HOMES = {
     "relay.runtime.executable": ("Executable", "load"),
     "relay.runtime.graph_executor": ("GraphExecutor",),
     "relay.runtime.param_dict": ("load_param_dict", "save_param_dict"),
-    "relay.runtime.threads": ("set_num_threads",),
+    "relay.runtime.threads": ("num_threads", "set_num_threads"),
     "relay.text.printer": ("astext",),
     "relay.transform.context": ("PassContext",),
 }  # fmt: skip

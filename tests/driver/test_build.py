@@ -12,6 +12,7 @@ import pytest
 
 import relay
 from relay.runtime.manifest import TupleSpec
+from relay.runtime.objects import pool_threads
 from tests.driver.programs import WEIGHT, layer, layer_result, rows, same_shape_pair
 from tests.messages import check_message
 
@@ -299,3 +300,17 @@ def test_what_an_executable_says_of_itself(executable):
 def test_thread_counts_are_positive(count):
     with pytest.raises(relay.RelayError, match="bad-threads"):
         relay.set_num_threads(count)
+    with pytest.raises(relay.RelayError, match="bad-threads"), relay.num_threads(count):
+        pass
+
+
+def test_each_thread_limits_its_own_calls(executable):
+    executable(rows(5), WEIGHT)  # loads the pool
+    everywhere, seen = pool_threads(), []
+    with relay.num_threads(1):
+        executable(rows(5), WEIGHT)
+        seen.append(pool_threads())
+        other = threading.Thread(target=lambda: seen.append(pool_threads()))
+        other.start()
+        other.join()
+    assert [*seen, pool_threads()] == [1, everywhere, everywhere]

@@ -19,7 +19,7 @@ from relay.base.diagnostics import CompilerBug, RelayError
 
 SUPPORT_SYMBOLS = (
     "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads",
-    "relay_set_pinning", "relay_allocation_failures", "relay_call", "relay_build",
+    "relay_limit_threads", "relay_set_pinning", "relay_allocation_failures", "relay_call", "relay_build",
 )  # fmt: skip
 """What the support library exports."""
 
@@ -62,6 +62,7 @@ class _Linker:
         self._numbers = itertools.count()
         self._support: LoadedObjects | None = None
         self._threads = 0  # asked for; 0 leaves it to the support library
+        self._limits = threading.local()  # `count`: what each thread allows its own calls
 
     def link(self, objects: Sequence[bytes], exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObjects:
         names = sorted(exports)
@@ -92,12 +93,22 @@ class _Linker:
             with self._lock:
                 self._support = self._support or loaded
             self.set_threads(self._threads)
+            self.limit_threads(self.own_limit())
         return self._support
 
     def set_threads(self, count: int) -> None:
         self._threads = count
         if self._support is not None and count:
             ctypes.CFUNCTYPE(None, ctypes.c_int32)(self._support.address("relay_set_num_threads"))(count)
+
+    def own_limit(self) -> int:
+        """What the calling thread allows its calls; 0 for as many as there are."""
+        return getattr(self._limits, "count", 0)
+
+    def limit_threads(self, count: int) -> None:
+        self._limits.count = count
+        if self._support is not None:
+            ctypes.CFUNCTYPE(None, ctypes.c_int32)(self._support.address("relay_limit_threads"))(count)
 
     def threads(self) -> int:
         if self._support is None:
@@ -128,6 +139,14 @@ def load_support(image: bytes) -> LoadedObjects:
 def set_pool_threads(count: int) -> None:
     """Let the process's thread pool use `count` threads, now and when it is loaded."""
     _linker().set_threads(count)
+
+
+def limit_own_threads(count: int) -> int:
+    """Let parallel loops that the calling thread starts use at most `count` threads, 0 for no limit of its own; gives
+    the limit that there was."""
+    before = _linker().own_limit()
+    _linker().limit_threads(count)
+    return before
 
 
 def pool_threads() -> int:

@@ -47,6 +47,15 @@
 @relay.threads = internal global i32 $threads     ; at most so many, 0: as many as processors
 @relay.pinning = internal global i32 $pinning     ; 1: each worker stays on one processor
 
+; What each thread allows loops that it starts, kept under a key that is made when it is first needed.
+@relay.limit.once = internal global i32 0
+@relay.limit.key = internal global i32 0
+@relay.limits = internal global i32 0             ; 1 when there is a key
+
+declare i32 @pthread_once(ptr, ptr)
+declare i32 @pthread_key_create(ptr, ptr)
+declare i32 @pthread_setspecific(i32, ptr)
+declare ptr @pthread_getspecific(i32)
 declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
 declare i32 @munmap(ptr, i64)
 declare i32 @madvise(ptr, i64, i32)
@@ -137,7 +146,44 @@ define internal i32 @relay.threads_of(ptr %pool) nounwind {
   %all = icmp sle i32 %wanted, 0
   %less = call i32 @llvm.smin.i32(i32 %wanted, i32 %processors)
   %threads = select i1 %all, i32 %processors, i32 %less
+  %limits = load atomic i32, ptr @relay.limits acquire, align 4
+  %limited = icmp ne i32 %limits, 0
+  br i1 %limited, label %ask, label %done
+ask:
+  %key = load i32, ptr @relay.limit.key
+  %kept = call ptr @pthread_getspecific(i32 %key)
+  %number = ptrtoint ptr %kept to i64
+  %limit = trunc i64 %number to i32
+  %own = icmp sgt i32 %limit, 0
+  %fewer = call i32 @llvm.smin.i32(i32 %limit, i32 %threads)
+  %result = select i1 %own, i32 %fewer, i32 %threads
+  ret i32 %result
+done:
   ret i32 %threads
+}
+
+define internal void @relay.make_limit_key() nounwind {
+  %code = call i32 @pthread_key_create(ptr @relay.limit.key, ptr null)
+  %made = icmp eq i32 %code, 0
+  %flag = zext i1 %made to i32
+  store atomic i32 %flag, ptr @relay.limits release, align 4
+  ret void
+}
+
+; At most `count` threads for loops that the calling thread starts from now on; 0 for no limit of its own.
+define void @relay_limit_threads(i32 %count) nounwind {
+  %code = call i32 @pthread_once(ptr @relay.limit.once, ptr @relay.make_limit_key)
+  %limits = load atomic i32, ptr @relay.limits acquire, align 4
+  %can = icmp ne i32 %limits, 0
+  br i1 %can, label %keep, label %done
+keep:
+  %key = load i32, ptr @relay.limit.key
+  %number = zext i32 %count to i64
+  %kept = inttoptr i64 %number to ptr
+  %ignored = call i32 @pthread_setspecific(i32 %key, ptr %kept)
+  br label %done
+done:
+  ret void
 }
 
 ; How many threads a parallel loop uses, the caller's included.

@@ -8,6 +8,10 @@ define void @relay_set_num_threads(i32 %count) nounwind {
   ret void
 }
 
+define void @relay_limit_threads(i32 %count) nounwind {
+  ret void
+}
+
 define void @relay_set_pinning(i32 %on) nounwind {
   ret void
 }
