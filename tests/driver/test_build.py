@@ -296,7 +296,7 @@ def test_what_an_executable_says_of_itself(executable):
     assert repr(executable) == "<relay executable: (x: float32[n, 4], w: float32[3, 4]) -> (output: float32[n, 3])>"
 
 
-@pytest.mark.parametrize("count", [0, -1])
+@pytest.mark.parametrize("count", [0, -1, "2", 1.5, None, True])
 def test_thread_counts_are_positive(count):
     with pytest.raises(relay.RelayError, match="bad-threads"):
         relay.set_num_threads(count)

@@ -92,6 +92,23 @@ def test_a_step_that_does_not_fit_is_the_records_fault(records: Path, capsys: py
 
 
 @pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("memory_that_only_loops_show", 'set_scope("matmul", "register")'),
+        ("threads_of_another_machine", 'bind("relu", "i0", "threadIdx.x")'),
+    ],
+)
+def test_what_shows_later_is_the_records_fault_too(name: str, step: str, records: Path) -> None:
+    _changed(records, steps=[step], target="")
+    with (
+        relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)),
+        pytest.raises(relay.RelayError) as error,
+    ):
+        relay.build(relay.parse(LAYER))
+    check_message("schedule_records", name, str(error.value).replace(str(records.parent), "FOLDER"))
+
+
+@pytest.mark.parametrize(
     ("name", "line"),
     [
         ("no_json", "split(1)"),

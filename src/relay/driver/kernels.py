@@ -7,6 +7,8 @@ target and the compiler's version before anything is lowered.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from relay.arith.expr import Symbol
@@ -70,16 +72,13 @@ class Kernel:
     def loops(self, backend: Backend, watch: Stopwatch | None = None) -> PrimFunc:
         """The scheduled kernel as loops, before they are made ready for emission.
 
-        Raises `RelayError` (rule `schedule-record`) when a step on record is refused."""
+        Raises `RelayError` (rule `schedule-record`) when a schedule on record cannot be followed."""
         with part_of(watch, "tensor expressions"):
             group = self.group()
         with part_of(watch, "schedule"):
             steps = self.schedule(backend, group)
-        with part_of(watch, "lower to loops"):
-            try:
-                function = lower_to_loops(group.outputs, group.inputs, steps, self.info.name, backend.intrinsics)
-            except RelayError as error:
-                raise error if self.recorded is None else _refused(self.info.name, self.recorded, error) from error
+        with self._by_record(), part_of(watch, "lower to loops"):
+            function = lower_to_loops(group.outputs, group.inputs, steps, self.info.name, backend.intrinsics)
         unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
         if unknown:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
@@ -91,16 +90,26 @@ class Kernel:
         return (("may_alias", ",".join((*shared, function.outputs[0].name))),) if shared else ()
 
     def lowered(self, backend: Backend, watch: Stopwatch | None = None) -> PrimFunc:
-        """The loops, ready for emission."""
+        """The loops, ready for emission. Raises what `loops` raises."""
         loops = self.loops(backend, watch)
-        with part_of(watch, "passes over loops"):
+        with self._by_record(), part_of(watch, "passes over loops"):
             return lower_loops(loops)
 
     def source(self, backend: Backend, watch: Stopwatch | None = None) -> str:
-        """The kernel in the target's language. `watch` is told how long each step took."""
+        """The kernel in the target's language. `watch` is told how long each step took. Raises what `loops` raises."""
         lowered = self.lowered(backend, watch)
-        with part_of(watch, "emit text"):
+        with self._by_record(), part_of(watch, "emit text"):
             return backend.kernel_text(lowered)
+
+    @contextmanager
+    def _by_record(self) -> Generator[None]:
+        """What fails inside is the fault of the schedule, if that is on record."""
+        try:
+            yield
+        except (RelayError, CompilerBug) as error:
+            if self.recorded is None:
+                raise
+            raise _refused(self.info.name, self.recorded, error) from error
 
 
 @dataclass(slots=True)
@@ -131,12 +140,13 @@ class KernelTable:
         return tuple(self.by_text.values())
 
 
-def _refused(kernel: str, record: ScheduleRecord, error: RelayError) -> RelayError:
+def _refused(kernel: str, record: ScheduleRecord, error: RelayError | CompilerBug) -> RelayError:
+    known = isinstance(error, RelayError)
     return RelayError(
         rule="schedule-record",
-        message=f"the schedule on record for {kernel} does not fit: {error.message}",
-        expected=error.expected,
-        found=error.found,
+        message=f"the schedule on record for {kernel} does not fit: {error.message if known else error}",
+        expected=error.expected if known else "",
+        found=error.found if known else "",
         origins=(Origin("the record", record.origin),) if record.origin else (),
         remedy="mend the record, or remove it to have the compiler choose",
     )

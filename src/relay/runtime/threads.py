@@ -35,8 +35,8 @@ def num_threads(count: int) -> Generator[None]:
         limit_own_threads(before)
 
 
-def _check(count: int) -> None:
-    if count < 1:
+def _check(count: object) -> None:
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise RelayError(
-            rule="bad-threads", message="a thread count is at least 1", expected="1 or more", found=str(count)
+            rule="bad-threads", message="a thread count is at least 1", expected="1 or more", found=repr(count)
         )
