@@ -50,7 +50,9 @@ def test_a_changed_object_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "a")
 
 
-@pytest.mark.parametrize("content", [b"hello", b"RELAYART" + b"\xff" * 64, b"\x7fELF" + b"\0" * 100])
+@pytest.mark.parametrize(
+    "content", [b"hello", b"RELAYAR2" + b"\xff" * 64, b"RELAYAR2" + b"\xff" * 5000, b"\x7fELF" + b"\0" * 100]
+)
 def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other").write_bytes(content)
     with pytest.raises(RelayError, match="bad-artefact"):

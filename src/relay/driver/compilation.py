@@ -64,6 +64,7 @@ class Compilation:
     """A program on its way to native code. Stages are computed when first asked for, and kept.
 
     `surroundings` is the user's `PassContext`, to which the level and the layouts of the target are added.
+    `constants_room` is where constants are to be packed (`program.constant_bytes` bytes); None for new memory.
     """
 
     source: IRModule
@@ -73,6 +74,7 @@ class Compilation:
     progress: Progress = _silent
     watch: Stopwatch = field(default_factory=Stopwatch)
     surroundings: PassContext = field(default_factory=PassContext.current)
+    constants_room: NDArray[np.uint8] | None = None
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -151,7 +153,8 @@ class Compilation:
         program = self.program
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             support = threads.submit(self.backend.support_object)
-            constants = aligned_bytes(program.constant_bytes)
+            room = self.constants_room
+            constants = aligned_bytes(program.constant_bytes) if room is None else room
             packed = _start_packing(program, constants, threads)
             objects = self.kernel_objects
             with self._stage("generate code"):
