@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from relay.base.diagnostics import RelayError
-from relay.runtime.artefact import Artefact
+from relay.runtime.artefact import Artefact, constants_room
 from relay.runtime.executable import load
 from relay.runtime.files import write_atomically
 from tests.runtime.test_manifest import sample
@@ -31,6 +32,17 @@ def test_two_saves_are_byte_for_byte_equal(tmp_path: Path) -> None:
     artefact().save(tmp_path / "a")
     artefact().save(tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("size", [0, 10_000])
+def test_constants_packed_in_the_file_are_those_of_a_saved_artefact(tmp_path: Path, size: int) -> None:
+    saved = replace(artefact(), constants=np.arange(size, dtype=np.uint8))
+    saved.save(tmp_path / "saved")
+    with (tmp_path / "packed").open("w+b") as file:
+        room = constants_room(file, size)
+        room[:] = saved.constants
+        replace(saved, constants=room).complete(file)
+    assert (tmp_path / "packed").read_bytes() == (tmp_path / "saved").read_bytes()
 
 
 @pytest.mark.parametrize("size", [0, 5, 17, 200, 5000, 15_000])

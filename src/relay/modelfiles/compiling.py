@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import relay
+from relay.base.collector import collection_paused
 from relay.base.diagnostics import RelayError
 from relay.base.kept_files import KeptFiles
 from relay.base.target import Target
@@ -74,14 +75,15 @@ def compile_model(
         artefact = _kept(kept, key.result()) if glance is not None and kept.has_any(glance) else None
         if artefact is not None:
             return instantiate(artefact, partial(_export, wanted))
-        model = read_model(source, params, shape)
-        compilation = relay.driver.compile_stages(model.module, wanted, model.params, opt_level, progress)
         is_fixed = isinstance(source, bytes) and not params
 
         def key_to_keep() -> str | None:  # None if somebody wrote to the file meanwhile, or it is not all of the model
             return key.result() if _is_whole(source) and (is_fixed or key.result() == look()) else None
 
-        artefact = _compiled_in_place(kept, compilation, key_to_keep)
+        with collection_paused():
+            model = read_model(source, params, shape)
+            compilation = relay.driver.compile_stages(model.module, wanted, model.params, opt_level, progress)
+            artefact = _compiled_in_place(kept, compilation, key_to_keep)
     return instantiate(artefact, partial(_export, wanted), relay.driver.machine_roofline)
 
 
