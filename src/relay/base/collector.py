@@ -1,5 +1,5 @@
-"""Python's collector of cycles, paused: it looks through all that a compiler builds, over and over, for cycles that trees
-do not have. What is no longer used is freed all the same, as nothing refers to it."""
+"""Python's collector of cycles, paused: it looks through all that a compiler builds, over and over, for cycles that
+trees do not have. What is no longer used is freed all the same, as nothing refers to it."""
 
 from __future__ import annotations
 
