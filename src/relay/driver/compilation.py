@@ -263,7 +263,7 @@ def _add_passes(stage: TimedPart, passes: Sequence[TimedPass]) -> None:
 def _start_packing(program: Program, room: NDArray[np.uint8], threads: Executor) -> list[Future[None]]:
     """Have threads copy each constant to its place in `room`."""
     constants = sorted(program.constants, key=lambda each: each.offset_bytes)
-    ends = [*(each.offset_bytes for each in constants[1:]), program.constant_bytes]
+    ends = [*(each.offset_bytes for each in constants), program.constant_bytes][1:]
     return [
         threads.submit(_pack, each.array, room[each.offset_bytes : end])
         for each, end in zip(constants, ends, strict=True)
