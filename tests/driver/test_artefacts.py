@@ -82,13 +82,14 @@ def test_a_file_cut_short_is_refused(artefact, tmp_path, keep):
         relay.load(cut)
 
 
-def test_damage_anywhere_before_the_constants_is_seen(artefact, tmp_path):
+def test_damage_anywhere_but_in_the_constants_is_seen(artefact, tmp_path):
     """Constants are mapped and not read, so they are not looked at; padding does not matter."""
     data = artefact.read_bytes()
-    sections = _header(data)["sections"]
+    sections = _table(data)["sections"]
     source = random.Random(0)
     damaged = tmp_path / "damaged.rlx"
-    places = [source.randrange(8 + 8 + len(json.dumps(_header(data)))) for _ in range(40)]
+    start, size = struct.unpack("<QQ", data[8:24])
+    places = [*range(24), *(start + source.randrange(size) for _ in range(40))]
     for section in sections:
         if section["name"] != "constants":
             places += [section["offset"] + source.randrange(section["size"]) for _ in range(8)]
@@ -96,9 +97,7 @@ def test_damage_anywhere_before_the_constants_is_seen(artefact, tmp_path):
         changed = bytearray(data)
         changed[place] ^= 1 << source.randrange(8)
         damaged.write_bytes(changed)
-        with suppress(
-            relay.RelayError
-        ):  # a digit of the provenance of nothing: some changes of the header mean nothing
+        with suppress(relay.RelayError):  # a digit of the provenance of nothing: some changes of the table mean nothing
             Artefact.load(damaged)
     for section in sections:
         if section["name"] != "constants" and section["size"]:
@@ -109,7 +108,7 @@ def test_damage_anywhere_before_the_constants_is_seen(artefact, tmp_path):
                 relay.load(damaged)
 
 
-HOSTILE_HEADERS = [
+HOSTILE_TABLES = [
     {"sections": [{"name": "manifest", "offset": 1e400, "size": 1, "sha256": ""}]},
     {"sections": [{"name": "manifest", "offset": -4096, "size": 1, "sha256": ""}]},
     {"sections": [{"name": "manifest", "offset": 4096, "size": 2**63, "sha256": ""}]},
@@ -122,10 +121,17 @@ HOSTILE_HEADERS = [
 ]
 
 
-@pytest.mark.parametrize("header", HOSTILE_HEADERS, ids=str)
-def test_hostile_headers_are_refused(tmp_path, header):
-    text = json.dumps(header).encode()
-    (tmp_path / "hostile.rlx").write_bytes(MAGIC + struct.pack("<Q", len(text)) + text + b"\0" * 9000)
+@pytest.mark.parametrize("table", HOSTILE_TABLES, ids=str)
+def test_hostile_tables_are_refused(tmp_path, table):
+    text = json.dumps(table).encode()
+    (tmp_path / "hostile.rlx").write_bytes(_head(9000, len(text)).ljust(9000, b"\0") + text)
+    with pytest.raises(relay.RelayError, match="bad-artefact"):
+        relay.load(tmp_path / "hostile.rlx")
+
+
+@pytest.mark.parametrize(("start", "size"), [(2**64 - 1, 1), (9000, 2**64 - 1), (9001, 9000), (0, 0), (2**63, 0)])
+def test_hostile_places_of_the_table_are_refused(tmp_path, start, size):
+    (tmp_path / "hostile.rlx").write_bytes(_head(start, size).ljust(9010, b"\0"))
     with pytest.raises(relay.RelayError, match="bad-artefact"):
         relay.load(tmp_path / "hostile.rlx")
 
@@ -152,7 +158,7 @@ HOSTILE_MANIFESTS = [
 def test_hostile_manifests_are_refused(artefact, tmp_path, change):
     """With right checksums. Whatever such a file says of itself, it is an error of the user's when it is used."""
     data = artefact.read_bytes()
-    (section,) = (each for each in _header(data)["sections"] if each["name"] == "manifest")
+    (section,) = (each for each in _table(data)["sections"] if each["name"] == "manifest")
     manifest = json.loads(data[section["offset"] : section["offset"] + section["size"]])
     HOSTILE_MANIFESTS[change](manifest)
     path = tmp_path / "hostile.rlx"
@@ -161,25 +167,25 @@ def test_hostile_manifests_are_refused(artefact, tmp_path, change):
         relay.load(path)(rows(2))
 
 
-def _header(data: bytes) -> dict:
-    (size,) = struct.unpack("<Q", data[8:16])
-    return json.loads(data[16 : 16 + size])
+def _head(start: int, size: int) -> bytes:
+    return MAGIC + struct.pack("<QQ", start, size)
+
+
+def _table(data: bytes) -> dict:
+    start, size = struct.unpack("<QQ", data[8:24])
+    return json.loads(data[start : start + size])
 
 
 def _with_manifest(data: bytes, manifest: bytes) -> bytes:
     """The artefact with another manifest, put at its end."""
-    header = _header(data)
+    table = _table(data)
     offset = -(-len(data) // 4096) * 4096
-    for section in header["sections"]:
+    for section in table["sections"]:
         if section["name"] == "manifest":
             section.update(offset=offset, size=len(manifest), sha256=hashlib.sha256(manifest).hexdigest())
-    text = json.dumps(header).encode()
-    assert 16 + len(text) <= 4096
-    return (
-        (MAGIC + struct.pack("<Q", len(text)) + text).ljust(4096, b"\0")
-        + data[4096:offset].ljust(offset - 4096, b"\0")
-        + manifest
-    )
+    text = json.dumps(table).encode()
+    head = _head(offset + len(manifest), len(text))
+    return head + data[len(head) :].ljust(offset - len(head), b"\0") + manifest + text
 
 
 MAKE = """

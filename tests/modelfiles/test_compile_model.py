@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import subprocess
@@ -45,7 +46,7 @@ def _artefacts(kept: Path) -> list[Path]:
 def test_the_second_time_nothing_is_compiled(kept: Path, path: Path, monkeypatch: pytest.MonkeyPatch):
     np.testing.assert_array_equal(_run(path), X * 2 + 1)
     assert len(_artefacts(kept)) == 1
-    monkeypatch.setattr(relay, "build", None)
+    monkeypatch.setattr(relay.driver, "compile_stages", None)
     np.testing.assert_array_equal(_run(path), X * 2 + 1)
 
 
@@ -59,6 +60,49 @@ def test_what_differs_is_compiled_anew(kept: Path, path: Path):
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     np.testing.assert_array_equal(_run(path), X * 2 + 5)
     assert len(_artefacts(kept)) == 5
+
+
+def test_what_looks_alike_at_a_glance_is_told_apart(kept: Path, tmp_path: Path):
+    path = tmp_path / "model.relay"
+    start = SCALED.format(1) + "//" + " " * 90_000
+    for text in (start, start[:5000] + "x" + start[5001:]):
+        path.write_text(text)
+        np.testing.assert_array_equal(_run(path), X * 2 + 1)
+    assert len({artefact.name[:10] for artefact in _artefacts(kept)}) == 1
+    assert len(_artefacts(kept)) == 2
+
+
+def test_without_room_on_the_disk_nothing_is_kept(
+    kept: Path, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    model = relay.parse(
+        '#[version = "0.0.5"]\ndef @main(%x: Tensor[(3), float32], %w: Tensor[(3), float32]) { add(%x, %w) }'
+    )
+    path.write_text(relay.astext(model))
+    with caplog.at_level(logging.WARNING):
+        np.testing.assert_array_equal(_run(path), X + 2)
+    assert "No space left" in caplog.text
+    assert not list(kept.glob("**/*.*"))
+
+
+def test_what_is_written_while_it_is_compiled_is_not_kept(kept: Path, path: Path):
+    def meddle(*_: object) -> None:
+        path.write_text(SCALED.format(7))
+
+    np.testing.assert_array_equal(_run(path, progress=meddle), X * 2 + 1)
+    np.testing.assert_array_equal(_run(path), X * 2 + 7)
+    assert len(_artefacts(kept)) == 1
+
+
+def test_a_program_that_does_not_compile_leaves_nothing(kept: Path, path: Path):
+    path.write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(3), float32]) { add(%x, %y) }')
+    with pytest.raises(relay.RelayError):
+        relay.compile_model(path)
+    assert not list(kept.glob("**/*.*"))
 
 
 def test_a_damaged_file_is_made_again(kept: Path, path: Path, caplog: pytest.LogCaptureFixture):

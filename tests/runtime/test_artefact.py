@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from relay.base.diagnostics import RelayError
-from relay.runtime.artefact import Artefact
+from relay.runtime.artefact import Artefact, constants_room
 from relay.runtime.executable import load
 from relay.runtime.files import write_atomically
 from tests.runtime.test_manifest import sample
@@ -33,6 +34,17 @@ def test_two_saves_are_byte_for_byte_equal(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.parametrize("size", [0, 10_000])
+def test_constants_packed_in_the_file_are_those_of_a_saved_artefact(tmp_path: Path, size: int) -> None:
+    saved = replace(artefact(), constants=np.arange(size, dtype=np.uint8))
+    saved.save(tmp_path / "saved")
+    with (tmp_path / "packed").open("w+b") as file:
+        room = constants_room(file, size)
+        room[:] = saved.constants
+        replace(saved, constants=room).complete(file)
+    assert (tmp_path / "packed").read_bytes() == (tmp_path / "saved").read_bytes()
+
+
 @pytest.mark.parametrize("size", [0, 5, 17, 200, 5000, 15_000])
 def test_a_file_cut_short_is_refused(tmp_path: Path, size: int) -> None:
     artefact().save(tmp_path / "a")
@@ -50,7 +62,9 @@ def test_a_changed_object_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "a")
 
 
-@pytest.mark.parametrize("content", [b"hello", b"RELAYART" + b"\xff" * 64, b"\x7fELF" + b"\0" * 100])
+@pytest.mark.parametrize(
+    "content", [b"hello", b"RELAYAR2" + b"\xff" * 64, b"RELAYAR2" + b"\xff" * 5000, b"\x7fELF" + b"\0" * 100]
+)
 def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other").write_bytes(content)
     with pytest.raises(RelayError, match="bad-artefact"):

@@ -11,13 +11,41 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
 
 from relay.base.diagnostics import RelayError
 
 _LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A file that is being written. Unless it is kept before the `with` block ends, it is removed."""
+
+    temporary: Path
+    file: BinaryIO
+
+    def __enter__(self) -> Draft:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.file.close()
+        finally:
+            self.temporary.unlink(missing_ok=True)
+
+    def keep(self, path: Path) -> None:
+        """Close it and give it its place. Raises OSError."""
+        self.file.close()
+        path.parent.mkdir(exist_ok=True)
+        self.temporary.replace(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +89,29 @@ class KeptFiles:
         except OSError:
             return  # a folder that cannot be written: its files just keep their age
 
+    def has_any(self, prefix: str) -> bool:
+        """Whether a file is kept under a key that begins so (with two characters or more)."""
+        return any((self.folder / prefix[:2]).glob(f"{prefix[2:]}*{self.suffix}"))
+
     def put(self, key: str, chunks: Iterable[bytes | memoryview]) -> None:
         """Keep a file. A full or read-only disk is no error: the file is only not kept."""
-        path = self.path(key)
-        temporary = ""
+        with self.trying(), self.draft() as draft:
+            draft.file.writelines(chunks)
+            draft.keep(self.path(key))
+
+    def draft(self) -> Draft:
+        """A file to be written. Raises OSError."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        handle, path = tempfile.mkstemp(dir=self.folder, prefix=".new-")
+        return Draft(Path(path), os.fdopen(handle, "w+b"))
+
+    @contextmanager
+    def trying(self) -> Generator[None]:
+        """A full or read-only disk ends the `with` block, and is no error."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            with os.fdopen(handle, "wb") as file:
-                file.writelines(chunks)
-            os.replace(temporary, path)
+            yield
         except OSError as error:
             _LOG.warning("cannot keep a file in %s: %s", self.folder, error)
-            if temporary:
-                Path(temporary).unlink(missing_ok=True)
 
     def forget(self, key: str) -> None:
         """Remove a damaged file, and say so."""
@@ -85,7 +122,7 @@ class KeptFiles:
     def trim(self) -> None:
         """Remove the least recently used files until the rest fits the limit, and what killed writers left."""
         entries: list[tuple[float, int, Path]] = []
-        for path in self.folder.glob("??/*"):
+        for path in (*self.folder.glob("??/*"), *self.folder.glob(".new-*")):
             try:
                 status = path.stat()
             except OSError:

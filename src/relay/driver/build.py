@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from relay.base.collector import collection_paused
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress, as_module
 from relay.driver.export import export_library
@@ -37,7 +38,9 @@ def build(
     array([2., 2., 2.], dtype=float32)
     """
     compilation = compile_stages(program, target, params, opt_level, progress)
-    return instantiate(compilation.artefact, partial(export_library, compilation.backend), machine_roofline)
+    with collection_paused():
+        artefact = compilation.artefact
+    return instantiate(artefact, partial(export_library, compilation.backend), machine_roofline)
 
 
 def compile_stages(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -62,6 +64,7 @@ class Compilation:
     """A program on its way to native code. Stages are computed when first asked for, and kept.
 
     `surroundings` is the user's `PassContext`, to which the level and the layouts of the target are added.
+    `constants_room` is where constants are to be packed (`program.constant_bytes` bytes); None for new memory.
     """
 
     source: IRModule
@@ -71,6 +74,7 @@ class Compilation:
     progress: Progress = _silent
     watch: Stopwatch = field(default_factory=Stopwatch)
     surroundings: PassContext = field(default_factory=PassContext.current)
+    constants_room: NDArray[np.uint8] | None = None
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -144,18 +148,26 @@ class Compilation:
 
     @cached_property
     def artefact(self) -> Artefact:
-        """Objects, constants and manifest."""
-        objects = self.kernel_objects
-        with self._stage("generate code"):
-            with self.watch.part("entries and procedures"):
-                entry = self.backend.compile_program(self.program)
-            with self.watch.part("support library"):
-                support = self.backend.support_object()
-        with self._stage("pack constants"):
-            constants = _constant_bytes(self.program)
-        with self._stage("describe"):
-            manifest = self.manifest
-        return Artefact(manifest, support, (*objects, entry), constants)
+        """Objects, constants and manifest. Constants are packed, and the support library is compiled, by threads: most
+        of the time neither holds up Python, which makes the text of kernels meanwhile."""
+        program = self.program
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            support = threads.submit(self.backend.support_object)
+            room = self.constants_room
+            constants = aligned_bytes(program.constant_bytes) if room is None else room
+            packed = _start_packing(program, constants, threads)
+            objects = self.kernel_objects
+            with self._stage("generate code"):
+                with self.watch.part("entries and procedures"):
+                    entry = self.backend.compile_program(program)
+                with self.watch.part("wait for the support library"):
+                    library = support.result()
+            with self._stage("describe"):
+                manifest = self.manifest
+            with self._stage("wait for constants"):
+                for each in packed:
+                    each.result()
+        return Artefact(manifest, library, (*objects, entry), constants)
 
     @cached_property
     def kernel_objects(self) -> tuple[bytes, ...]:
@@ -248,16 +260,20 @@ def _add_passes(stage: TimedPart, passes: Sequence[TimedPass]) -> None:
         waiting += [(part, each) for each in timed.parts]
 
 
-def _constant_bytes(program: Program) -> NDArray[np.uint8]:
-    data = aligned_bytes(program.constant_bytes)
-    end = 0
-    for constant in sorted(program.constants, key=lambda each: each.offset_bytes):
-        raw = np.ascontiguousarray(constant.array).reshape(-1).view(np.uint8)
-        data[end : constant.offset_bytes] = 0  # gaps are set too: equal programs are equal bytes
-        end = constant.offset_bytes + raw.nbytes
-        data[constant.offset_bytes : end] = raw
-    data[end:] = 0
-    return data
+def _start_packing(program: Program, room: NDArray[np.uint8], threads: Executor) -> list[Future[None]]:
+    """Have threads copy each constant to its place in `room`."""
+    constants = sorted(program.constants, key=lambda each: each.offset_bytes)
+    ends = [*(each.offset_bytes for each in constants), program.constant_bytes][1:]
+    return [
+        threads.submit(_pack, each.array, room[each.offset_bytes : end])
+        for each, end in zip(constants, ends, strict=True)
+    ]
+
+
+def _pack(array: NDArray[np.generic], room: NDArray[np.uint8]) -> None:
+    """Copy an array, in the order of its axes, and set what is left to zero: equal programs are equal bytes."""
+    np.copyto(room[: array.nbytes].view(array.dtype).reshape(array.shape), array)
+    room[array.nbytes :] = 0
 
 
 def _entry_spec(function: ProgramFunction, arena: tuple[ArenaBuffer, ...]) -> EntrySpec:

@@ -104,7 +104,7 @@ def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Gra
     for index, constant in enumerate(program.constants):
         type_ = TensorType(constant.array.shape, constant.dtype)
         name = nodes.argument(f"p{index}", ConstantPlace(constant.offset_bytes), type_)
-        params[name] = np.asarray(constant.array, order="C")
+        params[name] = np.require(constant.array, requirements=("C", "A"))
     sources: dict[Place, Place] = {}  # results that are copies, and of what
     for instruction in main.instructions:
         match instruction:

@@ -1,5 +1,5 @@
 """Importers: programs of other systems become modules of Relay."""
 
-from relay.frontend.onnx import from_onnx
+from relay.frontend.onnx import from_onnx, read_onnx
 
-__all__ = ["from_onnx"]
+__all__ = ["from_onnx", "read_onnx"]

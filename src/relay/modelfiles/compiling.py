@@ -11,28 +11,31 @@ import hashlib
 import mmap
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import relay
+from relay.base.collector import collection_paused
 from relay.base.diagnostics import RelayError
 from relay.base.kept_files import KeptFiles
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
 from relay.modelfiles.reading import ModelFile, Shape, read_model
-from relay.runtime.artefact import Artefact
+from relay.runtime.artefact import Artefact, constants_room
 from relay.runtime.executable import Executable, instantiate
 from relay.targets.cpu.host import resolve
 
 if TYPE_CHECKING:
-    from relay.driver.compilation import Progress
+    from relay.driver.compilation import Compilation, Progress
 
 DEFAULT_LIMIT_BYTES = 4 << 30
-_PART_BYTES = 4 << 20
+_PART_BYTES = 16 << 20
+_GLANCES, _GLANCE_BYTES, _GLANCE_DIGITS = 64, 64, 16
 _CONTEXTS = "relay.transform.context"
 _PLACE_OF_WEIGHTS = b"location"  # the key under which ONNX names a file that holds weights
 
@@ -60,30 +63,47 @@ def compile_model(
     >>> float(compile_model(path)(1.5))
     3.0
     """
-    kept = KeptFiles.from_environment("models", ".rlx", "RELAY_MODEL_CACHE_BYTES", DEFAULT_LIMIT_BYTES, os.environ)
     wanted = Target.parse(target)
-
-    def key_now() -> str | None:
-        return _key(source, wanted, params or {}, opt_level, shape or {})
-
-    key = None if kept is None or _is_in_a_context() else key_now()
-    if kept is not None and key is not None:
-        artefact = _kept(kept, key)
+    kept = KeptFiles.from_environment("models", ".rlx", "RELAY_MODEL_CACHE_BYTES", DEFAULT_LIMIT_BYTES, os.environ)
+    if kept is None or _is_in_a_context():
+        model = read_model(source, params, shape)
+        return relay.build(model.module, wanted, model.params, opt_level, progress)
+    look = partial(_key, source, wanted, params or {}, opt_level, shape or {})
+    with ThreadPoolExecutor(1) as thread:
+        key = thread.submit(look)  # reads every byte: the compiler need not wait for it where nothing like it is kept
+        glance = look(at_a_glance=True)
+        artefact = _kept(kept, key.result()) if glance is not None and kept.has_any(glance) else None
         if artefact is not None:
-            return instantiate(artefact, lambda artefact, path: _export(wanted, artefact, path))
-    model = read_model(source, params, shape)
-    executable = relay.build(model.module, wanted, model.params, opt_level, progress)
-    if kept is None or key is None or executable.artefact is None or not _is_whole(source):
-        return executable
-    is_fixed = isinstance(source, bytes) and not params
-    if is_fixed or key == key_now():  # nobody wrote to the file meanwhile
-        kept.put(key, executable.artefact.chunks())
-        kept.trim()
-    return executable
+            return instantiate(artefact, partial(_export, wanted))
+        is_fixed = isinstance(source, bytes) and not params
+
+        def key_to_keep() -> str | None:  # None if somebody wrote to the file meanwhile, or it is not all of the model
+            return key.result() if _is_whole(source) and (is_fixed or key.result() == look()) else None
+
+        with collection_paused():
+            model = read_model(source, params, shape)
+            compilation = relay.driver.compile_stages(model.module, wanted, model.params, opt_level, progress)
+            artefact = _compiled_in_place(kept, compilation, key_to_keep)
+    return instantiate(artefact, partial(_export, wanted), relay.driver.machine_roofline)
 
 
-def _kept(kept: KeptFiles, key: str) -> Artefact | None:
-    if not kept.path(key).exists():
+def _compiled_in_place(kept: KeptFiles, compilation: Compilation, key_to_keep: Callable[[], str | None]) -> Artefact:
+    """The artefact of a program. Its constants are packed in the file in which it is kept, so that they are in memory
+    once; what is kept is then used as any process will use it."""
+    constant_bytes = compilation.program.constant_bytes
+    with kept.trying(), kept.draft() as draft:
+        compilation.constants_room = constants_room(draft.file, constant_bytes)
+        compilation.artefact.complete(draft.file)
+        key = key_to_keep()
+        if key is not None:
+            draft.keep(kept.path(key))
+            kept.trim()
+            return _kept(kept, key) or compilation.artefact
+    return compilation.artefact
+
+
+def _kept(kept: KeptFiles, key: str | None) -> Artefact | None:
+    if key is None or not kept.path(key).exists():
         return None
     try:
         artefact = Artefact.load(kept.path(key))
@@ -104,20 +124,40 @@ def _is_in_a_context() -> bool:
 
 
 def _key(
-    source: ModelFile, target: Target, params: Mapping[str, Any], opt_level: int, shape: Mapping[str, Shape]
+    source: ModelFile,
+    target: Target,
+    params: Mapping[str, Any],
+    opt_level: int,
+    shape: Mapping[str, Shape],
+    at_a_glance: bool = False,
 ) -> str | None:
-    """A hash of all that the artefact depends on; None for a file that cannot be read, which its reader will tell."""
+    """A hash of all that the artefact depends on; `at_a_glance`, what it begins with, which needs only some bytes of
+    each array and of the file. None for a file that cannot be read, which its reader will tell."""
     state = hashlib.sha256(f"{compiler_fingerprint()}\n{resolve(target)}\n{opt_level}\n".encode())
     state.update(repr(sorted((name, tuple(extents)) for name, extents in shape.items())).encode())
+    contents: list[memoryview] = []
     for name in sorted(params):
         array = np.asarray(params[name])
         state.update(f"{name} {array.dtype} {array.shape}\n".encode())
-        state.update(_digest(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data))
+        contents.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     try:
-        state.update(_digest(memoryview(source if isinstance(source, bytes) else _mapped(Path(source)))))
+        contents.append(memoryview(source if isinstance(source, bytes) else _mapped(Path(source))))
     except (OSError, ValueError):
         return None
-    return state.hexdigest()
+    for content in contents:
+        state.update(f"{len(content)}\n".encode())
+        state.update(b"".join(content[start : start + _GLANCE_BYTES] for start in _glances(len(content))))
+    glance = state.hexdigest()[:_GLANCE_DIGITS]
+    if at_a_glance:
+        return glance
+    for content in contents:
+        state.update(_digest(content))
+    return glance + state.hexdigest()
+
+
+def _glances(size_bytes: int) -> range:
+    """Where to look at some bytes of so many."""
+    return range(0, size_bytes, max(_GLANCE_BYTES, size_bytes // _GLANCES))
 
 
 def _mapped(path: Path) -> mmap.mmap:
@@ -127,8 +167,7 @@ def _mapped(path: Path) -> mmap.mmap:
 
 def _is_whole(source: ModelFile) -> bool:
     """Whether a model names no files with more of it."""
-    content = source if isinstance(source, bytes) else Path(source).read_bytes()
-    return _PLACE_OF_WEIGHTS not in content
+    return isinstance(source, bytes) or _mapped(Path(source)).find(_PLACE_OF_WEIGHTS) < 0
 
 
 def _digest(content: memoryview) -> bytes:

@@ -50,7 +50,7 @@ def read_model(
             remedy="change the types of the parameters of @main",
         )
     if suffix == ".onnx":
-        module, weights = relay.frontend.from_onnx(source, shape=shape or None)
+        module, weights = relay.frontend.read_onnx(source, shape=shape or None)
         return Model(module, {**weights, **(params or {})})
     assert not isinstance(source, bytes)
     match suffix:

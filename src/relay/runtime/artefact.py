@@ -1,9 +1,10 @@
 """The file that a compiled model is kept in: native objects, constants and a manifest. Reading it needs no compiler.
 
-    magic (8 bytes) · length of the header (u64, little endian) · header (JSON) · sections
+    magic (8 bytes) · offset and length of the table (u64, little endian) · constants · other sections · table (JSON)
 
-The header names each section with its offset (from the start of the file, a multiple of 4096, so that constants
-can be mapped), its size and, for everything but the constants, its SHA-256.
+The table names each section with its offset (from the start of the file, a multiple of 4096, so that constants
+can be mapped), its size and, for everything but the constants, its SHA-256. Constants always begin at the same offset:
+they can be packed where they will be read, in the file, before anything else is known.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,11 @@ from relay.base.diagnostics import RelayError
 from relay.runtime.files import write_atomically
 from relay.runtime.manifest import Manifest
 
-MAGIC = b"RELAYART"
+MAGIC = b"RELAYAR2"
+_HEAD = struct.Struct("<8sQQ")
 _ALIGNMENT_BYTES = 4096
-_MAX_HEADER_BYTES = 64 << 20
+_CONSTANTS_OFFSET = _ALIGNMENT_BYTES
+_MAX_TABLE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,11 +48,33 @@ class Artefact:
 
     def chunks(self) -> list[bytes | memoryview]:
         """What the file is made of."""
-        sections: list[tuple[str, bytes | memoryview]] = [("manifest", self.manifest.to_json().encode())]
-        sections.append(("support", self.support))
+        head, rest = self._around_constants()
+        return [head, np.ascontiguousarray(self.constants).data, *rest]
+
+    def complete(self, file: BinaryIO) -> None:
+        """Write everything but the constants, which `file` has already: they were packed in `constants_room` of it."""
+        head, rest = self._around_constants()
+        file.seek(0)
+        file.write(head)
+        file.seek(len(head) + self.constants.nbytes)
+        file.writelines(rest)
+
+    def _around_constants(self) -> tuple[bytes, list[bytes]]:
+        """What stands before the constants in the file, and after them."""
+        sections = [("manifest", self.manifest.to_json().encode()), ("support", self.support)]
         sections += [(f"object{i}", data) for i, data in enumerate(self.objects)]
-        sections.append(("constants", np.ascontiguousarray(self.constants).data))
-        return _encode(sections)
+        end = _CONSTANTS_OFFSET + self.constants.nbytes
+        table = [{"name": "constants", "offset": _CONSTANTS_OFFSET, "size": self.constants.nbytes, "sha256": ""}]
+        rest: list[bytes] = []
+        for name, data in sections:
+            offset = -(-end // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
+            table.append(
+                {"name": name, "offset": offset, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            )
+            rest += [b"\0" * (offset - end), data]
+            end = offset + len(data)
+        text = json.dumps({"sections": table}, sort_keys=True, separators=(",", ":")).encode()
+        return _HEAD.pack(MAGIC, end, len(text)).ljust(_CONSTANTS_OFFSET, b"\0"), [*rest, text]
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Artefact:
@@ -59,7 +84,7 @@ class Artefact:
         """
         try:
             with Path(path).open("rb") as file:
-                if os.fstat(file.fileno()).st_size < len(MAGIC) + 8:
+                if os.fstat(file.fileno()).st_size < _CONSTANTS_OFFSET:
                     raise _damaged(path, "the file is too short")
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError as error:
@@ -75,48 +100,35 @@ class Artefact:
         return Artefact(manifest, sections["support"].tobytes(), tuple(objects), sections["constants"])
 
 
-def _encode(sections: list[tuple[str, bytes | memoryview]]) -> list[bytes | memoryview]:
-    sizes = [len(data) if isinstance(data, bytes) else data.nbytes for _, data in sections]
-    header_bytes = 0
-    while True:  # offsets depend on the header's length, which depends on the digits of the offsets
-        offset = len(MAGIC) + 8 + header_bytes
-        table: list[dict[str, Any]] = []
-        for (name, data), size in zip(sections, sizes, strict=True):
-            offset = -(-offset // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
-            digest = "" if name == "constants" else hashlib.sha256(data).hexdigest()
-            table.append({"name": name, "offset": offset, "size": size, "sha256": digest})
-            offset += size
-        header = json.dumps({"sections": table}, sort_keys=True, separators=(",", ":")).encode()
-        if len(header) == header_bytes:
-            break
-        header_bytes = len(header)
-    chunks: list[bytes | memoryview] = [MAGIC, struct.pack("<Q", len(header)), header]
-    position = len(MAGIC) + 8 + len(header)
-    for entry, (_, data) in zip(table, sections, strict=True):
-        chunks += [b"\0" * (entry["offset"] - position), data]
-        position = entry["offset"] + entry["size"]
-    return chunks
+def constants_room(file: BinaryIO, size_bytes: int) -> NDArray[np.uint8]:
+    """The memory of an empty file in which constants of so many bytes will stand when it is an artefact.
+
+    Raises OSError where the disk has no room for them."""
+    if not size_bytes:
+        return np.empty(0, np.uint8)
+    end = _CONSTANTS_OFFSET + size_bytes
+    os.posix_fallocate(file.fileno(), 0, end)  # a disk that is full is told now, and not by a signal later
+    return np.frombuffer(mmap.mmap(file.fileno(), end), np.uint8, size_bytes, _CONSTANTS_OFFSET)
 
 
 def _decode(path: str | os.PathLike[str], data: NDArray[np.uint8]) -> dict[str, NDArray[np.uint8]]:
-    if data[: len(MAGIC)].tobytes() != MAGIC:
+    magic, start, table_bytes = _HEAD.unpack(data[: _HEAD.size].tobytes())
+    if magic != MAGIC:
         raise _damaged(path, "it does not begin as an artefact does")
-    start = len(MAGIC) + 8
-    (header_bytes,) = struct.unpack("<Q", data[len(MAGIC) : start].tobytes())
-    if header_bytes > min(len(data) - start, _MAX_HEADER_BYTES):
-        raise _damaged(path, "the header is cut short")
+    if start > len(data) or table_bytes > min(len(data) - start, _MAX_TABLE_BYTES):
+        raise _damaged(path, "the table of its sections is cut short")
     sections: dict[str, NDArray[np.uint8]] = {}
     try:
-        for entry in json.loads(data[start : start + header_bytes].tobytes())["sections"]:
+        for entry in json.loads(data[start : start + table_bytes].tobytes())["sections"]:
             offset, size = int(entry["offset"]), int(entry["size"])
-            if offset < start or size < 0 or offset + size > len(data):
+            if offset < _CONSTANTS_OFFSET or size < 0 or offset + size > len(data):
                 raise _damaged(path, f"section `{entry['name']}` is cut short")
             section = data[offset : offset + size]
             if entry["name"] != "constants" and hashlib.sha256(section.data).hexdigest() != entry["sha256"]:
                 raise _damaged(path, f"section `{entry['name']}` has another checksum than it was written with")
             sections[str(entry["name"])] = section
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise _damaged(path, "the header cannot be read") from error
+        raise _damaged(path, "the table of its sections cannot be read") from error
     return sections
 
 

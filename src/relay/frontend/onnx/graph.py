@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from relay.frontend.onnx.listing import listing, node_label, node_span, printabl
 from relay.frontend.onnx.node import Converter, OnnxNode, Output, Result, Unsupported
 from relay.frontend.onnx.package import onnx_package
 from relay.frontend.onnx.placing import Placer
+from relay.frontend.onnx.reading import OnnxModel
 from relay.frontend.onnx.value import Value, is_symbolic
 from relay.frontend.onnx.weights import read_tensor
 from relay.ir.expr import Constant, Expr, ExprBase, Var
@@ -28,7 +29,7 @@ from relay.ir.types import TensorType
 from relay.ops.build import TupleWrapper, with_known_type
 
 if TYPE_CHECKING:
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import FunctionProto, GraphProto, NodeProto, TensorProto
 
 STANDARD_DOMAINS = ("", "ai.onnx")
 OLDEST_OPSET = 13
@@ -41,20 +42,21 @@ class GraphImporter:
     """Builds expressions for the nodes of one graph. `parameters` gathers the weights that the program uses."""
 
     def __init__(
-        self, model: ModelProto, name: str, opset: int, converters: Mapping[str, Converter], inputs: Sequence[Var],
-        folder: Path | None, frozen: bool, findings: Findings,
+        self, model: OnnxModel, opset: int, converters: Mapping[str, Converter], inputs: Sequence[Var], frozen: bool,
+        findings: Findings,
     ) -> None:  # fmt: skip
-        graph = model.graph
+        graph = model.proto.graph
         self.graph = graph
-        self._functions = function_table(model)
+        self._functions = function_table(model.proto)
         self._depth = 0
         self.opset = opset
-        self.source: Source = listing(graph, name)
+        self.source: Source = listing(graph, model.name)
         self.converters = converters
         self.findings = findings
         self.parameters: dict[str, tuple[Var, NDArray[Any]]] = {}
         self._frozen = frozen
-        self._folder = folder
+        self._folder = model.folder
+        self._raw_weights = model.raw_weights
         self._origins = symbol_origins(inputs)
         self._placer = Placer()
         # None: its node cannot be imported, which `findings` tells. The first map is of the innermost graph.
@@ -86,20 +88,20 @@ class GraphImporter:
             raise malformed(f"the input {printable(var.name_hint)!r} is not a tensor")
         return Value.of(var.name_hint, placed, var.type_annotation)
 
-    def _read_weights(self, graph: GraphProto) -> None:
+    def _read_weights(self, graph: GraphProto, raw_weights: Iterable[memoryview | None]) -> None:
         """Define every initialiser. Those that the program uses become parameters, the others leave no trace."""
-        for tensor in graph.initializer:
-            self._define(tensor.name, self._weight_value(tensor.name, self._read(tensor)), None)
+        for tensor, raw in zip(graph.initializer, raw_weights, strict=False):
+            self._define(tensor.name, self._weight_value(tensor.name, self._read(tensor, raw)), None)
         for sparse in graph.sparse_initializer:
             name = printable(sparse.values.name)
             self.findings.add("a sparse initialiser: weights must be dense", name)
             self._define(sparse.values.name, None, None)
 
-    def _read(self, tensor: TensorProto) -> NDArray[Any]:
+    def _read(self, tensor: TensorProto, raw: memoryview | None) -> NDArray[Any]:
         what = f"the initialiser {printable(tensor.name)!r}"
         if len(tensor.dims) > _LARGEST_RANK:
             raise malformed(f"{what} has {len(tensor.dims)} axes", expected=f"at most {_LARGEST_RANK}")
-        return read_tensor(tensor, self._folder, what)
+        return read_tensor(tensor, self._folder, what, raw)
 
     def _weight_value(self, name: str, array: NDArray[Any]) -> Value:
         constant = Constant(array)
@@ -128,7 +130,7 @@ class GraphImporter:
 
     def run(self) -> list[Expr] | None:
         """The expressions of the graph's outputs; None if some node could not be imported."""
-        self._read_weights(self.graph)
+        self._read_weights(self.graph, self._raw_weights)
         for index, node in enumerate(self.graph.node):
             self._import_node(node, node_label(node, index), node_span(self.source, index))
         outputs = [self._lookup(output.name, None, "the graph gives out") for output in self.graph.output]
@@ -154,7 +156,7 @@ class GraphImporter:
     def _subgraph(self, graph: GraphProto, span: Span) -> tuple[Value, ...] | None:
         """The outputs of a graph inside a node, whose nodes see the names around it; None if one cannot be imported."""
         with self._scope(self._values.new_child(), self.opset, span):
-            self._read_weights(graph)
+            self._read_weights(graph, repeat(None))
             for index, node in enumerate(graph.node):
                 self._import_node(node, node_label(node, index), span)
             outputs = [self._lookup(output.name, span, "the graph gives out") for output in graph.output]

@@ -51,14 +51,27 @@ def from_onnx(
     `bad-external-data`, `unsupported-element-type`, `unknown-input`, `missing-package`, and the rules of the
     operators' type relations, placed at the node.
     """
-    proto, name, folder = read_model(model)
+    module, views = read_onnx(model, shape, dtype, opset, freeze_params)
+    return module, {name: np.require(view, requirements="A") for name, view in views.items()}
+
+
+def read_onnx(
+    model: ModelSource,
+    shape: Mapping[str, Shape] | None = None,
+    dtype: str | Mapping[str, str] = "float32",
+    opset: int | None = None,
+    freeze_params: bool = False,
+) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+    """`from_onnx`, for who copies the weights anyhow: they are views of the model's bytes, wherever those begin."""
+    source = read_model(model)
+    proto = source.proto
     findings = Findings()
     found = _opset(proto, findings) if opset is None else _supported(opset, findings)
     inputs = _inputs(proto.graph, shape or {}, dtype)
-    importer = GraphImporter(proto, name, found, CONVERTERS, inputs, folder, freeze_params, findings)
+    importer = GraphImporter(source, found, CONVERTERS, inputs, freeze_params, findings)
     outputs = importer.run()
     if findings or outputs is None:
-        raise findings.error(name)
+        raise findings.error(source.name)
     if not outputs:
         raise malformed("the graph has no outputs")
     parameters = importer.parameters

@@ -1,15 +1,17 @@
-"""From a path, bytes or a `ModelProto` to a `ModelProto`. Nothing in the file is trusted."""
+"""From a path, bytes or a `ModelProto` to a `ModelProto` and its weights. Nothing in the file is trusted."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 
 from relay.base.diagnostics import RelayError
 from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.package import onnx_package
+from relay.frontend.onnx.wire import parse
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
@@ -19,30 +21,36 @@ LARGEST_FILE_BYTES = 2**31 - 1  # what protobuf itself can hold; larger models k
 ModelSource: TypeAlias = Union["str | os.PathLike[str]", bytes, "ModelProto"]
 
 
-def read_model(source: ModelSource) -> tuple[ModelProto, str, Path | None]:
-    """`(model, its name for messages, the folder that external weights may lie in)`.
+@dataclass(frozen=True, slots=True, eq=False)
+class OnnxModel:
+    """A model that was read. `raw_weights` has for each initialiser of the graph the bytes that were left out of
+    `proto`, None where they are in it; `name` is for messages, `folder` is where external weights may lie."""
+
+    proto: ModelProto
+    name: str
+    folder: Path | None = None
+    raw_weights: Sequence[memoryview | None] = ()
+
+
+def read_model(source: ModelSource) -> OnnxModel:
+    """The model in a file, in the bytes of one, or as protobuf has it.
 
     Raises `RelayError`: `not-an-onnx-model`, `no-such-file`, `missing-package`.
     """
-    found: Any = source
-    folder: Path | None = None
     if isinstance(source, onnx_package().ModelProto):
-        model, name = found, "the model"
-    elif isinstance(source, (bytes, bytearray, memoryview)):
-        name = "<bytes>"
-        model = _decode(bytes(source), name)
-    elif isinstance(source, (str, os.PathLike)):
+        proto = cast("ModelProto", source)
+        _check_text(proto, "the model")
+        name = printable(f"{proto.graph.name or 'model'}.onnx")
+        return OnnxModel(proto, name, raw_weights=[None] * len(proto.graph.initializer))
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _decode(bytes(source), "<bytes>", None)
+    if isinstance(source, (str, os.PathLike)):
         path = Path(source)
-        name = printable(path.name)
-        model = _decode(_content(path), name)
-        folder = path.resolve().parent
-    else:
-        raise RelayError(
-            rule="not-an-onnx-model", message="cannot read a model from this value",
-            expected="a path, bytes or an onnx.ModelProto", found=type(source).__name__,
-        )  # fmt: skip
-    _check_text(model, name)
-    return model, name if name != "the model" else printable(f"{model.graph.name or 'model'}.onnx"), folder
+        return _decode(_content(path), printable(path.name), path.resolve().parent)
+    raise RelayError(
+        rule="not-an-onnx-model", message="cannot read a model from this value",
+        expected="a path, bytes or an onnx.ModelProto", found=type(source).__name__,
+    )  # fmt: skip
 
 
 def _content(path: Path) -> bytes:
@@ -103,12 +111,12 @@ def _node_texts(node: NodeProto) -> Iterator[object]:
         yield from (attribute.name, attribute.ref_attr_name)
 
 
-def _decode(content: bytes, name: str) -> ModelProto:
+def _decode(content: bytes, name: str, folder: Path | None) -> OnnxModel:
     onnx = onnx_package()
     decode_error = onnx_package("google.protobuf.message").DecodeError
     model = onnx.ModelProto()
     try:
-        model.ParseFromString(content)
+        weights = parse(content, model)
     except (decode_error, RuntimeError, ValueError, RecursionError) as error:
         raise RelayError(
             rule="not-an-onnx-model", message=f"{name} is not an ONNX model, or is cut short",
@@ -119,4 +127,5 @@ def _decode(content: bytes, name: str) -> ModelProto:
             rule="not-an-onnx-model", message=f"{name} holds no graph", expected="a serialised onnx.ModelProto",
             found=f"{len(content):,} bytes without one",
         )  # fmt: skip
-    return model
+    _check_text(model, name)
+    return OnnxModel(model, name, folder, weights)

@@ -45,8 +45,10 @@ def element_type(number: int, what: str) -> DType:
     return dtype
 
 
-def read_tensor(tensor: TensorProto, folder: Path | None, what: str) -> Array:
+def read_tensor(tensor: TensorProto, folder: Path | None, what: str, raw: memoryview | None = None) -> Array:
     """The array that a `TensorProto` holds; `folder` is where external data may lie, `what` names it in messages.
+
+    `raw` is its `raw_data` if that was left out of it: the array is a view of it, wherever in memory it begins.
 
     Raises `RelayError`: `unsupported-element-type`, `bad-tensor`, `bad-external-data`.
     """
@@ -59,6 +61,8 @@ def read_tensor(tensor: TensorProto, folder: Path | None, what: str) -> Array:
     count = math.prod(shape)
     if tensor.data_location == _EXTERNAL:
         flat = _from_bytes(_external_bytes(tensor, folder, what, _size_bytes(count, dtype)), dtype, count, what)
+    elif raw is not None:
+        flat = _from_bytes(raw, dtype, count, what)
     elif tensor.HasField("raw_data"):
         flat = _from_bytes(tensor.raw_data, dtype, count, what)
     else:
@@ -70,7 +74,7 @@ def _size_bytes(count: int, dtype: DType) -> int:
     return (count + 1) // 2 if dtype is DType.INT4 else count * dtype.item_bytes
 
 
-def _from_bytes(raw: bytes, dtype: DType, count: int, what: str) -> Array:
+def _from_bytes(raw: bytes | memoryview, dtype: DType, count: int, what: str) -> Array:
     expected_bytes = _size_bytes(count, dtype)
     if len(raw) != expected_bytes:
         raise _bad(what, f"{expected_bytes:,} bytes for {count:,} elements of {dtype}", f"{len(raw):,} bytes")

@@ -45,7 +45,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # an interrupt from the keyboard is the caller's to handle
+            process_group=0,  # an interrupt from the keyboard is the caller's to handle; his priority is the worker's
         )
 
     def compile(self, text: str, words: tuple[str, str, str], opt: int) -> tuple[bool, bytes]:

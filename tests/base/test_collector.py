@@ -1,0 +1,23 @@
+"""The collector of cycles is as it was, however the work ends."""
+
+import gc
+
+import pytest
+
+from relay.base.collector import collection_paused
+
+
+def test_it_is_switched_on_again_after_an_error() -> None:
+    with pytest.raises(ValueError, match="broken"), collection_paused():
+        raise ValueError("broken")
+    assert gc.isenabled()
+
+
+def test_who_switched_it_off_keeps_it_off() -> None:
+    gc.disable()
+    try:
+        with collection_paused():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
