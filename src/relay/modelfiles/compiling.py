@@ -68,22 +68,27 @@ def compile_model(
     if kept is None or _is_in_a_context():
         model = read_model(source, params, shape)
         return relay.build(model.module, wanted, model.params, opt_level, progress)
-    look = partial(_key, source, wanted, params or {}, opt_level, shape or {})
-    with ThreadPoolExecutor(1) as thread:
-        key = thread.submit(look)  # reads every byte: the compiler need not wait for it where nothing like it is kept
-        glance = look(at_a_glance=True)
-        artefact = _kept(kept, key.result()) if glance is not None and kept.has_any(glance) else None
+    key = partial(_key, target=wanted, params=params or {}, opt_level=opt_level, shape=shape or {})
+    seen = _content_seen(source)
+    if kept.has_any(key(seen, at_a_glance=True)):
+        artefact = _kept(kept, key(seen))
         if artefact is not None:
             return instantiate(artefact, partial(_export, wanted))
-        is_fixed = isinstance(source, bytes) and not params
+    content = _content(
+        source
+    )  # read once: what is compiled is what the key is of, whoever writes to the file meanwhile
+    with ThreadPoolExecutor(1) as thread, collection_paused():
+        before = thread.submit(key, content)  # takes every byte: the compiler need not wait for it
 
-        def key_to_keep() -> str | None:  # None if somebody wrote to the file meanwhile, or it is not all of the model
-            return key.result() if _is_whole(source) and (is_fixed or key.result() == look()) else None
+        def key_to_keep() -> str | None:
+            is_all = content is not None and _PLACE_OF_WEIGHTS not in content
+            return before.result() if is_all and (not params or before.result() == key(content)) else None
 
-        with collection_paused():
-            model = read_model(source, params, shape)
-            compilation = relay.driver.compile_stages(model.module, wanted, model.params, opt_level, progress)
-            artefact = _compiled_in_place(kept, compilation, key_to_keep)
+        if params:
+            before.result()  # whoever writes to these arrays writes to what is compiled
+        model = read_model(source, params, shape, content)
+        compilation = relay.driver.compile_stages(model.module, wanted, model.params, opt_level, progress)
+        artefact = _compiled_in_place(kept, compilation, key_to_keep)
     return instantiate(artefact, partial(_export, wanted), relay.driver.machine_roofline)
 
 
@@ -124,15 +129,15 @@ def _is_in_a_context() -> bool:
 
 
 def _key(
-    source: ModelFile,
+    content: bytes | memoryview | None,
     target: Target,
     params: Mapping[str, Any],
     opt_level: int,
     shape: Mapping[str, Shape],
     at_a_glance: bool = False,
-) -> str | None:
+) -> str:
     """A hash of all that the artefact depends on; `at_a_glance`, what it begins with, which needs only some bytes of
-    each array and of the file. None for a file that cannot be read, which its reader will tell."""
+    each array and of the file."""
     state = hashlib.sha256(f"{compiler_fingerprint()}\n{resolve(target)}\n{opt_level}\n".encode())
     state.update(repr(sorted((name, tuple(extents)) for name, extents in shape.items())).encode())
     contents: list[memoryview] = []
@@ -140,18 +145,15 @@ def _key(
         array = np.asarray(params[name])
         state.update(f"{name} {array.dtype} {array.shape}\n".encode())
         contents.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    try:
-        contents.append(memoryview(source if isinstance(source, bytes) else _mapped(Path(source))))
-    except (OSError, ValueError):
-        return None
-    for content in contents:
-        state.update(f"{len(content)}\n".encode())
-        state.update(b"".join(content[start : start + _GLANCE_BYTES] for start in _glances(len(content))))
+    contents.append(memoryview(content or b""))
+    for each in contents:
+        state.update(f"{len(each)}\n".encode())
+        state.update(b"".join(each[start : start + _GLANCE_BYTES] for start in _glances(len(each))))
     glance = state.hexdigest()[:_GLANCE_DIGITS]
     if at_a_glance:
         return glance
-    for content in contents:
-        state.update(_digest(content))
+    for each in contents:
+        state.update(_digest(each))
     return glance + state.hexdigest()
 
 
@@ -160,14 +162,23 @@ def _glances(size_bytes: int) -> range:
     return range(0, size_bytes, max(_GLANCE_BYTES, size_bytes // _GLANCES))
 
 
-def _mapped(path: Path) -> mmap.mmap:
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+def _content_seen(source: ModelFile) -> bytes | memoryview | None:
+    """What is in a file, mapped; None when it cannot be, which its reader will tell."""
+    if isinstance(source, bytes):
+        return source
+    try:
+        with Path(source).open("rb") as file:
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError):
+        return None
 
 
-def _is_whole(source: ModelFile) -> bool:
-    """Whether a model names no files with more of it."""
-    return isinstance(source, bytes) or _mapped(Path(source)).find(_PLACE_OF_WEIGHTS) < 0
+def _content(source: ModelFile) -> bytes | None:
+    """What is in a file, copied. None when it cannot be read."""
+    try:
+        return source if isinstance(source, bytes) else Path(source).read_bytes()
+    except (OSError, ValueError):
+        return None
 
 
 def _digest(content: memoryview) -> bytes:

@@ -36,9 +36,13 @@ class Model:
 
 
 def read_model(
-    source: ModelFile, params: Mapping[str, Any] | None = None, shape: Mapping[str, Shape] | None = None
+    source: ModelFile,
+    params: Mapping[str, Any] | None = None,
+    shape: Mapping[str, Shape] | None = None,
+    content: bytes | None = None,
 ) -> Model:
-    """The program in a file: ONNX, Relay text or JSON, as the suffix says; bytes are ONNX.
+    """The program in a file: ONNX, Relay text or JSON, as the suffix says; bytes are ONNX. `content` is what is in the
+    file, where that has been read.
 
     Raises `RelayError` (`unknown-model-kind`, `shape-of-text`, `cannot-read`, or the reader's).
     """
@@ -50,14 +54,16 @@ def read_model(
             remedy="change the types of the parameters of @main",
         )
     if suffix == ".onnx":
-        module, weights = relay.frontend.read_onnx(source, shape=shape or None)
+        path = None if isinstance(source, bytes) else source
+        model = source if content is None else content
+        module, weights = relay.frontend.read_onnx(model, shape=shape or None, path=path)
         return Model(module, {**weights, **(params or {})})
     assert not isinstance(source, bytes)
     match suffix:
         case ".relay":
-            module = relay.parse(read_text(Path(source)), str(source))
+            module = relay.parse(read_text(Path(source), content), str(source))
         case ".json":
-            module = relay.load_json(read_text(Path(source)))
+            module = relay.load_json(read_text(Path(source), content))
         case _:
             raise RelayError(
                 rule="unknown-model-kind",
@@ -68,10 +74,10 @@ def read_model(
     return Model(module, dict(params or {}))
 
 
-def read_text(path: Path) -> str:
-    """The text of a file. Raises `RelayError` (rule `cannot-read`)."""
+def read_text(path: Path, content: bytes | None = None) -> str:
+    """The text of a file, of which `content` may have been read. Raises `RelayError` (rule `cannot-read`)."""
     try:
-        return path.read_text(encoding="utf-8")
+        return (path.read_bytes() if content is None else content).decode()
     except OSError as error:
         raise RelayError(rule="cannot-read", message=f"cannot read {path}", found=str(error.strerror)) from error
     except UnicodeDecodeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
@@ -61,9 +62,11 @@ def read_onnx(
     dtype: str | Mapping[str, str] = "float32",
     opset: int | None = None,
     freeze_params: bool = False,
+    path: str | os.PathLike[str] | None = None,
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
-    """`from_onnx`, for who copies the weights anyhow: they are views of the model's bytes, wherever those begin."""
-    source = read_model(model)
+    """`from_onnx`, for who copies the weights anyhow: they are views of the model's bytes, wherever those begin. With
+    bytes, `path` says of which file they are."""
+    source = read_model(model, path)
     proto = source.proto
     findings = Findings()
     found = _opset(proto, findings) if opset is None else _supported(opset, findings)

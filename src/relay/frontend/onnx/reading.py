@@ -32,8 +32,8 @@ class OnnxModel:
     raw_weights: Sequence[memoryview | None] = ()
 
 
-def read_model(source: ModelSource) -> OnnxModel:
-    """The model in a file, in the bytes of one, or as protobuf has it.
+def read_model(source: ModelSource, path: str | os.PathLike[str] | None = None) -> OnnxModel:
+    """The model in a file, in the bytes of one (of that at `path`, if it is told), or as protobuf has it.
 
     Raises `RelayError`: `not-an-onnx-model`, `no-such-file`, `missing-package`.
     """
@@ -43,10 +43,10 @@ def read_model(source: ModelSource) -> OnnxModel:
         name = printable(f"{proto.graph.name or 'model'}.onnx")
         return OnnxModel(proto, name, raw_weights=[None] * len(proto.graph.initializer))
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _decode(bytes(source), "<bytes>", None)
+        content = source if isinstance(source, bytes) else bytes(source)
+        return _decode(content, "<bytes>", None) if path is None else _decode_file(content, Path(path))
     if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        return _decode(_content(path), printable(path.name), path.resolve().parent)
+        return _decode_file(_content(Path(source)), Path(source))
     raise RelayError(
         rule="not-an-onnx-model", message="cannot read a model from this value",
         expected="a path, bytes or an onnx.ModelProto", found=type(source).__name__,
@@ -109,6 +109,10 @@ def _node_texts(node: NodeProto) -> Iterator[object]:
     yield from (node.name, node.op_type, node.domain, node.overload, *node.input, *node.output)
     for attribute in node.attribute:
         yield from (attribute.name, attribute.ref_attr_name)
+
+
+def _decode_file(content: bytes, path: Path) -> OnnxModel:
+    return _decode(content, printable(path.name), path.resolve().parent)
 
 
 def _decode(content: bytes, name: str, folder: Path | None) -> OnnxModel:
