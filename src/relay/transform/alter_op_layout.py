@@ -10,6 +10,7 @@ layout rule: elementwise and broadcasting ones take the layout of their inputs, 
 changed, the others get their inputs back as they were. What is one-dimensional, NCW, is an image of one row here
 (`row_convolution`). Constant weights are packed in blocks of output channels (the packing folds); transposed
 convolutions with one become plain convolutions (`transposed_convolution`), others products (`transposed_product`);
+depthwise ones stay as they are where no other convolution takes or makes what they work on (`depthwise_in_place`);
 `nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a word at a time
 (`word_products`); those of bfloat16 on other targets in float32, where there are many rows (`wide_products`). Other
 products get their second matrix with columns innermost, by a transposition of its own.

@@ -57,7 +57,8 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
     is_row = shape.rows == 1
     lines, step = (_columns_as_rows(plan, acc, shape), width) if is_row else (shape, height)
-    block_rows = rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, maps_of(copies) + len(depthwise)))
+    maps = len(copies) if is_row else maps_of(copies)
+    block_rows = rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, maps + len(depthwise)))
     row_block = None
     if block_rows is not None and not is_row:
         row_block, rows = plan.tile(store, rows, block_rows)
