@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from relay.arith.bounds import Interval
-from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, multiply, substitute
+from relay.arith.expr import IntExpr, Symbol, add, free_symbols, multiply, substitute
 from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewrite_value, scalar_indices
-from relay.te.placement import OUTSIDE, Placement, Placements, Storage, is_single
+from relay.te.placement import OUTSIDE, Placement, Placements, Storage
 from relay.te.prefetch import claimed, prefetched
 from relay.te.schedule.step import refused
 from relay.te.state import AtRoot, Loop, Stage, State
+from relay.te.statements import guarded, in_order, looped, stored_together
 from relay.te.tensor import Tensor
 from relay.te.tensorize import AnyIntrinsic, Block, BlockIntrinsic, tensorized
-from relay.te.values import all_of
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Holds, Load, Value, ValueVar
+from relay.tir.expr import Load, Value, ValueVar
 from relay.tir.stmt import Allocate, For, If, LetValue, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
 
@@ -376,32 +376,3 @@ def is_copied(stage: Stage, loop: Loop) -> bool:
     """May the start of a reduction need this loop too?"""
     operation = stage.operation
     return isinstance(operation, Compute) and isinstance(operation.body, Reduction) and not loop.is_reduction
-
-
-def stored_together(targets: tuple[Load, ...], values: Components) -> Stmt:
-    """All `values` computed before any is stored, since each may read every target."""
-    if len(targets) == 1:
-        return Store(targets[0].buffer, targets[0].indices, values[0])
-    variables = [ValueVar(f"new{position}", value.dtype) for position, value in enumerate(values)]
-    body: Stmt = in_order(
-        *(Store(target.buffer, target.indices, new) for target, new in zip(targets, variables, strict=True))
-    )
-    for variable, value in reversed(list(zip(variables, values, strict=True))):
-        body = LetValue(variable, value, body)
-    return body
-
-
-def guarded(body: Stmt, conditions: list[Comparison]) -> Stmt:
-    return If(all_of(Holds(condition) for condition in conditions), body) if conditions else body
-
-
-def looped(loop: Loop, symbol: Symbol, extent: IntExpr, body: Stmt) -> Stmt:
-    return body if is_single(loop, extent) else For(symbol, extent, body, loop.kind, loop.annotations)
-
-
-def in_order(*statements: Stmt) -> Stmt:
-    """One after another, without nesting or wrapping what need not be."""
-    flat: list[Stmt] = []
-    for statement in statements:
-        flat.extend(statement.statements if isinstance(statement, Statements) else (statement,))
-    return flat[0] if len(flat) == 1 else Statements(tuple(flat))
