@@ -134,7 +134,9 @@ def tile_of(convolution: ConvolutionExtents) -> int:
     return 4 if convolution.rows >= 4 else convolution.rows // 2 * 2
 
 
-CONTEXT = PassContext(opt_level=4, layouts=LayoutPreferences("NHWC", (16,), (16,), winograd_tile=tile_of))
+CONTEXT = PassContext(
+    opt_level=4, layouts=LayoutPreferences("NHWC", (16,), (16,), planar_window=9, winograd_tile=tile_of)
+)
 CHANGES_TYPES = {"to_mixed_precision"}
 """What computes with narrower numbers than the program says."""
 

@@ -10,6 +10,7 @@ layout rule: elementwise and broadcasting ones take the layout of their inputs, 
 changed, the others get their inputs back as they were. What is one-dimensional, NCW, is an image of one row here
 (`row_convolution`). Constant weights are packed in blocks of output channels (the packing folds); transposed
 convolutions with one become plain convolutions (`transposed_convolution`), others products (`transposed_product`);
+depthwise ones stay as they are where no other convolution takes or makes what they work on (`depthwise_in_place`);
 `nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a word at a time
 (`word_products`); those of bfloat16 on other targets in float32, where there are many rows (`wide_products`). Other
 products get their second matrix with columns innermost, by a transposition of its own.
@@ -45,8 +46,10 @@ from relay.ops.record import OperatorRecord
 from relay.ops.shape import reshape, squeeze
 from relay.ops.transpose import transpose
 from relay.te.schedule.records import ScheduleRecords
-from relay.transform.context import LayoutPreferences, PassContext, fitting_block
+from relay.transform.context import LayoutPreferences, PassContext
+from relay.transform.depthwise_in_place import depthwise_in_place
 from relay.transform.framework import function_pass
+from relay.transform.kernel_layout import OF_FEW_CHANNELS, layout_of_kernel
 from relay.transform.matrix_products import columns_innermost, packed_dense
 from relay.transform.rewriting import same_type, with_body
 from relay.transform.row_convolution import (
@@ -66,14 +69,15 @@ from relay.transform.word_products import WORD_PRODUCTS, conv2d_by_words, dense_
 _CONVOLUTIONS = (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS)
 _RANK = 4
 _ROW_RANK = 3
-_OF_FEW_CHANNELS = "HWIO"
 _BATCHED = 3  # axes of a batch of matrices
 
 
 @function_pass("AlterOpLayout", level=2, floating_point=FloatingPointClass.ROUNDING)
 def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
-    return relaid(widened(function, context.layouts), Layouts(context.layouts, records=context.schedules))
+    function = widened(function, context.layouts)
+    in_place = depthwise_in_place(function.body, context.layouts.planar_window)
+    return relaid(function, Layouts(context.layouts, records=context.schedules, in_place=in_place))
 
 
 def relaid(function: Function, layouts: Layouts) -> Function:
@@ -89,13 +93,15 @@ class Layouts:
     preferred layout.
 
     `source` is the layout of the convolutions that change. `kernel_layout` is that of their kernels, whatever it was;
-    empty: one that a record asks for or that suits the target, of kernels in OIHW.
+    empty: one that a record asks for or that suits the target, of kernels in OIHW. Convolutions `in_place`, by `id`,
+    stay as they are where their data do.
     """
 
     preferences: LayoutPreferences
     source: str = "NCHW"
     kernel_layout: str = ""
     records: ScheduleRecords = field(default_factory=ScheduleRecords)
+    in_place: frozenset[int] = frozenset()
     originals: dict[int, Expr] = field(default_factory=dict)
     converted: dict[int, Expr] = field(default_factory=dict)
 
@@ -187,6 +193,8 @@ class Layouts:
 
     def _convolution(self, expr: Call) -> Expr | None:
         """A convolution of any kind in the preferred layout; None for others, and for those that stay as they are."""
+        if id(expr) in self.in_place and not self.is_preferred(expr.args[0]):
+            return None
         rows = self.source == "NCHW" and not self.kernel_layout
         match expr.attrs:
             case Conv2DAttributes(out_layout="") as attributes if attributes.data_layout == self.source:
@@ -211,10 +219,10 @@ class Layouts:
             return None
         if self.preferences.words and not self.kernel_layout and takes_words(self.preferences, expr):
             return self._conv2d_by_words(weight, attributes, self.preferred(expr.args[0]))
-        kernel_layout = self.kernel_layout or self._kernel_layout(
+        kernel_layout = self.kernel_layout or layout_of_kernel(
             attributes, type_, isinstance(weight, Constant), self._blocks(expr)
         )
-        if not self.kernel_layout and attributes.groups > 1 and kernel_layout == _OF_FEW_CHANNELS:
+        if not self.kernel_layout and attributes.groups > 1 and kernel_layout == OF_FEW_CHANNELS:
             return None  # channels of a group fill no vectors: these lie along space
         return self._packed(self.preferred(expr.args[0]), weight, attributes, kernel_layout)
 
@@ -231,8 +239,8 @@ class Layouts:
             shape = kernel.checked_type
             assert isinstance(shape, TensorType)
             plain = Conv2DAttributes(padding=padding, groups=attributes.groups, out_dtype=attributes.out_dtype)
-            layout = self._kernel_layout(plain, shape, True, self.preferences.conv2d_kernel_blocks)
-            if attributes.groups > 1 and layout == _OF_FEW_CHANNELS:
+            layout = layout_of_kernel(plain, shape, True, self.preferences.conv2d_kernel_blocks)
+            if attributes.groups > 1 and layout == OF_FEW_CHANNELS:
                 data = image_of(self.plain(expr.args[0])) if is_row else self.plain(expr.args[0])
                 return layout_transform(call(CONV2D, (data, kernel), plain), self.source, "NHWC")
             return self._packed(self.preferred(expr.args[0]), kernel, plain, layout)
@@ -287,19 +295,6 @@ class Layouts:
                 origins=(Origin("the record", record.origin),) if record.origin else (),
             )
         return (record.kernel_block,)
-
-    def _kernel_layout(
-        self, attributes: Conv2DAttributes, weight: TensorType, is_constant: bool, blocks: tuple[int, ...]
-    ) -> str:
-        outputs, per_group = weight.shape[0], weight.shape[1]
-        if attributes.groups > 1:
-            if not isinstance(outputs, int) or per_group == 1 or not is_constant:
-                return "HWOI" if per_group == 1 else _OF_FEW_CHANNELS
-            blocks = tuple(block for block in blocks if (outputs // attributes.groups) % block == 0)
-            return f"OHWI{blocks[0]}o" if blocks else _OF_FEW_CHANNELS
-        if not is_constant or not blocks or not isinstance(outputs, int):
-            return "HWIO"
-        return f"OHWI{fitting_block(blocks, outputs)}o"
 
     def _elementwise(self, expr: Call, record: OperatorRecord) -> Expr | None:
         rank = _rank(expr)
@@ -383,8 +378,8 @@ class Layouts:
             return None
         extents = kernel.extents(type_.shape)
         ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
-        layout = self._kernel_layout(attributes, ordered, True, self._blocks(expr))
-        if layout in (attributes.kernel_layout, _OF_FEW_CHANNELS):
+        layout = layout_of_kernel(attributes, ordered, True, self._blocks(expr))
+        if layout in (attributes.kernel_layout, OF_FEW_CHANNELS):
             return None
         return self._packed(self.plain(expr.args[0]), self.plain(weight), attributes, layout)
 

@@ -67,6 +67,8 @@ class LayoutPreferences:
     `bfloat16_rows`: the target does not multiply bfloat16, and computes with float32 instead; constants by which more
     rows than this (or nobody knows how many) are multiplied are widened when they are compiled. None: it does.
 
+    `planar_window`: depthwise convolutions over so many taps at most are as fast with channels in front of space.
+
     `winograd_tile`: which convolutions are computed by minimal filtering; None: none.
     """
 
@@ -75,6 +77,7 @@ class LayoutPreferences:
     dense_blocks: tuple[int, ...] = ()
     words: WordPreferences | None = None
     bfloat16_rows: int | None = None
+    planar_window: int = 0
     winograd_tile: WinogradTile | None = None
 
 

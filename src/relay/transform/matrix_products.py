@@ -21,7 +21,7 @@ from relay.ops.matmul import (
     contrib_dense_pack,
     matmul,
 )
-from relay.ops.transpose import transpose
+from relay.ops.transpose import TransposeAttributes, transpose
 from relay.transform.context import fitting_block
 
 _FEW_ROWS = 4
@@ -59,6 +59,15 @@ def columns_innermost(product: Call, plain: Callable[[Expr], Expr], blocks: tupl
         return None
     data, matrix = map(plain, product.args)
     if isinstance(attributes, DenseAttributes):
-        return matmul(data, transpose(matrix, (1, 0)), None, attributes.out_dtype)
+        return matmul(data, _turned(matrix, (1, 0)), None, attributes.out_dtype)
     record, order = (BATCH_MATMUL, (0, 2, 1)) if isinstance(attributes, BatchMatmulAttributes) else (MATMUL, (1, 0))
-    return call(record, (data, transpose(matrix, order)), replace(attributes, transpose_b=False))
+    return call(record, (data, _turned(matrix, order)), replace(attributes, transpose_b=False))
+
+
+def _turned(matrix: Expr, order: tuple[int, ...]) -> Expr:
+    """A matrix with its last two axes exchanged; what they are exchanged of already is taken as it was."""
+    if isinstance(matrix, Call) and isinstance(matrix.attrs, TransposeAttributes):
+        axes = matrix.attrs.axes or tuple(reversed(range(len(order))))
+        if tuple(axis % len(order) for axis in axes) == order:
+            return matrix.args[0]
+    return transpose(matrix, order)

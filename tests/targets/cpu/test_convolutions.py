@@ -22,6 +22,13 @@ CASES = [
     (24, (9, 17), 24, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 6),
     (15, (8, 8), 35, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), 5),
     (33, (17, 15), 33, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 33),
+    (40, (7, 7), 40, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 40),
+    (24, (14, 9), 24, (5, 5), (2, 2), (2, 2, 2, 2), (1, 1), 24),
+    (20, (4, 23), 20, (3, 3), (1, 2), (2, 2, 2, 2), (2, 2), 20),
+    (20, (11, 13), 20, (7, 7), (1, 1), (3, 3, 3, 3), (1, 1), 20),
+    (12, (13, 9), 24, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 12),
+    (2, (9, 11), 32, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), 2),
+    (48, (28, 34), 64, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), 1),
 ]
 
 
@@ -83,6 +90,26 @@ def test_a_depthwise_convolution_with_the_one_that_joins_its_channels(case: tupl
     found = relay.build(module, target=target, opt_level=3)(x)
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
     np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize("extent", [7, 14, 112])
+def test_a_depthwise_convolution_of_its_own_has_its_lanes_along_rows(extent: int) -> None:
+    """Nothing is turned, whatever is elementwise around it; over a large window channels are the lanes."""
+    for taps, is_turned in ((3, False), (5, False), (7, True)):
+        case = (32, (extent, extent), 32, (taps, taps), (1, 1), (taps // 2,) * 4, (1, 1), 32)
+        names = [kernel.info.name for kernel in Compilation(
+            relay.IRModule.from_expr(convolution(case)), backend_for("llvm -num-threads=1"), 3).kernels]  # fmt: skip
+        assert any("layout_transform" in name for name in names) == is_turned
+
+
+def test_turns_a_row_for_its_padding() -> None:
+    """What is turned and then padded never goes to memory in between."""
+    case = (128, (56, 56), 128, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), 1)
+    backend = backend_for("llvm -num-threads=1 -l2-bytes=1048576")
+    (kernel,) = Compilation(relay.IRModule.from_expr(convolution(case)), backend, 2).kernels
+    steps = [str(step) for step in kernel.schedule(backend)]
+    assert any("ComputeAt(stage='layout_transform', target='data_pad'" in step for step in steps)
+    assert any("ComputeAt(stage='data_pad'" in step for step in steps)
 
 
 def test_takes_blocks_of_rows_and_parts_of_the_window() -> None:

@@ -62,6 +62,11 @@ def convolution_of_many_weights() -> relay.Expr:
     return relay.nn.conv2d(x, constant(512, 512, 3, 3), padding=(1, 1))
 
 
+def convolution_with_strides() -> relay.Expr:
+    x = relay.var("x", shape=(1, 128, 56, 56))
+    return relay.nn.conv2d(x, constant(128, 128, 3, 3), strides=(2, 2), padding=(1, 1)) + constant(128, 1, 1)
+
+
 def convolution_of_few_channels() -> relay.Expr:
     x = relay.var("x", shape=(1, 144, 56, 56))
     return relay.nn.conv2d(x, constant(24, 144, 1, 1)) + constant(24, 1, 1)
@@ -162,7 +167,7 @@ def convolution_by_tiles() -> relay.Expr:
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
     attention, convolution, convolution_by_winograd, convolution_of_many_weights, convolution_of_few_channels,
-    convolution_of_a_long_row,
+    convolution_of_a_long_row, convolution_with_strides,
     convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
     dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, instance_norm, max_pool, first_layout_change, product_of_two_unknown_matrices,

@@ -23,6 +23,7 @@ from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
 from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.schedules.choose import schedule_group
+from relay.targets.cpu.schedules.reduction import LARGEST_PLANAR_WINDOW
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PRODUCT, tile_widths, word_preferences
 from relay.targets.cpu.support import serial_support_object, support_object
 from relay.targets.cpu.winograd_model import WinogradModel
@@ -62,6 +63,7 @@ class CpuBackend:
             tile_widths(self.target, PRODUCT),
             words,
             None if words is not None and DType.BFLOAT16 in words.dtypes else FEW_ROWS_TO_WIDEN,
+            LARGEST_PLANAR_WINDOW,
             WinogradModel(self.target),
         )
 

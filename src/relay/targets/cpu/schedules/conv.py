@@ -15,7 +15,7 @@ import math
 from relay.arith.expr import IntExpr
 from relay.ir.expr import Var
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
-from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
+from relay.targets.cpu.schedules.padding import copies_of_data, maps_of, schedule_copies
 from relay.targets.cpu.schedules.plan import (
     TILED_PRODUCTS_PER_NANOSECOND,
     Plan,
@@ -57,7 +57,8 @@ def schedule_conv2d(plan: Plan, reduction: str) -> None:
     height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
     is_row = shape.rows == 1
     lines, step = (_columns_as_rows(plan, acc, shape), width) if is_row else (shape, height)
-    block_rows = rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, len(copies) + len(depthwise)))
+    maps = len(copies) if is_row else maps_of(copies)
+    block_rows = rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, maps + len(depthwise)))
     row_block = None
     if block_rows is not None and not is_row:
         row_block, rows = plan.tile(store, rows, block_rows)

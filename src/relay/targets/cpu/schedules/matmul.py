@@ -101,10 +101,11 @@ def _second_matrix(plan: Plan, acc: str) -> Buffer | None:
 
 
 def _pays_to_pack(plan: Plan, matrix: Buffer, rows: IntExpr) -> bool:
-    """Whether the matrix is read often, from further away than the second-level cache."""
+    """Whether the matrix is read often, from further away than the first-level cache. In a packed panel vectors end
+    where lines of the cache do, wherever the matrix begins, and lines that come next lie next to each other."""
     size = product(matrix.shape[-2:])
     many = not isinstance(rows, int) or rows >= _FEWEST_ROWS_TO_PACK_FOR
-    return many and isinstance(size, int) and size * matrix.dtype.item_bytes > plan.target.cache_bytes[1] // 2
+    return many and isinstance(size, int) and size * matrix.dtype.item_bytes >= plan.target.cache_bytes[0]
 
 
 def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:

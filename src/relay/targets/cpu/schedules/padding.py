@@ -26,20 +26,39 @@ def copies_of_data(plan: Plan) -> tuple[str, ...]:
 
 
 def schedule_copies(plan: Plan, copies: tuple[str, ...], store: str | None = None, loop: str | None = None) -> None:
-    """Copies at the root, rows in parallel; or of what is read in an iteration of `loop` of `store`."""
+    """Copies at the root, rows in parallel; or of what is read in an iteration of `loop` of `store`. What is turned in
+    front of padding is turned a row at a time, for the row that is padded next."""
     s = plan.steps
-    for name in copies:
+    for position, name in enumerate(copies):
+        turned = turned_loads(plan, s.state.stage(name))
+        if turned is not None and copies[position + 1 :] == (STAGE,) and turned.axis > 0:
+            row = _schedule_padding(plan, STAGE, turned.axis, store, loop)
+            s.compute_at(name, STAGE, row)
+            schedule_turning(plan, name, turned, is_part=True)
+            return
+        if turned is None:
+            _schedule_padding(plan, name, -1, store, loop)
+            continue
         if store is not None and loop is not None:
             s.compute_at(name, store, loop)
-        turned = turned_loads(plan, s.state.stage(name))
-        if turned is not None:
-            schedule_turning(plan, name, turned, is_part=loop is not None)
-            continue
-        loops = [each.name for each in s.state.stage(name).loops]
-        extents = tuple(plan.extent(name, each) for each in loops)
-        innermost = extents[-1]
-        if isinstance(innermost, int) and innermost >= _SHORTEST_VECTOR:
-            _, inner = plan.tile(name, loops[-1], plan.vector_lanes)
-            s.vectorize(name, inner)
-        if loop is None:
-            plan.parallelize(name, loops[:-1], product(extents))
+        schedule_turning(plan, name, turned, is_part=loop is not None)
+
+
+def _schedule_padding(plan: Plan, name: str, rows: int, store: str | None, loop: str | None) -> str:
+    """A plain copy, in vectors. Gives the innermost of its first `rows` loops, which are shared out."""
+    s = plan.steps
+    if store is not None and loop is not None:
+        s.compute_at(name, store, loop)
+    loops = [each.name for each in s.state.stage(name).loops]
+    extents = tuple(plan.extent(name, each) for each in loops)
+    innermost = extents[-1]
+    if isinstance(innermost, int) and innermost >= _SHORTEST_VECTOR:
+        _, inner = plan.tile(name, loops[-1], plan.vector_lanes)
+        s.vectorize(name, inner)
+    outer = loops[:rows]
+    return outer[-1] if loop is not None else plan.parallelize(name, outer, product(extents)) or outer[-1]
+
+
+def maps_of(copies: tuple[str, ...]) -> int:
+    """How many of the copies are whole at a time: not what is turned for one row of padding."""
+    return len(copies) - (len(copies) > 1 and copies[-1] == STAGE)

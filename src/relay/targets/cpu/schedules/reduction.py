@@ -7,7 +7,7 @@ is split in lanes.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr, linear_parts, multiply
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
@@ -20,6 +20,9 @@ _COLUMNS = 8
 _QUARTERS = 4
 _VECTORS = 4
 _LARGEST_UNROLLED_WINDOW = 9
+LARGEST_PLANAR_WINDOW = 25
+"""Taps up to which the window of a convolution of channels in front of space is written out: its weights are single
+numbers, not vectors that must stay in registers."""
 
 
 def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str, ...]:
@@ -80,10 +83,10 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
     assert isinstance(operation, Compute)
     copies: tuple[str, ...] = ()
     if any(isinstance(call.attrs, Conv2DAttributes) for call, _ in plan.group.anchors):
-        unrolled = _is_unrolled(operation)
+        unrolled = _is_unrolled(plan, operation)
         copies = tuple(name for name in copies_of_data(plan) if name != STAGE or not unrolled)
         plan.inline_formulas(keep=frozenset(copies))
-    elif _is_unrolled(operation):
+    elif _is_unrolled(plan, operation):
         plan.inline_formulas()
     else:
         pad(plan)
@@ -98,10 +101,14 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
         _along_rows(plan, reduction)
 
 
-def _is_unrolled(operation: Compute) -> bool:
+def _is_unrolled(plan: Plan, operation: Compute) -> bool:
     """Whether the whole window of a reduction is written out."""
     window = product(tuple(axis.extent for axis in operation.reduce_axes))
-    return isinstance(window, int) and window <= _LARGEST_UNROLLED_WINDOW
+    convolutions = [
+        each.attrs for each, _ in plan.group.anchors if isinstance(each.attrs, (Conv1DAttributes, Conv2DAttributes))
+    ]
+    is_planar = any(each.data_layout in ("NCW", "NCHW") for each in convolutions)
+    return isinstance(window, int) and window <= (LARGEST_PLANAR_WINDOW if is_planar else _LARGEST_UNROLLED_WINDOW)
 
 
 def _along_rows(plan: Plan, reduction: str) -> None:
@@ -162,7 +169,7 @@ def channels_in_tiles(plan: Plan, acc: str, store: str, copies: tuple[str, ...] 
     for loop in inner[:-1]:
         s.unroll(acc, loop)
     s.vectorize(acc, inner[-1])
-    if _is_unrolled(operation):
+    if _is_unrolled(plan, operation):
         for loop in summed:
             s.unroll(acc, loop)
     for loop in tile:
@@ -185,18 +192,17 @@ def _rows_to_copy(plan: Plan, acc: str, copies: tuple[str, ...]) -> int | None:
 
 def keeps_innermost(plan: Plan, operation: Operation) -> bool:
     """Whether the innermost axis of the result is to be the lanes: something is read along it, and nothing longer is
-    reduced along the contiguous axis of what is read."""
+    reduced along the contiguous axis of what is read. Half a vector of it always will do."""
     assert isinstance(operation, Compute)
     if not operation.axes:
         return False
-    reduced: IntExpr = 1
+    reduced: list[IntExpr] = [1]
     is_read = False
     for load in loads_of(body_values(operation.body)):
         last = load.indices[-1] if load.indices else 0
         terms = [term for term, _ in linear_parts(last.base if isinstance(last, Ramp) else last)[1]]
         is_read = is_read or operation.axes[-1] in terms
-        reduced = product((reduced, *(axis.extent for axis in operation.reduce_axes if axis in terms)))
-    kept = operation.axes[-1].extent
-    if reduced == 1:
-        return True
-    return is_read and (not isinstance(kept, int) or kept >= plan.vector_lanes // 2)
+        reduced.append(product(tuple(axis.extent for axis in operation.reduce_axes if axis in terms)))
+    kept, half = operation.axes[-1].extent, plan.vector_lanes // 2
+    longest = max(extent if isinstance(extent, int) else half for extent in reduced)
+    return longest == 1 or (is_read and (not isinstance(kept, int) or kept >= min(longest, half)))
