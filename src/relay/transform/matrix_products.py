@@ -21,7 +21,7 @@ from relay.ops.matmul import (
     contrib_dense_pack,
     matmul,
 )
-from relay.ops.transpose import transpose
+from relay.ops.transpose import TransposeAttributes, transpose
 from relay.transform.context import fitting_block
 
 _FEW_ROWS = 4
@@ -59,6 +59,16 @@ def columns_innermost(product: Call, plain: Callable[[Expr], Expr], blocks: tupl
         return None
     data, matrix = map(plain, product.args)
     if isinstance(attributes, DenseAttributes):
-        return matmul(data, transpose(matrix, (1, 0)), None, attributes.out_dtype)
+        return matmul(data, _transposed(matrix, (1, 0)), None, attributes.out_dtype)
     record, order = (BATCH_MATMUL, (0, 2, 1)) if isinstance(attributes, BatchMatmulAttributes) else (MATMUL, (1, 0))
-    return call(record, (data, transpose(matrix, order)), replace(attributes, transpose_b=False))
+    return call(record, (data, _transposed(matrix, order)), replace(attributes, transpose_b=False))
+
+
+def _transposed(matrix: Expr, order: tuple[int, ...]) -> Expr:
+    """`matrix` with its last axes swapped; where it is such a transposition itself, what that was made of."""
+    if isinstance(matrix, Call) and isinstance(matrix.attrs, TransposeAttributes):
+        axes = matrix.attrs.axes
+        swapped = len(order) == 2 if axes is None else tuple(axis % len(order) for axis in axes) == order
+        if swapped:
+            return matrix.args[0]
+    return transpose(matrix, order)
