@@ -134,3 +134,10 @@ def test_elements_read_several_times_in_a_row(width: int, copies: int, target: s
 
     check(resized("NCHW"), values(1, 2, 3, width), target=target, bits=True)
     check(resized("NHWC"), values(1, 3, width, 2), target=target, bits=True)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("shape", "axes"), [((5, 33), (1,)), ((2, 7, 17), (1,)), ((3, 1, 31), (1, 2)), ((15,), (0,))])
+def test_vectors_of_length_one(shape: tuple[int, ...], axes: tuple[int, ...], target: str) -> None:
+    check(lambda x: relay.nn.l2_normalize(x, 1e-5, axis=axes), values(*shape), target=target)
+    check(lambda x: x - relay.mean(x, axes, keepdims=True), values(*shape), target=target)
