@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 import shutil
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import relay
+from relay.runtime.native import load_shared_library
 from tests.driver.programs import WEIGHT, layer, layer_result, rows, same_shape_pair
 from tests.messages import check_message
 
@@ -159,6 +161,21 @@ def test_python_loads_what_was_exported(library):
     x = rows(5)
     result = relay.load(library)(x, w=WEIGHT)
     np.testing.assert_allclose(result, layer_result(x, WEIGHT), rtol=1e-5, atol=1e-6)
+
+
+def test_a_library_follows_what_is_asked_of_threads(library):
+    code, _ = load_shared_library(library)
+    threads = ctypes.CFUNCTYPE(ctypes.c_int32)(code.address("relay_num_threads"))
+    everywhere = threads()
+    with relay.num_threads(1):
+        assert threads() == 1
+        again, _ = load_shared_library(library)
+        assert ctypes.CFUNCTYPE(ctypes.c_int32)(again.address("relay_num_threads"))() == 1
+    assert threads() == everywhere
+    relay.set_num_threads(1)
+    assert threads() == 1
+    relay.set_num_threads(everywhere)
+    assert threads() == everywhere
 
 
 def test_a_library_that_is_written_anew_is_loaded_anew(tmp_path):

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime import quick_call
+from relay.runtime.array_layout import array_layout
 
+LOOP = """#[version = "0.0.5"]
+def @main(%x: Tensor[(n, 4), float32], %steps: int32) -> (Tensor[(n, 4), float32], int32) {
+  if (equal(%steps, 0)) { (%x, %steps) } else { @main(add(%x, %x), subtract(%steps, 1)) }
+}
+"""
 A = np.arange(16, dtype=np.float32)
 
 
@@ -20,15 +25,12 @@ def executable():
 
 
 def refused(executable, *arrays):
-    try:
-        executable["main"]._quick(arrays)
-    except quick_call.Stopped as stopped:
-        return stopped.status == quick_call.REFUSED
-    return False
+    point = executable["main"]
+    return point._quick(arrays, point._sizes) is None
 
 
 def test_arrays_are_found_where_they_are_looked_for():
-    assert quick_call.array_layout() is not None
+    assert array_layout() is not None
 
 
 def test_arrays_that_fit(executable):
@@ -93,3 +95,39 @@ def test_a_failing_check_is_told():
     open_extents = relay.build(relay.Function([x, y], relay.add(x, y)))
     with pytest.raises(relay.RelayError):
         open_extents(A, A[:3])
+
+
+def test_shapes_that_were_met_are_taken_quickly():
+    n = relay.symbol("n")
+    x = relay.var("x", shape=(n, 4))
+    executable = relay.build(relay.Function([x], relay.concatenate(relay.Tuple([x, relay.exp(x)]), axis=0)))
+    point = executable["main"]
+    for rows in (3, 0, 5, 3):
+        array = np.full((rows, 4), rows, np.float32)
+        result = executable(array)
+        np.testing.assert_allclose(result, np.concatenate([array, np.exp(array)]), rtol=1e-6)
+        np.testing.assert_array_equal(point._quick((array,), point._known_sizes((array,))), result)
+    for other in (A.reshape(4, 4).astype(np.float64), [A], A.reshape(2, 8)):
+        with pytest.raises(relay.RelayError):
+            executable(other)
+
+
+def test_the_shapes_that_are_kept_are_few():
+    x = relay.var("x", shape=(relay.symbol("n"),))
+    executable = relay.build(relay.Function([x], relay.exp(x)))
+    for extent in range(200):
+        assert executable(np.zeros(extent, np.float32)).shape == (extent,)
+    assert len(executable["main"]._known) <= 64
+
+
+def test_results_on_a_heap_are_taken_quickly():
+    executable = relay.build(relay.parse(LOOP))
+    point = executable["main"]
+    alive: list[int] = []
+    point.observe_heap(alive.append)
+    for rows in (2, 3):
+        total, last = executable(np.ones((rows, 4), np.float32), np.array(3, np.int32))
+        np.testing.assert_array_equal(total, np.full((rows, 4), 8, np.float32))
+        assert last == 0
+    assert alive == [0, 0]
+    assert point._quick is not None

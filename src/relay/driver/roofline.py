@@ -17,8 +17,8 @@ from relay.base.dtypes import DType
 from relay.base.target import Target
 from relay.driver.targets import backend_for
 from relay.lower.backend import Backend
+from relay.runtime.array_layout import data_address
 from relay.runtime.objects import load_objects, load_support, pool_threads
-from relay.runtime.quick_call import data_address
 from relay.runtime.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
 from relay.runtime.threads import set_num_threads
 from relay.runtime.workspaces import aligned_bytes

@@ -17,12 +17,12 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.dtypes import dtype_of
 from relay.runtime.agreement import same_type
 from relay.runtime.arguments import as_array
+from relay.runtime.array_layout import data_address, is_plain
 from relay.runtime.crossing import Crossing, SharedRef
 from relay.runtime.extents import Extents
 from relay.runtime.manifest import TensorLabel, TensorSpec, ValueSpec
 from relay.runtime.plans import DataPlan, FunctionPlan, Plan, RefPlan, TensorPlan, TuplePlan
 from relay.runtime.quick_build import learn
-from relay.runtime.quick_call import data_address, is_plain
 from relay.runtime.stored import HostFunction, NativeFunction, StoredCell, Told
 from relay.runtime.value_types import TupleOf, is_plain_data, shown_extent, type_parts
 from relay.runtime.values import DataValue, RefValue, as_data

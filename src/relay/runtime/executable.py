@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from relay.arith.expr import Symbol, evaluate
-from relay.base.diagnostics import CompilerBug, RelayError
-from relay.runtime.arena_map import ArenaMap, arena_map
-from relay.runtime.arguments import bind_arguments, solve_symbols
+from relay.base.diagnostics import RelayError
 from relay.runtime.artefact import Artefact
 from relay.runtime.elf import ELF_MAGIC
-from relay.runtime.extents import symbol_sources
+from relay.runtime.entry_point import EntryPoint, Result
 from relay.runtime.heap_calls import HeapCalls
 from relay.runtime.host import check_runs_here, runs_here
-from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, ResultSpec
+from relay.runtime.manifest import EntrySpec, HeapResult, Manifest
 from relay.runtime.native import NativeCode, load_artefact_code, load_shared_library
 from relay.runtime.objects import pool_threads
 from relay.runtime.profiling import control_seconds, entry_seconds, kernel_profiles, record_runs, spans_of
 from relay.runtime.program_profile import ProgramProfile
-from relay.runtime.quick_call import REFUSED, QuickCall, Stopped, data_address, quick_call
 from relay.runtime.recording import RecordedCode, load_recorded_code
 from relay.runtime.roofline import Roofline, kept_roofline
-from relay.runtime.status import failure, shown_values
-from relay.runtime.stored import NativeFunction
-from relay.runtime.values import DataValue, RefValue
-from relay.runtime.workspaces import Workspace, Workspaces
 
-Result: TypeAlias = Union[NDArray[np.generic], DataValue, RefValue, NativeFunction, "tuple[Result, ...]"]
 Exporter: TypeAlias = Callable[[Artefact, Path], None]
 
 
@@ -167,131 +154,6 @@ class Executable:
         entry = self.entry
         inputs, outputs = (", ".join(map(str, specs)) for specs in (entry.inputs, entry.outputs))
         return f"<relay executable: ({inputs}) -> ({outputs})>"
-
-
-class EntryPoint:
-    """One native function of an executable, callable with arrays."""
-
-    __slots__ = (
-        "_buffers",
-        "_constants",
-        "_fixed_outputs",
-        "_function",
-        "_heap",
-        "_is_single",
-        "_quick",
-        "_sources",
-        "_spec",
-        "_symbols",
-        "_workspaces",
-    )
-
-    def __init__(self, spec: EntrySpec, code: NativeCode, heap: HeapCalls | None) -> None:
-        self._spec = spec
-        self._function = code.entry(spec.native_symbol)
-        self._constants = code.constants_address
-        self._sources = symbol_sources(spec.input_shapes)
-        self._fixed_outputs = None if spec.symbols else self._output_types({})
-        self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
-        self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
-        self._is_single = spec.result == 0
-        self._heap = heap
-        self._workspaces = Workspaces()
-        self._quick = self._quick_call(code)
-
-    @property
-    def spec(self) -> EntrySpec:
-        return self._spec
-
-    def arena(self, positional: Sequence[Any], named: Mapping[str, Any]) -> ArenaMap:
-        """What is where in the workspace of a call on such arrays. Raises what a call raises."""
-        arrays = bind_arguments(self._spec, positional, named)
-        return arena_map(self._spec, solve_symbols(self._spec, self._sources, arrays))
-
-    def _quick_call(self, code: NativeCode) -> QuickCall | None:
-        """For entries whose outputs are always the same: they need nothing but arrays that fit."""
-        if self._fixed_outputs is None or self._heap is not None:
-            return None
-
-        def workspace() -> tuple[int, object]:
-            made = self._take_workspace({})
-            return made.address, made
-
-        return quick_call(self._spec, self._fixed_outputs, code.address, self._constants, workspace)
-
-    def __call__(self, *positional: Any, **named: Any) -> Result:
-        quick = self._quick
-        if quick is not None and not named and len(positional) == quick.arity:
-            try:
-                output = quick(positional)
-            except Stopped as stopped:
-                if stopped.status != REFUSED:
-                    raise self._failure(stopped.status, {}) from None
-            else:
-                if self._is_single:
-                    return output  # type: ignore[return-value]
-                return nest(self._spec.result, output if isinstance(output, tuple) else (output,))
-        arrays = bind_arguments(self._spec, positional, named)
-        values = solve_symbols(self._spec, self._sources, arrays)
-        types = self._output_types(values) if self._fixed_outputs is None else self._fixed_outputs
-        if self._heap is not None:
-            return self._heap.run(self._spec, self._function, arrays, values)
-        outputs = [np.empty(shape, dtype) for shape, dtype in types]
-        self.run(arrays, outputs, values)
-        return nest(self._spec.result, outputs)
-
-    def run(
-        self,
-        inputs: Sequence[NDArray[np.generic]],
-        outputs: Sequence[NDArray[np.generic]],
-        values: Mapping[Symbol, int],
-    ) -> None:
-        """Run on arrays that fit the specification already (as `bind_arguments` makes them)."""
-        buffers = self._buffers(*map(data_address, inputs), *map(data_address, outputs))
-        symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
-        workspace = self._take_workspace(values)
-        try:
-            status = self._function(buffers, symbols, workspace.address, self._constants)
-        finally:
-            self._workspaces.give_back(workspace)
-        if status:
-            raise self._failure(status, values)
-
-    def observe_heap(self, observer: Callable[[int], None] | None) -> None:
-        """For tests and debugging: call `observer` after each call with the number of objects still alive when the
-        result has been released. More than none are a leak, or cycles through refs; either way they are freed."""
-        if self._heap is None:
-            raise RelayError(rule="no-heap", message=f"`{self._spec.name}` runs without a heap")
-        self._heap.observer = observer
-
-    def _output_types(self, values: Mapping[Symbol, int]) -> list[tuple[tuple[int, ...], np.dtype[np.generic]]]:
-        types: list[tuple[tuple[int, ...], np.dtype[np.generic]]] = []
-        for spec in self._spec.outputs:
-            shape = tuple(evaluate(extent, values) for extent in spec.shape)
-            if min(shape, default=0) < 0:
-                raise RelayError(
-                    rule="negative-extent",
-                    message=f"the inputs are too small: `{spec.name}` would have a negative extent",
-                    expected="extents of 0 or more in " + str(spec),
-                    found=f"{shape}, where {shown_values({symbol.name: value for symbol, value in values.items()})}",
-                )
-            types.append((shape, spec.dtype.numpy))
-        return types
-
-    def _take_workspace(self, values: Mapping[Symbol, int]) -> Workspace:
-        size = self._spec.workspace_bytes
-        return self._workspaces.take(size if isinstance(size, int) else evaluate(size, values))
-
-    def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
-        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()})
-
-
-def nest(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]]) -> Result:
-    if isinstance(result, int):
-        return outputs[result]
-    if isinstance(result, HeapResult):
-        raise CompilerBug("runtime", "a result on the heap is read from there")
-    return tuple(nest(field, outputs) for field in result.fields)
 
 
 def instantiate(

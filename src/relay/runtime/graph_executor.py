@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import RelayError
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
-from relay.runtime.executable import Result, nest
+from relay.runtime.entry_point import Result, nest
 from relay.runtime.files import read_file, write_atomically
 from relay.runtime.graph import APART, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.host import check_runs_here, runs_here

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug
+from relay.runtime.array_layout import data_address
 from relay.runtime.manifest import CellLabel, Label, TensorLabel
-from relay.runtime.quick_call import data_address
 from relay.runtime.values import DataValue
 
 HEAP_BYTES = 1024 + (1 << 18)  # what a heap keeps of itself, and its first chunk
@@ -53,22 +53,27 @@ def read_result(heap_address: int, labels: Sequence[Label]) -> HeapValue:
 def read_value(word: int, labels: Sequence[Label]) -> HeapValue:
     """The value of a word, without recursion: lists may be long."""
     values: dict[int, HeapValue] = {}
+    cells: dict[int, tuple[CellLabel, list[int]]] = {}  # whose fields are waited for
     stack = [word]
     while stack:
-        each = stack[-1]
+        each = stack.pop()
         if each in values:
-            stack.pop()
             continue
-        label = labels[label_number(each)]
-        if isinstance(label, TensorLabel):
-            values[each] = read_tensor(each, label)
-            continue
-        words = read_fields(each)
+        cell = cells.pop(each, None)
+        if cell is None:
+            label = labels[label_number(each)]
+            if isinstance(label, TensorLabel):
+                values[each] = read_tensor(each, label)
+                continue
+            cell = label, read_fields(each)
+        label, words = cell
         waiting = [part for part in words if part not in values]
         if waiting:
-            stack.extend(waiting)
-            continue
-        values[each] = cell_value(label, tuple(values[part] for part in words))
+            cells[each] = cell
+            stack.append(each)
+            stack += waiting
+        else:
+            values[each] = cell_value(label, tuple([values[part] for part in words]))
     return values[word]
 
 
@@ -84,14 +89,15 @@ def cell_value(label: CellLabel, fields: tuple[Any, ...]) -> Any:
 
 def read_tensor(address: int, label: TensorLabel) -> NDArray[np.generic]:
     """A copy of a tensor."""
-    array: NDArray[np.generic] = np.empty(read_shape(address, label), label.dtype.numpy)
+    words = (ctypes.c_int64 * (1 + label.rank)).from_address(address + DATA_OFFSET_BYTES)[:]  # quicker than one by one
+    array: NDArray[np.generic] = np.empty(words[1:], label.dtype.numpy)
     if array.nbytes:
-        ctypes.memmove(data_address(array), read_word(address + DATA_OFFSET_BYTES), array.nbytes)
+        ctypes.memmove(data_address(array), words[0], array.nbytes)
     return array
 
 
 def read_shape(address: int, label: TensorLabel) -> tuple[int, ...]:
-    return tuple((ctypes.c_int64 * label.rank).from_address(address + EXTENTS_OFFSET_BYTES))
+    return tuple((ctypes.c_int64 * label.rank).from_address(address + EXTENTS_OFFSET_BYTES)[:])
 
 
 def label_number(word: int) -> int:
@@ -103,7 +109,7 @@ def read_fields(word: int) -> list[int]:
     if word & 1:
         return []
     count = ctypes.c_int32.from_address(word + LABEL_OFFSET_BYTES + 4).value
-    return list((ctypes.c_int64 * count).from_address(word + FIELDS_OFFSET_BYTES))
+    return (ctypes.c_int64 * count).from_address(word + FIELDS_OFFSET_BYTES)[:]
 
 
 def read_word(address: int) -> int:

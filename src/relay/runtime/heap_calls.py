@@ -11,6 +11,7 @@ from typing import Any
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.runtime.array_layout import data_address
 from relay.runtime.building import build
 from relay.runtime.crossing import Border, Crossing
 from relay.runtime.extents import Extents
@@ -20,7 +21,7 @@ from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, 
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, NativeEntry, apply_symbol, host_symbol
 from relay.runtime.plans import Plan, Plans
 from relay.runtime.quick_build import QuickBuild
-from relay.runtime.quick_call import data_address
+from relay.runtime.quick_call import Finish
 from relay.runtime.reading import Reader
 from relay.runtime.status import failure
 from relay.runtime.stored import NativeFunction
@@ -79,6 +80,23 @@ class HeapCalls:
         symbols = (ctypes.c_int64 * max(1, len(spec.symbols)))(*(values[symbol] for symbol in spec.symbols))
         plan = None if type_ is None else self._plans.of(type_)
         return self._run(spec, function, words, symbols, crossing, plan)
+
+    def finish(self, spec: EntrySpec) -> Finish | None:
+        """What takes the result of an entry's call from its heap and frees that, where it needs nothing but the heap:
+        None where the result depends on its type."""
+        if isinstance(spec.result, HeapResult) and spec.result.type is not None:
+            return None
+
+        def finish(_: object, heap: int, status: int) -> Any:
+            try:
+                result = None if status else read_result(heap, self._labels)
+                if not status and (self.observer is not None or self._is_checked):
+                    self._observe(spec, heap, None)
+                return result
+            finally:
+                self._close(heap)
+
+        return finish
 
     def apply(self, function: NativeFunction, arguments: tuple[Any, ...]) -> Any:
         """The result of a function that came out of the program."""

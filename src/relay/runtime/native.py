@@ -27,6 +27,7 @@ from relay.runtime.manifest import Manifest
 from relay.runtime.objects import load_objects, load_support
 from relay.runtime.quick_build import BUILD_SYMBOL
 from relay.runtime.quick_call import CALL_SYMBOL
+from relay.runtime.threads import add_pool
 
 NativeEntry: TypeAlias = Callable[[Any, Any, int, int], int]
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -111,6 +112,7 @@ def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
                 rule="bad-artefact", message=f"{path} lacks the code of one of its functions", found=symbol
             ) from error
 
+    add_pool(address)
     return NativeCode(address, constants, library), manifest
 
 

@@ -16,6 +16,7 @@ from types import MappingProxyType
 import llvmlite.binding as llvm
 
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.runtime.threads import add_pool
 
 SUPPORT_SYMBOLS = (
     "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads",
@@ -61,8 +62,6 @@ class _Linker:
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._support: LoadedObjects | None = None
-        self._threads = 0  # asked for; 0 leaves it to the support library
-        self._limits = threading.local()  # `count`: what each thread allows its own calls
 
     def link(self, objects: Sequence[bytes], exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObjects:
         names = sorted(exports)
@@ -92,23 +91,8 @@ class _Linker:
             loaded = self.link([image], SUPPORT_SYMBOLS, NO_IMPORTS)
             with self._lock:
                 self._support = self._support or loaded
-            self.set_threads(self._threads)
-            self.limit_threads(self.own_limit())
+            add_pool(self._support.address)
         return self._support
-
-    def set_threads(self, count: int) -> None:
-        self._threads = count
-        if self._support is not None and count:
-            ctypes.CFUNCTYPE(None, ctypes.c_int32)(self._support.address("relay_set_num_threads"))(count)
-
-    def own_limit(self) -> int:
-        """What the calling thread allows its calls; 0 for as many as there are."""
-        return getattr(self._limits, "count", 0)
-
-    def limit_threads(self, count: int) -> None:
-        self._limits.count = count
-        if self._support is not None:
-            ctypes.CFUNCTYPE(None, ctypes.c_int32)(self._support.address("relay_limit_threads"))(count)
 
     def threads(self) -> int:
         if self._support is None:
@@ -134,19 +118,6 @@ def load_objects(
 def load_support(image: bytes) -> LoadedObjects:
     """The process's one support library (allocator, thread pool): `image` if it is the first, else the one there is."""
     return _linker().support(image)
-
-
-def set_pool_threads(count: int) -> None:
-    """Let the process's thread pool use `count` threads, now and when it is loaded."""
-    _linker().set_threads(count)
-
-
-def limit_own_threads(count: int) -> int:
-    """Let parallel loops that the calling thread starts use at most `count` threads, 0 for no limit of its own; gives
-    the limit that there was."""
-    before = _linker().own_limit()
-    _linker().limit_threads(count)
-    return before
 
 
 def pool_threads() -> int:

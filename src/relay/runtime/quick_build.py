@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.runtime.quick_call import array_layout, data_address
+from relay.runtime.array_layout import array_layout, data_address
 
 BUILD_SYMBOL = "relay_build"
 _PROTOTYPE = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p)

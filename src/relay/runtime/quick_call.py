@@ -1,189 +1,142 @@
 """Calls whose arrays fit as they are: one native function compares them with what the entry takes and runs it.
 
-It reads arrays where NumPy keeps their parts. Where these are is found out once per process, by looking at an array; if
-they are not where they are looked for, or an array does not fit, the caller takes the long way, which can say why.
+It reads arrays where NumPy keeps their parts. If they are not where they are looked for, or an array does not fit, the
+caller takes the long way, which can say why.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol
+from relay.runtime.array_layout import array_layout
 from relay.runtime.manifest import EntrySpec, TensorSpec
+from relay.runtime.workspaces import Workspaces
 
 REFUSED = -(2**31)
 CALL_SYMBOL = "relay_call"
-_CONTIGUOUS_AND_ALIGNED = 0x1 | 0x100  # NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
-_POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
 _BUFFERS = 7  # where the buffers begin in a frame
 _empty = np.empty
 _PROTOTYPE = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.py_object, ctypes.c_void_p)
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where the items of a tuple and the parts of an array are, in bytes from their start."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Sizes:
+    """What a call needs, once the shapes of its arrays are known: its outputs, and the bytes that it works in."""
 
-    items: int
-    data: int
-    rank: int
-    extents: int
-    element: int
-    flags: int
-
-    def words(self) -> tuple[int, ...]:
-        """What native code compares arrays by: their type, where their parts are, and the flags that must be set."""
-        parts = (self.data, self.rank, self.extents, self.element, self.flags)
-        return (id(np.ndarray), *parts, _CONTIGUOUS_AND_ALIGNED)
+    shapes: tuple[tuple[int, ...], ...]
+    dtypes: tuple[np.dtype[np.generic], ...]
+    workspace_bytes: int
 
 
-@cache
-def array_layout() -> _Layout | None:
-    """Where this interpreter and this NumPy keep them; None when they are not where they are looked for."""
-    head = object.__basicsize__
-    layout = _Layout(tuple.__basicsize__, head, head + 8, head + 16, head + 40, head + 48)
-    array = np.zeros((3, 5), np.float32)
-    start, around = id(array), (array,)
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """The block of words that a call works in, the address and size of its workspace, and what is there."""
 
-    def word(offset: int) -> int:
-        return ctypes.c_int64.from_address(start + offset).value
-
-    try:
-        agrees = (
-            head == 2 * _POINTER_BYTES
-            and ctypes.c_int64.from_address(start + _POINTER_BYTES).value == id(np.ndarray)
-            and word(layout.data) == array.__array_interface__["data"][0]
-            and ctypes.c_int32.from_address(start + layout.rank).value == 2
-            and [ctypes.c_int64.from_address(word(layout.extents) + 8 * axis).value for axis in (0, 1)] == [3, 5]
-            and word(layout.element) == id(array.dtype)
-            and ctypes.c_int32.from_address(start + layout.flags).value == array.flags.num
-            and ctypes.c_int64.from_address(id(around) + layout.items).value == start
-        )
-    except ValueError:
-        return None
-    return layout if agrees else None
+    address: int
+    workspace: int
+    workspace_bytes: int
+    kept: object
 
 
-def is_plain(array: NDArray[np.generic]) -> bool:
-    """Whether native code can read an array as it is: contiguous and aligned."""
-    return array.flags.num & _CONTIGUOUS_AND_ALIGNED == _CONTIGUOUS_AND_ALIGNED
-
-
-def data_address(array: NDArray[np.generic]) -> int:
-    """Where an array's data are: several times quicker than to ask for its interface, which is done where its parts
-    are not where they are looked for."""
-    layout = array_layout()
-    if layout is None:
-        address: int = array.__array_interface__["data"][0]
-        return address
-    return ctypes.c_int64.from_address(id(array) + layout.data).value
-
-
-class Stopped(Exception):
-    """A call did not end well: its status, `REFUSED` when an array does not fit."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
+Finish: TypeAlias = Callable[[tuple[NDArray[np.generic], ...], int, int], Any]
+"""Makes the result of outputs, the address of the workspace, and the status; of calls that went wrong too."""
 
 
 class QuickCall:
     """Calls of one entry, from any number of threads: each running call has a frame of its own."""
 
-    __slots__ = ("_call", "_dtype", "_dtypes", "_frames", "_make_frame", "_shape", "_shapes", "arity")
+    __slots__ = ("_call", "_failure", "_finish", "_frames", "_make_frame", "arity")
 
     def __init__(
         self,
         arity: int,
         call: Callable[[tuple[Any, ...], int], int],
-        make_frame: Callable[[], _Frame],
-        outputs: Sequence[tuple[tuple[int, ...], np.dtype[np.generic]]],
+        make_frame: Callable[[int], Frame],
+        finish: Finish | None,
+        failure: Callable[[int, tuple[Any, ...]], Exception],
     ) -> None:
         self.arity = arity
         self._call = call
         self._make_frame = make_frame
-        self._shapes = [shape for shape, _ in outputs]
-        self._dtypes = [dtype for _, dtype in outputs]
-        self._shape, self._dtype = outputs[0] if len(outputs) == 1 else (None, None)
-        self._frames: list[_Frame] = []  # append and pop are atomic
+        self._finish = finish
+        self._failure = failure
+        self._frames: list[Frame] = []  # append and pop are atomic
 
-    def __call__(self, arrays: tuple[Any, ...]) -> NDArray[np.generic] | tuple[NDArray[np.generic], ...]:
-        """The output, or a tuple of them if there is not exactly one. Raises `Stopped`."""
-        if self._shape is not None:  # most calls, and so the quickest
-            output = _empty(self._shape, self._dtype)
-            given = (*arrays, output)
-        else:
-            output = tuple(map(_empty, self._shapes, self._dtypes))
-            given = arrays + output
+    def __call__(self, arrays: tuple[Any, ...], sizes: Sizes) -> Any | None:
+        """The result of a call on arrays of shapes that fit; None when something else does not. Raises `failure`."""
+        outputs = tuple(map(_empty, sizes.shapes, sizes.dtypes))
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = self._make_frame()
-        status = self._call(given, frame.address)
+            frame = self._make_frame(sizes.workspace_bytes)
+        if frame.workspace_bytes < sizes.workspace_bytes:
+            frame = self._make_frame(sizes.workspace_bytes)
+        status = self._call(arrays + outputs, frame.address)
+        result = outputs[0] if self._finish is None else self._finish(outputs, frame.workspace, status)
         self._frames.append(frame)
-        if status:
-            raise Stopped(status)
-        return output
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Frame:
-    """The block of words that a call works in, and what its words speak of."""
-
-    address: int
-    kept: object
+        if not status:
+            return result
+        if status == REFUSED:
+            return None
+        raise self._failure(status, arrays)
 
 
 def quick_call(
     spec: EntrySpec,
-    outputs: Sequence[tuple[tuple[int, ...], np.dtype[np.generic]]],
     address: Callable[[str], int],
     constants: int,
-    workspace: Callable[[], tuple[int, object]],
+    workspaces: Workspaces,
+    finish: Finish | None,
+    failure: Callable[[int, tuple[Any, ...]], Exception],
 ) -> QuickCall | None:
-    """Quick calls of an entry whose outputs are known; None where there are none. `workspace` makes one."""
+    """Quick calls of an entry, on arrays of shapes that agree with each other; None where there are none. Without
+    `finish` the result is the one output; `failure` makes what is raised of a status and the arrays."""
     wanted = _wanted(spec)
     if wanted is None:
         return None
+    words, slots = wanted
     entry, python = address(spec.native_symbol), ctypes.pythonapi
     give, take = (
         ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (python.PyEval_SaveThread, python.PyEval_RestoreThread)
     )
 
-    def make_frame() -> _Frame:
-        memory, kept = workspace()
-        symbols = (ctypes.c_int64 * max(1, len(spec.symbols)))()
-        words = (entry, constants, memory, ctypes.addressof(wanted), give, take, ctypes.addressof(symbols))
-        frame = (ctypes.c_int64 * (_BUFFERS + len(spec.inputs) + len(spec.outputs)))(*words)
-        return _Frame(ctypes.addressof(frame), (frame, symbols, wanted, kept))
+    def make_frame(workspace_bytes: int) -> Frame:
+        workspace = workspaces.take(workspace_bytes)
+        symbols = (ctypes.c_int64 * max(1, slots))()
+        head = entry, constants, workspace.address, ctypes.addressof(words), give, take, ctypes.addressof(symbols)
+        frame = (ctypes.c_int64 * (_BUFFERS + len(spec.inputs) + len(spec.outputs)))(*head)
+        kept = frame, symbols, words, workspace
+        return Frame(ctypes.addressof(frame), workspace.address, workspace.memory.nbytes, kept)
 
-    return QuickCall(len(spec.inputs), _PROTOTYPE(address(CALL_SYMBOL)), make_frame, outputs)
+    return QuickCall(len(spec.inputs), _PROTOTYPE(address(CALL_SYMBOL)), make_frame, finish, failure)
 
 
-def _wanted(spec: EntrySpec) -> Any:
-    """What the native function compares arrays with: see `targets/cpu/support/call.ll`."""
+def _wanted(spec: EntrySpec) -> tuple[Any, int] | None:
+    """What the native function compares arrays with (see `targets/cpu/support/call.ll`), and how many symbols it finds
+    meanwhile: those of the entry, and one for each extent that is computed of them, which it takes as it comes."""
     layout = array_layout()
-    if layout is None:
+    inputs = [each for each in spec.inputs if isinstance(each, TensorSpec)]
+    plain = {extent for each in inputs for extent in each.shape if isinstance(extent, Symbol)}
+    if layout is None or len(inputs) < len(spec.inputs) or not plain.issuperset(spec.symbols):
         return None
-    arrays = (*spec.inputs, *spec.outputs)
-    words = [len(arrays), layout.items, *layout.words(), len(spec.symbols)]
-    numbers = {symbol: -1 - position for position, symbol in enumerate(spec.symbols)}
-    for each in arrays:
-        if not isinstance(each, TensorSpec):
-            return None
+    numbers = {symbol: position for position, symbol in enumerate(spec.symbols)}
+    slots = len(numbers)
+    words: list[int] = []
+    for each in (*inputs, *spec.outputs):
         words += [id(each.dtype.numpy), len(each.shape)]
         for extent in each.shape:
             if isinstance(extent, int):
                 words.append(extent)
-            elif isinstance(extent, Symbol):
-                words.append(numbers[extent])
             else:
-                return None
-    return (ctypes.c_int64 * len(words))(*words)
+                number = numbers.get(extent, slots) if isinstance(extent, Symbol) else slots
+                slots += number == slots
+                words.append(-1 - number)
+    words = [len(inputs) + len(spec.outputs), layout.items, *layout.words(), slots, *words]
+    return (ctypes.c_int64 * len(words))(*words), slots

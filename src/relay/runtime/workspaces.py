@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.runtime.quick_call import data_address
+from relay.runtime.array_layout import data_address
 
 _ALIGNMENT_BYTES = 64
 _HEAD_BYTES = 1024  # of a heap: what is not set when it is opened must be 0

@@ -18,7 +18,7 @@ from relay.arith.expr import evaluate
 from relay.driver.build import compile_stages
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
-from relay.runtime.executable import nest
+from relay.runtime.entry_point import nest
 from relay.runtime.extents import symbol_sources
 from tests.targets.cpu.emulator import Machine
 

@@ -1,0 +1,176 @@
+"""A native function of an executable, callable with arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.arith.expr import Symbol, evaluate
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.runtime.arena_map import ArenaMap, arena_map
+from relay.runtime.arguments import bind_arguments, solve_symbols
+from relay.runtime.array_layout import data_address
+from relay.runtime.extents import symbol_sources
+from relay.runtime.heap_calls import HeapCalls
+from relay.runtime.manifest import EntrySpec, HeapResult, ResultSpec
+from relay.runtime.native import NativeCode
+from relay.runtime.quick_call import QuickCall, Sizes, quick_call
+from relay.runtime.status import failure, shown_values
+from relay.runtime.stored import NativeFunction
+from relay.runtime.values import DataValue, RefValue
+from relay.runtime.workspaces import Workspaces
+
+Result: TypeAlias = Union[NDArray[np.generic], DataValue, RefValue, NativeFunction, "tuple[Result, ...]"]
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+
+_MOST_SHAPES = 64
+
+
+class EntryPoint:
+    """One native function of an executable, callable with arrays.
+
+    What follows from the shapes of a call's arrays is kept: a call of the same shapes goes straight to native code,
+    which looks at everything else. If it does not like what it sees, the call is begun again, with all checks.
+    """
+
+    __slots__ = (
+        "_buffers",
+        "_constants",
+        "_function",
+        "_heap",
+        "_known",
+        "_quick",
+        "_sizes",
+        "_sources",
+        "_spec",
+        "_symbols",
+        "_workspaces",
+    )
+
+    def __init__(self, spec: EntrySpec, code: NativeCode, heap: HeapCalls | None) -> None:
+        self._spec = spec
+        self._function = code.entry(spec.native_symbol)
+        self._constants = code.constants_address
+        self._sources = symbol_sources(spec.input_shapes)
+        self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
+        self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
+        self._heap = heap
+        self._workspaces = Workspaces()
+        self._quick = self._quick_call(code)
+        self._sizes = None if spec.symbols else self._sizes_of({})
+        self._known: dict[Shapes, Sizes] = {}
+
+    def _quick_call(self, code: NativeCode) -> QuickCall | None:
+        spec = self._spec
+        if self._heap is not None:
+            finish = self._heap.finish(spec)
+            if finish is None:
+                return None
+        else:
+            finish = None if spec.result == 0 else partial(_nested, spec.result)
+
+        def failed(status: int, arrays: tuple[Any, ...]) -> Exception:
+            return self._failure(status, solve_symbols(spec, self._sources, arrays))
+
+        return quick_call(spec, code.address, self._constants, self._workspaces, finish, failed)
+
+    @property
+    def spec(self) -> EntrySpec:
+        return self._spec
+
+    def arena(self, positional: Sequence[Any], named: Mapping[str, Any]) -> ArenaMap:
+        """What is where in the workspace of a call on such arrays. Raises what a call raises."""
+        arrays = bind_arguments(self._spec, positional, named)
+        return arena_map(self._spec, solve_symbols(self._spec, self._sources, arrays))
+
+    def __call__(self, *positional: Any, **named: Any) -> Result:
+        quick = self._quick
+        if quick is not None and not named and len(positional) == quick.arity:
+            sizes = self._sizes or self._known_sizes(positional)
+            result = None if sizes is None else quick(positional, sizes)
+            if result is not None:
+                return result
+        arrays = bind_arguments(self._spec, positional, named)
+        values = solve_symbols(self._spec, self._sources, arrays)
+        sizes = self._sizes or self._sizes_of(values)
+        if quick is not None:
+            self._remember(tuple(each.shape for each in arrays), sizes)
+            result = quick(arrays, sizes)
+            if result is not None:
+                return result
+        if self._heap is not None:
+            return self._heap.run(self._spec, self._function, arrays, values)
+        outputs = tuple(map(np.empty, sizes.shapes, sizes.dtypes))
+        self._run(arrays, outputs, sizes.workspace_bytes, values)
+        return nest(self._spec.result, outputs)
+
+    def observe_heap(self, observer: Callable[[int], None] | None) -> None:
+        """For tests and debugging: call `observer` after each call with the number of objects still alive when the
+        result has been released. More than none are a leak, or cycles through refs; either way they are freed."""
+        if self._heap is None:
+            raise RelayError(rule="no-heap", message=f"`{self._spec.name}` runs without a heap")
+        self._heap.observer = observer
+
+    def _run(
+        self,
+        inputs: Sequence[NDArray[np.generic]],
+        outputs: Sequence[NDArray[np.generic]],
+        workspace_bytes: int,
+        values: Mapping[Symbol, int],
+    ) -> None:
+        """Run on arrays that fit the specification already (as `bind_arguments` makes them)."""
+        buffers = self._buffers(*map(data_address, inputs), *map(data_address, outputs))
+        symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
+        workspace = self._workspaces.take(workspace_bytes)
+        try:
+            status = self._function(buffers, symbols, workspace.address, self._constants)
+        finally:
+            self._workspaces.give_back(workspace)
+        if status:
+            raise self._failure(status, values)
+
+    def _known_sizes(self, arrays: Sequence[Any]) -> Sizes | None:
+        try:
+            return self._known.get(tuple([each.shape for each in arrays]))
+        except (AttributeError, TypeError):  # something else than arrays
+            return None
+
+    def _remember(self, shapes: Shapes, sizes: Sizes) -> None:
+        known = self._known if len(self._known) < _MOST_SHAPES else {}
+        known[shapes] = sizes
+        self._known = known
+
+    def _sizes_of(self, values: Mapping[Symbol, int]) -> Sizes:
+        shapes: list[tuple[int, ...]] = []
+        for spec in self._spec.outputs:
+            shape = tuple(evaluate(extent, values) for extent in spec.shape)
+            if min(shape, default=0) < 0:
+                raise RelayError(
+                    rule="negative-extent",
+                    message=f"the inputs are too small: `{spec.name}` would have a negative extent",
+                    expected="extents of 0 or more in " + str(spec),
+                    found=f"{shape}, where {shown_values({symbol.name: value for symbol, value in values.items()})}",
+                )
+            shapes.append(shape)
+        dtypes = tuple(spec.dtype.numpy for spec in self._spec.outputs)
+        return Sizes(tuple(shapes), dtypes, evaluate(self._spec.workspace_bytes, values))
+
+    def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
+        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()})
+
+
+def _nested(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]], *_: int) -> Result:
+    return nest(result, outputs)
+
+
+def nest(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]]) -> Result:
+    if isinstance(result, int):
+        return outputs[result]
+    if isinstance(result, HeapResult):
+        raise CompilerBug("runtime", "a result on the heap is read from there")
+    return tuple(nest(field, outputs) for field in result.fields)
