@@ -213,19 +213,19 @@ define internal void @relay.part(ptr %loop, i64 %begin, i64 %end) nounwind {{
   ret void
 }}
 
-define void @{_PARALLEL}(ptr %function, ptr %context, i64 %count, i64 %grain) nounwind {{
+define void @{_PARALLEL}(ptr %function, ptr %context, i64 %count, i64 %grain, i64 %backwards) nounwind {{
   %wanted = load i64, ptr getelementptr ({_HEAD}, ptr {head}, i64 0, i32 2)
   %is.wanted = icmp ne i64 %wanted, 0
   br i1 %is.wanted, label %recorded, label %plain
 plain:
-  call void inttoptr (i64 {address} to ptr)(ptr %function, ptr %context, i64 %count, i64 %grain)
+  call void inttoptr (i64 {address} to ptr)(ptr %function, ptr %context, i64 %count, i64 %grain, i64 %backwards)
   ret void
 recorded:
   %loop = alloca {{ ptr, ptr }}
   store ptr %function, ptr %loop
   %context.place = getelementptr {{ ptr, ptr }}, ptr %loop, i64 0, i32 1
   store ptr %context, ptr %context.place
-  call void inttoptr (i64 {address} to ptr)(ptr @relay.part, ptr %loop, i64 %count, i64 %grain)
+  call void inttoptr (i64 {address} to ptr)(ptr @relay.part, ptr %loop, i64 %count, i64 %grain, i64 %backwards)
   ret void
 }}
 """

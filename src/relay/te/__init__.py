@@ -15,6 +15,7 @@ from relay.te.precision import rounded_once, widen
 from relay.te.reducers import all, any, highest, lowest, max, min, prod, reduce, reducer, sum  # noqa: A004
 from relay.te.schedule import (
     STEP_TYPES,
+    Alternate,
     Bind,
     CacheRead,
     CacheWrite,
@@ -113,6 +114,7 @@ __all__ = [
     "At",
     "AtRoot",
     "Axis",
+    "Alternate",
     "Bind",
     "CacheRead",
     "CacheWrite",

@@ -13,6 +13,9 @@ from relay.arith.expr import IntExpr, Symbol
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Value, ValueVar
 
+ALTERNATE = "alternate"
+"""The annotation of loops whose iterations run from the last to the first every second time."""
+
 
 class LoopKind(StrEnum):
     SERIAL = "serial"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
 from relay.arith.expr import Comparison, Symbol, maximum, minimum
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
-from relay.targets.cpu.codegen import emit_assembly
+from relay.runtime.objects import load_objects
+from relay.targets.cpu.codegen import emit_assembly, emit_object
 from relay.targets.cpu.emit import emit_kernel
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import (
@@ -29,7 +32,7 @@ from relay.tir.expr import (
     ValueVar,
     imm,
 )  # fmt: skip
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Store
+from relay.tir.stmt import ALTERNATE, Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Store
 from relay.tir.traversal import ValueIndex
 
 F32, I32, I64 = DType.FLOAT32, DType.INT32, DType.INT64
@@ -367,3 +370,26 @@ def test_the_text_is_the_same_every_time(native):
     out = Buffer("out", (16,), F32)
     func = PrimFunc("f", (out,), 1, (), For(i, 16, Store(out, (i,), Unary(UnaryOp.SIN, Load(out, (i,))))))
     assert emit_kernel(func, native) == emit_kernel(func, native)
+
+
+@pytest.mark.parametrize("kind", [LoopKind.SERIAL, LoopKind.PARALLEL])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_alternating_loops_go_back_and_forth(native, support, kind, threads):
+    """What is written last says which way each part of the loop went; all of it is run, however it is shared out."""
+    i, n = Symbol("i"), Symbol("n")
+    out, last = Buffer("out", (n,), F32), Buffer("last", (1,), F32)
+    body = Sequence((Store(out, (i,), Load(out, (i,)) + imm(1, F32)), Store(last, (0,), IndexValue(i, F32))))
+    target = native.with_threads(threads)
+    func = PrimFunc("f", (out, last), 2, (n,), For(i, n, body, kind, ((ALTERNATE, 1),)))
+    loaded = load_objects([emit_object(emit_kernel(func, target), target)], ["f"], support)
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(loaded.address("f"))
+    counts, end = np.zeros(37, np.float32), np.zeros(1, np.float32)
+    ends = []
+    for _ in range(4):
+        call(counts.ctypes.data, end.ctypes.data, 37)
+        ends.append(end[0])
+    np.testing.assert_array_equal(counts, 4)
+    if kind is LoopKind.SERIAL or threads == 1:
+        assert ends == [36, 0, 36, 0]
+    call(counts.ctypes.data, end.ctypes.data, 0)
+    np.testing.assert_array_equal(counts, 4)

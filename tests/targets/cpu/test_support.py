@@ -22,7 +22,7 @@ from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support import support_text
 
 REGIONS = """
-declare void @relay_parallel_for(ptr, ptr, i64, i64)
+declare void @relay_parallel_for(ptr, ptr, i64, i64, i64)
 define void @body(ptr %context, i64 %begin, i64 %end) {
 entry:
   br label %next
@@ -41,7 +41,8 @@ entry:
   br label %next
 next:
   %i = phi i64 [ 0, %entry ], [ %j, %next ]
-  call void @relay_parallel_for(ptr @body, ptr %context, i64 %count, i64 %grain)
+  %way = and i64 %i, 1
+  call void @relay_parallel_for(ptr @body, ptr %context, i64 %count, i64 %grain, i64 %way)
   %j = add i64 %i, 1
   %more = icmp slt i64 %j, %times
   br i1 %more, label %next, label %done
@@ -49,11 +50,11 @@ done:
   ret void
 }
 define void @nested_body(ptr %context, i64 %begin, i64 %end) {
-  call void @relay_parallel_for(ptr @body, ptr %context, i64 8, i64 1)
+  call void @relay_parallel_for(ptr @body, ptr %context, i64 8, i64 1, i64 0)
   ret void
 }
 define void @nested(ptr %context) {
-  call void @relay_parallel_for(ptr @nested_body, ptr %context, i64 2, i64 1)
+  call void @relay_parallel_for(ptr @nested_body, ptr %context, i64 2, i64 1, i64 0)
   ret void
 }
 """

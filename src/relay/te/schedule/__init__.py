@@ -1,5 +1,6 @@
 """Schedules: how tensor expressions are turned into loops, as tuples of steps."""
 
+from relay.te.schedule.alternate import Alternate
 from relay.te.schedule.bind import Bind
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.cache_read import CacheRead
@@ -27,8 +28,8 @@ from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
 
 __all__ = [
-    "STEP_TYPES", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot", "ConvolutionRecord",
-    "Fuse", "LeaveGap", "Parallel", "Pragma", "Prefetch", "PrefetchStores", "RFactor", "ReduceTogether", "Reorder",
-    "ScheduleBuilder", "ScheduleRecord", "ScheduleRecords", "SetScope", "Split", "Step", "Tensorize", "Tile",
-    "Unroll", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
+    "STEP_TYPES", "Alternate", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot",
+    "ConvolutionRecord", "Fuse", "LeaveGap", "Parallel", "Pragma", "Prefetch", "PrefetchStores", "RFactor",
+    "ReduceTogether", "Reorder", "ScheduleBuilder", "ScheduleRecord", "ScheduleRecords", "SetScope", "Split", "Step",
+    "Tensorize", "Tile", "Unroll", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.te.schedule.alternate import Alternate
 from relay.te.schedule.bind import Bind
 from relay.te.schedule.cache_read import CacheRead
 from relay.te.schedule.cache_write import CacheWrite
@@ -86,6 +87,9 @@ class ScheduleBuilder:
 
     def parallel(self, stage: str, loop: str) -> None:
         self.add(Parallel(stage, loop))
+
+    def alternate(self, stage: str, loop: str) -> None:
+        self.add(Alternate(stage, loop))
 
     def compute_at(self, stage: str, target: str, loop: str) -> None:
         self.add(ComputeAt(stage, target, loop))

@@ -13,6 +13,7 @@ from dataclasses import MISSING, fields
 from typing import TypeAlias, Union, cast
 
 from relay.base.diagnostics import RelayError
+from relay.te.schedule.alternate import Alternate
 from relay.te.schedule.bind import Bind
 from relay.te.schedule.cache_read import CacheRead
 from relay.te.schedule.cache_write import CacheWrite
@@ -39,13 +40,13 @@ from relay.te.schedule.vectorize import Vectorize
 KnownStep: TypeAlias = Union[
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
     CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, PrefetchStores,
-    LeaveGap, ReduceTogether,
+    LeaveGap, ReduceTogether, Alternate,
 ]  # fmt: skip
 
 STEP_TYPES: tuple[type[KnownStep], ...] = (
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
     CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, PrefetchStores,
-    LeaveGap, ReduceTogether,
+    LeaveGap, ReduceTogether, Alternate,
 )  # fmt: skip
 
 Argument: TypeAlias = Union[str, int, tuple[str, ...], None]

@@ -1,6 +1,6 @@
 """Parallel loops: the body becomes a function of a range of iterations, which the thread pool calls.
 
-    for i in parallel(n): body   →   relay_parallel_for(@kernel.part0, context, n, grain)
+    for i in parallel(n): body   →   relay_parallel_for(@kernel.part0, context, n, grain, turn)
 
 `context` is a struct on the caller's stack with the addresses and numbers that the body uses. A loop inside is serial.
 """
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from relay.arith.expr import Symbol
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText
@@ -18,7 +19,7 @@ from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.typenames import register_type
 from relay.tir.stmt import For
 
-EmitBody = Callable[[Emitter, For, str, str], None]
+EmitBody = Callable[[Emitter, For, Symbol | None, str, str], None]
 _CAPTURED_NAME = re.compile(r"%[psx]\d+\b")
 
 
@@ -32,12 +33,12 @@ class Captured:
     attribute: str = ""
 
 
-def emit_parallel(e: Emitter, loop: For, emit_body: EmitBody) -> None:
-    """Write the body as functions of its own, and the call at this point."""
+def emit_parallel(e: Emitter, loop: For, turn: Symbol | None, emit_body: EmitBody) -> None:
+    """Write the body as functions of its own, and the call at this point. With a `turn` of 1, backwards."""
     part = f"{e.kernel_name}.part{e.module.outlined}"
     e.module.outlined += 1
     inner, around = _inner_emitter(e)
-    emit_body(inner, loop, "%begin", "%end")
+    emit_body(inner, loop, turn, "%begin", "%end")
     emit_return(inner)
     body = inner.function.render_body()
     mentioned = set(_CAPTURED_NAME.findall(body))
@@ -45,7 +46,7 @@ def emit_parallel(e: Emitter, loop: For, emit_body: EmitBody) -> None:
     struct = "{ " + ", ".join(captured.kind for captured in held) + " }"
     e.module.functions.append(_entry(part, struct, held))
     e.module.functions.append(_body(part, held, body))
-    _call(e, loop, part, struct, held)
+    _call(e, loop, turn, part, struct, held)
 
 
 def _inner_emitter(e: Emitter) -> tuple[Emitter, list[Captured]]:
@@ -85,7 +86,7 @@ def _body(part: str, held: list[Captured], body: str) -> str:
     return f"{header} {body}"
 
 
-def _call(e: Emitter, loop: For, part: str, struct: str, held: list[Captured]) -> None:
+def _call(e: Emitter, loop: For, turn: Symbol | None, part: str, struct: str, held: list[Captured]) -> None:
     f = e.function
     context = f.alloca_type(struct)
     for position, captured in enumerate(held):
@@ -93,6 +94,7 @@ def _call(e: Emitter, loop: For, part: str, struct: str, held: list[Captured]) -
         f.effect(f"store {captured.kind} {captured.outside}, ptr {field}")
     count = emit_index(e, loop.extent)
     grain = dict(loop.annotations).get("grain", 1)
-    e.module.declare("relay_parallel_for", "void @relay_parallel_for(ptr, ptr, i64, i64)")
-    f.effect(f"call void @relay_parallel_for(ptr @{part}, ptr {context}, i64 {count}, i64 {grain})")
+    e.module.declare("relay_parallel_for", "void @relay_parallel_for(ptr, ptr, i64, i64, i64)")
+    backwards = emit_index(e, 0 if turn is None else turn)
+    f.effect(f"call void @relay_parallel_for(ptr @{part}, ptr {context}, i64 {count}, i64 {grain}, i64 {backwards})")
     f.forget_all_loads()

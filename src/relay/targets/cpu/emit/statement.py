@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.targets.cpu.emit.context import Emitter, Place, row_major_strides
 from relay.targets.cpu.emit.index import emit_index
@@ -14,7 +14,7 @@ from relay.targets.cpu.emit.tail_mask import padded_shape
 from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.value import emit_value
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
+from relay.tir.stmt import ALTERNATE, Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
 
 
 def emit_statement(e: Emitter, statement: Stmt) -> None:
@@ -44,23 +44,38 @@ def emit_statement(e: Emitter, statement: Stmt) -> None:
 
 
 def _for(e: Emitter, loop: For) -> None:
+    turn = _turn(e) if ALTERNATE in dict(loop.annotations) else None
     if loop.kind is LoopKind.PARALLEL and e.machine.threaded and not e.in_parallel:
-        emit_parallel(e, loop, emit_loop_body)
+        emit_parallel(e, loop, turn, emit_loop_body)
     elif loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL):
-        emit_serial(e, loop, "0", emit_index(e, loop.extent), loop.extent)
+        emit_serial(e, loop, turn, "0", emit_index(e, loop.extent), loop.extent)
     else:
         raise CompilerBug(
             "emit", f"{e.kernel_name}: a loop of kind {loop.kind} (over {loop.variable}) must be lowered first"
         )
 
 
-def emit_loop_body(e: Emitter, loop: For, begin: str, end: str) -> None:
+def _turn(e: Emitter) -> Symbol:
+    """0 one time, 1 the next, across calls of the kernel. Calls at the same time may find the same: nothing but the
+    order of iterations depends on it."""
+    counter = f"@{e.kernel_name}.turn{len(e.module.globals)}"
+    e.module.globals.append(f"{counter} = internal global i64 0")
+    f, turn = e.function, Symbol("turn")
+    this = f.impure(f"load atomic i64, ptr {counter} monotonic, align 8")
+    f.effect(f"store atomic i64 {f.impure(f'xor i64 {this}, 1')}, ptr {counter} monotonic, align 8")
+    e.symbols[turn] = (this, f.depth)
+    e.ranges[turn] = 2
+    return turn
+
+
+def emit_loop_body(e: Emitter, loop: For, turn: Symbol | None, begin: str, end: str) -> None:
     """The iterations `begin` to `end`, of which there is at least one."""
-    emit_serial(e, loop, begin, end, 1)
+    emit_serial(e, loop, turn, begin, end, 1)
 
 
-def emit_serial(e: Emitter, loop: For, begin: str, end: str, count: IntExpr) -> None:
-    """Iterations `begin` to `end`, tested at the bottom; before the first only where `count` may be 0."""
+def emit_serial(e: Emitter, loop: For, turn: Symbol | None, begin: str, end: str, count: IntExpr) -> None:
+    """Iterations `begin` to `end`, tested at the bottom; before the first only where `count` may be 0. Backwards where
+    there is a `turn`, and it is 1."""
     if count == 0:
         return
     f = e.function
@@ -74,9 +89,10 @@ def emit_serial(e: Emitter, loop: For, begin: str, end: str, count: IntExpr) -> 
     variable = f.fresh()
     phi = [""]
     f.insert_later(phi)
+    iteration = variable if turn is None else _mirrored(e, turn, variable, begin, end)
     f.open_region()
     f.forget_all_loads()
-    e.symbols[loop.variable] = (variable, f.depth)
+    e.symbols[loop.variable] = (iteration, f.depth)
     e.ranges[loop.variable] = loop.extent
     emit_statement(e, loop.body)
     following = f.impure(f"add nuw nsw i64 {variable}, 1")
@@ -86,6 +102,13 @@ def emit_serial(e: Emitter, loop: For, begin: str, end: str, count: IntExpr) -> 
     f.close_region()
     f.forget_all_loads()
     f.start_block(after)
+
+
+def _mirrored(e: Emitter, turn: Symbol, variable: str, begin: str, end: str) -> str:
+    f = e.function
+    other = f.impure(f"sub i64 {f.impure(f'add i64 {begin}, {end}')}, {f.impure(f'add i64 {variable}, 1')}")
+    backwards = f.impure(f"icmp ne i64 {emit_index(e, turn)}, 0")
+    return f.impure(f"select i1 {backwards}, i64 {other}, i64 {variable}")
 
 
 def _if(e: Emitter, statement: If) -> None:

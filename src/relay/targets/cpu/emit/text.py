@@ -23,6 +23,7 @@ class ModuleText:
 
     name: str
     declarations: dict[str, str] = field(default_factory=dict)
+    globals: list[str] = field(default_factory=list)
     functions: list[str] = field(default_factory=list)
     helpers: dict[str, str] = field(default_factory=dict)
     outlined: int = 0
@@ -33,6 +34,7 @@ class ModuleText:
 
     def render(self) -> str:
         lines = [f'source_filename = "{self.name}"', ""]
+        lines.extend(self.globals)
         lines.extend(self.functions)
         lines.extend(self.helpers.values())
         lines.extend(f"declare {self.declarations[name]}" for name in sorted(self.declarations))

@@ -46,6 +46,8 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     streams = len(extents) < 2 or extents[-2] == 1
     rate = STREAMED_PRODUCTS_PER_NANOSECOND if streams else TILED_PRODUCTS_PER_NANOSECOND
     innermost = plan.parallelize(store, outer, plan.iterations(acc), rate)
+    if streams and _exceeds_second_level(plan):
+        s.alternate(store, s.state.stage(store).loops[0].name)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
         plan.prefetch_stores(store, innermost)
@@ -147,8 +149,14 @@ def prefetch_panel(plan: Plan, acc: str, loop: str, target: str, panels: str) ->
     s = plan.steps
     if weight is None or all(each.name != panels for each in s.state.stage(target).loops):
         return
-    size = product(weight.shape)
     if not all(isinstance(extent, int) for extent in plan.output.outputs[0].shape):
         return
-    if isinstance(size, int) and size * weight.dtype.item_bytes > plan.target.l2_bytes // 2:
+    if _exceeds_second_level(plan):
         s.prefetch(acc, loop, weight.name, target, panels)
+
+
+def _exceeds_second_level(plan: Plan) -> bool:
+    """Whether the packed weights leave no room for others in the second-level cache."""
+    weight = packed_weight(plan)
+    size = None if weight is None else product(weight.shape)
+    return weight is not None and isinstance(size, int) and size * weight.dtype.item_bytes > plan.target.l2_bytes // 2

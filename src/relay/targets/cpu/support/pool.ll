@@ -20,7 +20,8 @@
   i64,        ;  0 next iteration that nobody has taken
   i64,        ;  1 the first that is not of this share
   i64,        ;  2 the thread, a pthread_t; not of the caller
-  [5 x i64]
+  i64,        ;  3 first and end of the share together where it is taken from its end, else 0
+  [4 x i64]
 }
 
 %pool = type {
@@ -220,7 +221,9 @@ define void @relay_set_pinning(i32 %on) nounwind {
   ret void
 }
 
-define void @relay_parallel_for(ptr %function, ptr %context, i64 %count, i64 %grain) nounwind {
+; Run function(context, begin, end) for parts of `count` iterations, of at least `grain`. With `backwards` not 0 each thread
+; takes the parts of its share from the last to the first.
+define void @relay_parallel_for(ptr %function, ptr %context, i64 %count, i64 %grain, i64 %backwards) nounwind {
 entry:
   %some = icmp sgt i64 %count, 0
   br i1 %some, label %ask, label %done
@@ -260,7 +263,7 @@ publish:
   %raised = add i64 %count, %parts.less
   %even = sdiv i64 %raised, %parts
   %chunk = call i64 @llvm.smax.i64(i64 %even, i64 %grain)
-  call void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %chunk)
+  call void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %chunk, i64 %backwards)
   %function.field = getelementptr %pool, ptr %pool, i64 0, i32 9
   store ptr %function, ptr %function.field
   %context.field = getelementptr %pool, ptr %pool, i64 0, i32 10
@@ -307,13 +310,14 @@ done:
 }
 
 ; Give each of the `team` threads its share of `count` iterations: whole chunks, as many as the others have, or one less.
-define internal void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %chunk) nounwind {
+define internal void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %chunk, i64 %backwards) nounwind {
 entry:
   %team.field = getelementptr %pool, ptr %pool, i64 0, i32 13
   store i32 %team, ptr %team.field
   %chunk.field = getelementptr %pool, ptr %pool, i64 0, i32 11
   store i64 %chunk, ptr %chunk.field
   %threads = zext i32 %team to i64
+  %turned = icmp ne i64 %backwards, 0
   %chunk.less = sub i64 %chunk, 1
   %raised = add i64 %count, %chunk.less
   %chunks = sdiv i64 %raised, %chunk
@@ -330,6 +334,10 @@ give:
   store atomic i64 %begin, ptr %next.field monotonic, align 8
   %end.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %thread, i32 1
   store i64 %end, ptr %end.field
+  %sum = add i64 %begin, %end
+  %mirror = select i1 %turned, i64 %sum, i64 0
+  %mirror.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %thread, i32 3
+  store i64 %mirror, ptr %mirror.field
   %more = icmp slt i64 %thread.next, %threads
   br i1 %more, label %give, label %done
 done:
@@ -355,6 +363,9 @@ share:
   %next = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %index, i32 0
   %end.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %index, i32 1
   %end = load i64, ptr %end.field
+  %mirror.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %index, i32 3
+  %mirror = load i64, ptr %mirror.field
+  %turned = icmp ne i64 %mirror, 0
   br label %look
 look:
   ; a share that is empty is not written to
@@ -369,7 +380,11 @@ run:
   %rest = sub i64 %end, %begin
   %length = call i64 @llvm.smin.i64(i64 %rest, i64 %chunk)
   %stop = add i64 %begin, %length
-  call void %function(ptr %context, i64 %begin, i64 %stop)
+  %other.begin = sub i64 %mirror, %stop
+  %other.stop = sub i64 %mirror, %begin
+  %from = select i1 %turned, i64 %other.begin, i64 %begin
+  %to = select i1 %turned, i64 %other.stop, i64 %stop
+  call void %function(ptr %context, i64 %from, i64 %to)
   br label %look
 through:
   %visited.next = add i32 %visited, 1

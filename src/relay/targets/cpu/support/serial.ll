@@ -16,7 +16,7 @@ define void @relay_set_pinning(i32 %on) nounwind {
   ret void
 }
 
-define void @relay_parallel_for(ptr %function, ptr %context, i64 %count, i64 %grain) nounwind {
+define void @relay_parallel_for(ptr %function, ptr %context, i64 %count, i64 %grain, i64 %backwards) nounwind {
   %some = icmp sgt i64 %count, 0
   br i1 %some, label %run, label %done
 run:
