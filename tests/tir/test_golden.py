@@ -15,6 +15,7 @@ import pytest
 from relay.arith.expr import evaluate
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
+from relay.tir.passes.hoist_invariants import hoist_invariants
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
 from relay.tir.passes.unroll_loops import unroll_loops
@@ -26,7 +27,8 @@ from relay.tir.verifier import verify
 
 CASES = sorted((Path(__file__).parent.parent / "golden" / "tir").glob("*.tir"))
 PASSES: dict[str, Callable[[PrimFunc], PrimFunc]] = {
-    function.__name__: function for function in (simplify, partition_loops, vectorize_loops, unroll_loops, lower)
+    function.__name__: function
+    for function in (simplify, partition_loops, vectorize_loops, hoist_invariants, unroll_loops, lower)
 }
 SEPARATOR = "=====>\n"
 

@@ -15,6 +15,7 @@ from relay.tir.equality import structural_equal
 from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
+from relay.tir.passes.hoist_invariants import hoist_invariants
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
 from relay.tir.passes.unroll_loops import unroll_loops
@@ -76,9 +77,14 @@ class Nest:
         return Select(guards, Load(self.data, at), imm(self.draw(st.integers(0, 1)), INT))
 
     def value(self, indices: list[IntExpr]) -> Value:
-        choice = self.draw(st.integers(0, 3))
+        choice = self.draw(st.integers(0, 5))
         if choice == 0:
             return IndexValue(self.pick(indices) * 3 + self.pick(indices), INT)
+        if choice == 4:
+            return self.read(indices) / self.read([self.pick(indices)])
+        if choice == 5:
+            there = Holds(Comparison(0, "<", self.data.shape[0]))
+            return self.read(indices) + imm(60, INT) / Select(there, Load(self.data, (0, 6)), imm(7, INT))
         if choice == 1:
             return self.read(indices) * self.read(indices)
         return self.read(indices) + imm(self.draw(st.integers(-2, 2)), INT)
@@ -126,7 +132,7 @@ def run(func: PrimFunc, n: int) -> np.ndarray:
     return out
 
 
-PASSES = [simplify, partition_loops, vectorize_loops, unroll_loops, lower]
+PASSES = [simplify, partition_loops, vectorize_loops, hoist_invariants, unroll_loops, lower]
 
 
 @settings(max_examples=25, deadline=None)

@@ -74,9 +74,7 @@ def compile_model(
         artefact = _kept(kept, key(seen))
         if artefact is not None:
             return instantiate(artefact, partial(_export, wanted))
-    content = _content(
-        source
-    )  # read once: what is compiled is what the key is of, whoever writes to the file meanwhile
+    content = _content(source)  # read once: the key is of what is compiled, whoever writes to the file meanwhile
     with ThreadPoolExecutor(1) as thread, collection_paused():
         before = thread.submit(key, content)  # takes every byte: the compiler need not wait for it
 

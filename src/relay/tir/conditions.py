@@ -100,6 +100,18 @@ def lane_comparisons(value: Compare) -> tuple[Comparison, Comparison] | None:
     return index_comparison(value.op, first, limit), index_comparison(value.op, last, limit)
 
 
+def every_lane(mask: Value, step: int) -> Value | None:
+    """The mask of a tail, `ramp < scalar`, for every `step`-th lane; None for other masks."""
+    match mask:
+        case Compare(CompareOp.LESS, RampValue(base, stride, dtype, lanes), Broadcast(scalar)) if stride > 0:
+            limit: Value = Broadcast(scalar, lanes // step)
+        case Compare(CompareOp.LESS, RampValue(base, stride, dtype, lanes), Imm(number, of)) if stride > 0:
+            limit = Imm(number, of, lanes // step)
+        case _:
+            return None
+    return Compare(CompareOp.LESS, RampValue(base, stride * step, dtype, lanes // step), limit)
+
+
 def index_comparison(op: CompareOp, left: IntExpr, right: IntExpr) -> Comparison:
     """A comparison of values' operator between two indices."""
     if op in (CompareOp.GREATER, CompareOp.GREATER_EQUAL):

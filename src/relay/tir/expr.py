@@ -299,7 +299,7 @@ class Call(ValueBase):
 
 @dataclass(frozen=True, slots=True)
 class Broadcast(ValueBase):
-    """A scalar copied to every lane."""
+    """A scalar copied to every lane; a vector whose lanes are each copied as often as `lanes` asks for: 0, 0, 1, 1."""
 
     operand: Value
     lanes: int

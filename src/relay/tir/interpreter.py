@@ -210,8 +210,8 @@ class _Machine:
             case Select(condition, then, otherwise):
                 return self._select(condition.lanes, self.value(condition), self.value(then), self.value(otherwise))
             case Broadcast(operand, lanes):
-                get, numpy_dtype = self.value(operand), operand.dtype.numpy
-                return lambda: np.full(lanes, get(), numpy_dtype)
+                get, numpy_dtype, times = self.value(operand), operand.dtype.numpy, lanes // operand.lanes
+                return lambda: np.repeat(np.asarray(get(), numpy_dtype), times)
             case Call(name, arguments):
                 if name not in self.intrinsics:
                     raise RelayError(

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from relay.arith.expr import (
     Comparison,
+    FloorDiv,
     IntExpr,
     Node,
     add,
@@ -24,7 +25,7 @@ from relay.arith.expr import (
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.conditions import facts_unless, facts_when
+from relay.tir.conditions import every_lane, facts_unless, facts_when
 from relay.tir.dependence import conflicts
 from relay.tir.expr import (
     Binary,
@@ -328,7 +329,13 @@ class LaneBuilder:
     def _load(self, load: Load, mask: Mask | None, known: Assumptions) -> Value:
         if load.mask is not None:
             raise NotVectorizable("a masked load depends on the lane")
-        buffer, indices, ramps = self._place(load.buffer, load.indices)
+        try:
+            buffer, indices, ramps = self._place(load.buffer, load.indices)
+        except NotVectorizable:
+            repeated = self._repeated(load, mask, known)
+            if repeated is None:
+                raise
+            return repeated
         if mask is None:
             return Load(buffer, indices)
         defined = load.buffer in self._inputs or load.buffer in self._expanded or load.buffer.scope is Scope.REGISTER
@@ -341,6 +348,27 @@ class LaneBuilder:
         last = indices[-1]  # the same element for all lanes, read only if a lane is active
         assert not isinstance(last, Ramp)
         return Load(buffer, (*indices[:-1], Ramp(last, 0, self._lanes)), mask.value)
+
+    def _repeated(self, load: Load, mask: Mask | None, known: Assumptions) -> Value | None:
+        """A load along `lane // times` by nothing else: of fewer lanes, each of which is copied. None for others."""
+        indices = [0 if isinstance(index, Ramp) else self._inside.simplify(index) for index in load.indices]
+        varying = [axis for axis, index in enumerate(indices) if self._varies(index)]
+        if len(varying) != 1 or load.buffer in self._expanded:
+            return None
+        constant, terms = linear_parts(indices[varying[0]])
+        steps = [each for each in terms if self._varies(each[0])]
+        part, stride = steps[0]
+        times = part.right if isinstance(part, FloorDiv) and part.left is self._lane else 0
+        if len(steps) > 1 or not isinstance(times, int) or times <= 0 or self._lanes % times != 0:
+            return None
+        whole = load.buffer in self._inputs and self._in_bounds(load.buffer, load.indices, known)
+        few = None if mask is None or whole else every_lane(mask.value, times)
+        if few is None and mask is not None and not whole:
+            return None
+        base = linear_sum(constant, [each for each in terms if each is not steps[0]])
+        places: list[Index] = [*indices]
+        places[varying[0]] = Ramp(base, stride, self._lanes // times)
+        return Broadcast(Load(load.buffer, tuple(places), few), self._lanes)
 
     def _in_bounds(self, buffer: Buffer, indices: tuple[Index, ...], known: Assumptions) -> bool:
         """Whether an access is certain to be in bounds in every lane, whatever the mask."""

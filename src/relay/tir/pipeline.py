@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from relay.tir.passes.hoist_invariants import hoist_invariants
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
 from relay.tir.passes.unroll_loops import unroll_loops
@@ -17,6 +18,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("simplify_partitions", simplify),
     ("vectorize_loops", vectorize_loops),
     ("simplify_vectors", simplify),
+    ("hoist_invariants", hoist_invariants),
     ("unroll_loops", unroll_loops),
 )
 """Names and passes. Unrolling decides what it can itself, so nothing has to follow it."""

@@ -270,8 +270,8 @@ def _type_mistakes(value: Value) -> Iterator[str]:
                 yield f"{left.dtype} meets {right.dtype}"
             if left.lanes != right.lanes:
                 yield f"{left.lanes} lanes meet {right.lanes}"
-        case Broadcast(operand, _) if operand.lanes != 1:
-            yield "a vector is broadcast"
+        case Broadcast(operand, lanes) if lanes % operand.lanes != 0:
+            yield f"{operand.lanes} lanes are broadcast to {lanes}"
         case Imm(number, dtype) if dtype.is_float != isinstance(number, float):
             yield "a constant is not of its dtype"
         case _:

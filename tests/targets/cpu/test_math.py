@@ -68,7 +68,7 @@ def elementwise(op: UnaryOp, dtype: str, lanes: int) -> PrimFunc:
 
 
 @pytest.mark.parametrize("name", sorted(ULP_32))
-@pytest.mark.parametrize("lanes", [1, 8, 16])
+@pytest.mark.parametrize("lanes", [1, 8, 16, 64])
 def test_float32(run, any_target, name, lanes):
     x = samples("float32")
     y = np.zeros_like(x)
@@ -80,7 +80,7 @@ def test_float32(run, any_target, name, lanes):
 
 
 @pytest.mark.parametrize("name", sorted(ULP_64))
-@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize("lanes", [1, 8, 32])
 def test_float64(run, native, name, lanes):
     x = samples("float64")
     y = np.zeros_like(x)

@@ -119,3 +119,25 @@ def test_depthwise_convolution_of_channels_in_front(
         values(1, channels, rows, columns),
         target=target,
     )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("copies", [2, 3, 4, 5])
+@pytest.mark.parametrize("width", [1, 3, 7, 8, 17, 31, 33])
+def test_elements_read_several_times_in_a_row(width: int, copies: int, target: str) -> None:
+    """By repeats, and by images of several layouts, to the last bit."""
+    check(lambda x: relay.repeat(x, copies, 1) * relay.const(3.0), values(5, width), target=target, bits=True)
+
+    def resized(layout: str) -> Callable[[relay.Expr], relay.Expr]:
+        size, mode = (3 * copies, width * copies), "asymmetric"
+        return lambda x: relay.image.resize2d(x, size, None, layout, "nearest_neighbor", mode)
+
+    check(resized("NCHW"), values(1, 2, 3, width), target=target, bits=True)
+    check(resized("NHWC"), values(1, 3, width, 2), target=target, bits=True)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("shape", "axes"), [((5, 33), (1,)), ((2, 7, 17), (1,)), ((3, 1, 31), (1, 2)), ((15,), (0,))])
+def test_vectors_of_length_one(shape: tuple[int, ...], axes: tuple[int, ...], target: str) -> None:
+    check(lambda x: relay.nn.l2_normalize(x, 1e-5, axis=axes), values(*shape), target=target)
+    check(lambda x: x - relay.mean(x, axes, keepdims=True), values(*shape), target=target)

@@ -129,6 +129,16 @@ def softmax_over_channels() -> relay.Expr:
     return relay.nn.softmax(relay.var("x", shape=(4, 10, 400)), axis=1)
 
 
+def rows_of_length_one() -> relay.Expr:
+    x = relay.var("x", shape=(64, 768))
+    return relay.nn.l2_normalize(x, 1e-5, axis=[1])
+
+
+def nearest_resize() -> relay.Expr:
+    x = relay.var("x", shape=(1, 64, 56, 56))
+    return relay.image.resize2d(x, (168, 168), None, "NCHW", "nearest_neighbor", "asymmetric")
+
+
 def instance_norm() -> relay.Expr:
     x, ones = relay.var("x", shape=(2, 8, 400)), constant(8)
     return relay.nn.instance_norm(x, ones, ones)
@@ -170,7 +180,8 @@ KINDS: tuple[Callable[[], relay.Expr], ...] = (
     convolution_of_a_long_row, convolution_with_strides,
     convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
     dense_of_bytes, dense_of_one_row, softmax,
-    softmax_over_channels, instance_norm, max_pool, first_layout_change, product_of_two_unknown_matrices,
+    softmax_over_channels, instance_norm, rows_of_length_one, nearest_resize, max_pool, first_layout_change,
+    product_of_two_unknown_matrices,
     concatenate_channels, global_average,
 )  # fmt: skip
 

@@ -43,7 +43,7 @@ def read_model(source: ModelSource, path: str | os.PathLike[str] | None = None) 
         name = printable(f"{proto.graph.name or 'model'}.onnx")
         return OnnxModel(proto, name, raw_weights=[None] * len(proto.graph.initializer))
     if isinstance(source, (bytes, bytearray, memoryview)):
-        content = source if isinstance(source, bytes) else bytes(source)
+        content = bytes(source)
         return _decode(content, "<bytes>", None) if path is None else _decode_file(content, Path(path))
     if isinstance(source, (str, os.PathLike)):
         return _decode_file(_content(Path(source)), Path(source))

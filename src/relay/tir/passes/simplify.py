@@ -214,7 +214,7 @@ class _Simplifier:
             case Cast(operand, dtype) if operand.dtype is dtype:
                 return operand
             case Broadcast(operand, lanes):
-                if lanes == 1:
+                if lanes == operand.lanes:
                     return operand
                 return Imm(operand.value, operand.dtype, lanes) if isinstance(operand, Imm) else value
             case Compare(left=RampValue()):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relay.targets.cpu.emit.text import FunctionText
-from relay.targets.cpu.emit.typenames import constant, vector_of
+from relay.targets.cpu.emit.typenames import constant, sequence, vector_of
 
 NO_SCALERS: Mapping[str, str] = MappingProxyType({})
 _INTEGER_OF = {"float": "i32", "double": "i64"}
@@ -92,16 +92,38 @@ class Lanes:
         return self.function.op(f"icmp {predicate} {self.type} {left}, {right}")
 
     def scale(self, operand: str, power: str) -> str | None:
-        """`operand · 2^power` by one instruction, for a whole power; None on a machine without it."""
+        """`operand · 2^power` by one instruction a register, for a whole power; None on a machine without it."""
         name = self.scalers.get(self.type)
         if name is None:
-            return None
+            return self._scale_halves(operand, power) if self.scales else None
         mask = f"i{max(8, self.lanes)}"
         rounding = (", i32", ", i32 4") if name.endswith("512") else ("", "")  # 4: as the machine is set to round
         module = self.function.module
         module.declare(name, f"{self.type} @{name}({self.type}, {self.type}, {self.type}, {mask}{rounding[0]})")
         operands = f"{self.type} {operand}, {self.type} {power}, {self.type} zeroinitializer, {mask} -1{rounding[1]}"
         return self.function.op(f"call {self.type} @{name}({operands})")
+
+    @property
+    def scales(self) -> bool:
+        """Whether `scale` has instructions for this type, or for halves of it."""
+        return self.type in self.scalers or (self.lanes % 2 == 0 and self._half.scales)
+
+    @property
+    def _half(self) -> Lanes:
+        return Lanes(self.function, self.element, self.lanes // 2, self.fused, self.scalers)
+
+    def _scale_halves(self, operand: str, power: str) -> str | None:
+        half = self._half
+        scaled = [half.scale(self._half_of(operand, at), self._half_of(power, at)) for at in (0, half.lanes)]
+        order = sequence(range(self.lanes), "i32")
+        operands = ", ".join(f"{half.type} {part}" for part in scaled)
+        return self.function.op(f"shufflevector {operands}, <{self.lanes} x i32> {order}")
+
+    def _half_of(self, operand: str, first: int) -> str:
+        order = sequence(range(first, first + self.lanes // 2), "i32")
+        return self.function.op(
+            f"shufflevector {self.type} {operand}, {self.type} poison, <{self.lanes // 2} x i32> {order}"
+        )
 
     def select(self, mask: str, then: str, otherwise: str) -> str:
         """Lane by lane: `then` where `mask` holds."""

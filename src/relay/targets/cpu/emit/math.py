@@ -40,7 +40,7 @@ def exp(f: Lanes, x: str) -> str:
     single = f.element == "float"
     x = f.clamp_below(f.clamp_above(x, 89.0 if single else 710.0), -104.5 if single else -746.0)
     magic = f.const(1.5 * 2.0 ** (23 if single else 52))
-    shifted = f.add(f.mul(x, f.const(p.LOG2_E)), magic)
+    shifted = f.fma(x, f.const(p.LOG2_E), magic)
     n = f.sub(shifted, magic)
     high, low = (p.LN2_HIGH_32, p.LN2_LOW_32) if single else (p.LN2_HIGH_64, p.LN2_LOW_64)
     r = f.fma(n, f.const(-high), x)

@@ -53,7 +53,7 @@ def _emit(e: Emitter, value: Value) -> str:
         case Binary(op, left, right):
             return _binary(e, value, op, left, right)
         case Broadcast(operand, lanes):
-            return e.function.splat(register_element(operand.dtype), lanes, emit_value(e, operand))
+            return _broadcast(e, operand, lanes)
         case Unary(op, operand):
             return emit_unary(e, op, operand.dtype, operand.lanes, emit_value(e, operand))
         case Compare():
@@ -83,6 +83,15 @@ def _immediate(e: Emitter, number: float | bool, dtype: DType, lanes: int) -> st
     if dtype.is_float and dtype.bits < 32:
         return round_float(e, dtype, lanes, text)
     return text
+
+
+def _broadcast(e: Emitter, operand: Value, lanes: int) -> str:
+    element, text = register_element(operand.dtype), emit_value(e, operand)
+    if operand.lanes == 1:
+        return e.function.splat(element, lanes, text)
+    vector, times = vector_of(element, operand.lanes), lanes // operand.lanes
+    order = sequence([lane // times for lane in range(lanes)], "i32")
+    return e.function.op(f"shufflevector {vector} {text}, {vector} poison, <{lanes} x i32> {order}")
 
 
 def _number(e: Emitter, index: IntExpr, dtype: DType) -> str:
@@ -190,7 +199,7 @@ def _select(e: Emitter, select: Select) -> str:
 def _uniform(e: Emitter, condition: Value) -> str | None:
     """The one bit of a condition that is the same in every lane."""
     match condition:
-        case Broadcast(operand, _):
+        case Broadcast(operand, _) if operand.lanes == 1:
             return emit_value(e, operand)
         case Holds(comparison, _):
             return emit_comparison(e, comparison)

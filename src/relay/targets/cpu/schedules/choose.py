@@ -14,7 +14,7 @@ from relay.targets.cpu.schedules.conv_planar import schedule_planar_convolution
 from relay.targets.cpu.schedules.deep_product import blocks_of, schedule_deep_product
 from relay.targets.cpu.schedules.elementwise import schedule_elementwise
 from relay.targets.cpu.schedules.matmul import PRODUCTS, schedule_matmul
-from relay.targets.cpu.schedules.plan import Plan
+from relay.targets.cpu.schedules.plan import Plan, product
 from relay.targets.cpu.schedules.reduction import schedule_reduction
 from relay.targets.cpu.schedules.rows import schedule_rows
 from relay.targets.cpu.schedules.tiled import goes_by_tiles, schedule_by_tiles
@@ -56,9 +56,21 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
         schedule_conv2d(plan, reductions[0])
     elif _layout_of_channels(group) in ("NCW", "NCHW"):
         schedule_planar_convolution(plan, reductions[0])
+    elif _is_read_often(plan, reductions[0]):
+        schedule_rows(plan)
     else:
         schedule_reduction(plan, reductions[0])
     return plan.steps.steps
+
+
+def _is_read_often(plan: Plan, reduction: str) -> bool:
+    """Whether the output has more elements than a reduction that is no product: each result is for several."""
+    sizes = [
+        product(tuple(axis.extent for axis in operation.axes))
+        for stage in (plan.output, plan.steps.state.stage(reduction))
+        if isinstance(operation := stage.operation, Compute)
+    ]
+    return reduction not in PRODUCTS and len(set(sizes)) > 1
 
 
 def _is_empty(group: Group) -> bool:
