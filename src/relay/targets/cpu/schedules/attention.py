@@ -14,7 +14,6 @@ from relay.targets.cpu.schedules.matmul import accumulate
 from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, dividing_tile
 from relay.targets.cpu.schedules.reduction import in_lanes
 from relay.targets.cpu.schedules.tiles import most_rows
-from relay.te.operation import Compute
 from relay.tir.buffer import Scope
 
 _KEYS, _PRODUCTS, _SCORES = "attention_keys", "attention_products", "attention_scores"
@@ -51,7 +50,7 @@ def schedule_attention(plan: Plan) -> None:
     blocks = [*axes[:-2], *[loop for loop in (row_outer,) if loop]]
     s.reorder(output, *blocks, *[loop for loop in (column_outer,) if loop], row_inner, column_inner)
     block = plan.parallelize(output, blocks, work, TILED_PRODUCTS_PER_NANOSECOND)
-    keys = _operation(plan, _SCORES).axes[-1].extent
+    keys = plan.compute(_SCORES).axes[-1].extent
     small = isinstance(keys, int) and height * keys <= _LARGEST_BLOCK_ON_STACK and block is not None
     scope = Scope.LOCAL if small else Scope.GLOBAL
     _scores(plan, output, block, width, scope)
@@ -69,17 +68,11 @@ def _loops(plan: Plan, output: str) -> tuple[list[str], int | None]:
     """The loops of the output: over batches and heads, rows, columns; and how wide a head is where they lie side by
     side, which makes a loop over them."""
     axes = [loop.name for loop in plan.steps.state.stage(output).loops]
-    columns = _operation(plan, _VALUES).axes[-1].extent
+    columns = plan.compute(_VALUES).axes[-1].extent
     if plan.extent(output, axes[-1]) == columns or not isinstance(columns, int):
         return axes, None
     heads, column = plan.steps.split(output, axes[-1], factor=columns)
     return [*axes[:-2], heads, axes[-2], column], columns
-
-
-def _operation(plan: Plan, stage: str) -> Compute:
-    operation = plan.steps.state.stage(stage).operation
-    assert isinstance(operation, Compute)
-    return operation
 
 
 def _turn_keys(plan: Plan) -> None:

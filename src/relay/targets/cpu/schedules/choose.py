@@ -65,12 +65,10 @@ def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
 
 def _is_read_often(plan: Plan, reduction: str) -> bool:
     """Whether the output has more elements than a reduction that is no product: each result is for several."""
-    sizes = [
-        product(tuple(axis.extent for axis in operation.axes))
-        for stage in (plan.output, plan.steps.state.stage(reduction))
-        if isinstance(operation := stage.operation, Compute)
-    ]
-    return reduction not in PRODUCTS and len(set(sizes)) > 1
+    results, elements = (
+        product(tuple(axis.extent for axis in plan.compute(stage).axes)) for stage in (reduction, plan.output_name)
+    )
+    return reduction not in PRODUCTS and results != elements
 
 
 def _is_empty(group: Group) -> bool:
@@ -111,8 +109,7 @@ def _sums_channels(call: Call, groups: bool) -> bool:
 def _reads_columns(plan: Plan, product: str) -> bool:
     """Whether a product reads a matrix along the columns of the result: these are the lanes then. Other products are
     sums along rows of both matrices."""
-    operation = plan.steps.state.stage(product).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(product)
     column = operation.axes[-1]
     last = [scalar_indices(load)[-1] for load in loads_of(body_values(operation.body)) if load.indices]
     return any(column in free_symbols(index) for index in last)

@@ -27,7 +27,6 @@ from relay.targets.cpu.schedules.plan import (
 from relay.targets.cpu.schedules.reduction import channels_in_tiles
 from relay.targets.cpu.schedules.row_blocks import Shape, convolution_of, convolution_shape, rows_of_block, weights_fit
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
-from relay.te.operation import Compute
 from relay.tir.buffer import Scope
 
 _WAY_BYTES = 4096  # of the first-level cache of x86-64 and AArch64 cores: sets × line
@@ -155,8 +154,7 @@ def _sum_in_parts(plan: Plan, store: str, sums: str, panel: str, height: int, wi
 
 def _columns_as_rows(plan: Plan, acc: str, shape: Shape) -> Shape:
     """The shape of a convolution of one row, turned: blocks are of columns then."""
-    operation = plan.steps.state.stage(acc).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(acc)
     attributes, _, data = convolution_of(plan)
     taps = operation.reduce_axes[1].extent
     return Shape(

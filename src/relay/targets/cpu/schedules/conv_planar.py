@@ -15,7 +15,6 @@ from relay.targets.cpu.schedules.plan import (
     accumulators_of,
     dividing_tile,
 )
-from relay.te.operation import Compute
 from relay.transform.context import fitting_block
 
 _ROWS = 2
@@ -53,8 +52,7 @@ def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     outer = [loops[0], channel_outer, *(row for row, _ in rows), column_outer]
     tile = [channel, *(row for _, row in rows)]
     s.reorder(store, *[loop for loop in outer if loop], *tile, column)
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(acc)
     work = plan.iterations(acc)
     innermost = plan.parallelize(store, [loop for loop in outer if loop], work, TILED_PRODUCTS_PER_NANOSECOND)
     assert innermost is not None

@@ -20,7 +20,6 @@ from relay.targets.cpu.schedules.plan import (
     product,
 )
 from relay.targets.cpu.schedules.tiles import PRODUCT, packed_weight, tile_rows, tile_width
-from relay.te.operation import Compute
 from relay.tir.buffer import Scope
 
 _ITEM_BYTES = 4
@@ -41,9 +40,8 @@ def blocks_of(plan: Plan, reduction: str) -> Blocks | None:
 
     Half of that cache is for the rows, a quarter for the sums, and an eighth for a panel; the next one is on its way.
     """
-    operation = plan.steps.state.stage(reduction).operation
+    operation = plan.compute(reduction)
     weight = packed_weight(plan)
-    assert isinstance(operation, Compute)
     if (
         weight is None
         or weight.dtype is not DType.FLOAT32
@@ -75,9 +73,6 @@ def schedule_deep_product(plan: Plan, reduction: str, blocks: Blocks) -> None:
     s = plan.steps
     sums, store = accumulators_of(plan, reduction)
     *batch, rows, columns = [loop.name for loop in s.state.stage(store).loops]
-    operation = s.state.stage(sums).operation
-    assert isinstance(operation, Compute)
-    work = product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
     width = tile_width(plan, plan.extent(store, columns), PRODUCT)
     block, row = plan.tile(store, rows, blocks.rows)
     group, column = plan.tile(store, columns, width * blocks.panels)
@@ -85,7 +80,7 @@ def schedule_deep_product(plan: Plan, reduction: str, blocks: Blocks) -> None:
     s.reorder(store, *outer, row, column)
     _, lanes = plan.tile(store, column, plan.vector_lanes)
     s.vectorize(store, lanes)
-    place = plan.parallelize(store, outer, work, TILED_PRODUCTS_PER_NANOSECOND)
+    place = plan.parallelize(store, outer, plan.iterations(sums), TILED_PRODUCTS_PER_NANOSECOND)
     _add_parts(plan, sums, (store, place), blocks, width)
 
 

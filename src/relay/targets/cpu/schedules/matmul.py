@@ -16,7 +16,7 @@ from relay.targets.cpu.schedules.plan import (
     product,
 )
 from relay.targets.cpu.schedules.tiles import PRODUCT, packed_weight, tile_rows, tile_width
-from relay.te.operation import Compute, body_values, loads_of, scalar_indices
+from relay.te.operation import body_values, loads_of, scalar_indices
 from relay.tir.buffer import Buffer, Scope
 
 PRODUCTS = ("dense", "matmul", "batch_matmul")
@@ -90,8 +90,7 @@ def _pack_panels(plan: Plan, acc: str, store: str, panel: str, extents: list[Int
 
 def _second_matrix(plan: Plan, acc: str) -> Buffer | None:
     """The input that a product reads along the columns of its result, in rows."""
-    operation = plan.steps.state.stage(acc).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(acc)
     column = operation.axes[-1]
     for load in loads_of(body_values(operation.body)):
         is_input = load.buffer in plan.group.inputs and load.indices
@@ -112,9 +111,7 @@ def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:
     """Order the loops of the accumulating stage: sums, then the tile in registers, axis `columns` as vectors. Gives the
     innermost loop over sums that is not unrolled."""
     s = plan.steps
-    stage = s.state.stage(acc)
-    operation = stage.operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(acc)
     names = [axis.name for axis in operation.axes]
     summed = [axis.name for axis in operation.reduce_axes]
     lane_axis = names.pop(columns)

@@ -136,11 +136,16 @@ class Plan:
                 extents[relation.outer], extents[relation.inner] = (rest, size) if inside else (size, rest)
         return extents[state.loop(loop).symbol]
 
+    def compute(self, stage: str) -> Compute:
+        """What a stage computes: groups are made of nothing else."""
+        operation = self.steps.state.stage(stage).operation
+        assert isinstance(operation, Compute)
+        return operation
+
     def iterations(self, stage: str) -> IntExpr:
         """How often a stage computes its formula: for each result, as often as something is reduced into it. Of a
         product, its multiply-adds."""
-        operation = self.steps.state.stage(stage).operation
-        assert isinstance(operation, Compute)
+        operation = self.compute(stage)
         return product(tuple(axis.extent for axis in (*operation.axes, *operation.reduce_axes)))
 
     def vectorize_columns(self, stage: str, loop: str, lanes: int) -> None:

@@ -29,8 +29,7 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str
     """Split a reduction along a contiguous axis into vectors of partial results, in `scope`, and combine these at the
     end: a few vectors into one, that into a quarter of it, then one by one. Gives the stages of partial results; none
     where the axis is too short for that."""
-    operation = plan.steps.state.stage(stage).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(stage)
     loop, extent = _contiguous(plan, stage, operation)
     lanes = plan.vector_lanes
     if not isinstance(extent, int) or extent < lanes:
@@ -79,8 +78,7 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
 
     Padding is read in place where the window is written out: which taps fall outside is then decided in each copy.
     """
-    operation = plan.steps.state.stage(reduction).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(reduction)
     copies: tuple[str, ...] = ()
     if any(isinstance(call.attrs, Conv2DAttributes) for call, _ in plan.group.anchors):
         unrolled = _is_unrolled(plan, operation)
@@ -90,8 +88,7 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
         plan.inline_formulas()
     else:
         pad(plan)
-    operation = plan.steps.state.stage(reduction).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(reduction)
     if not operation.axes:
         in_lanes(plan, reduction)
     elif keeps_innermost(plan, operation):
@@ -152,9 +149,8 @@ def channels_in_tiles(plan: Plan, acc: str, store: str, copies: tuple[str, ...] 
     if turned and tile:
         tile, vector = [lane_inner], tile[0]
     s.reorder(store, *blocks, *outer, *tile, vector)
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    work = product((*extents, *(axis.extent for axis in operation.reduce_axes)))
+    operation = plan.compute(acc)
+    work = plan.iterations(acc)
     if blocks:
         schedule_copies(plan, copies, store, plan.parallelize(store, blocks, work))
         innermost = outer[-1]
@@ -182,8 +178,7 @@ def _rows_to_copy(plan: Plan, acc: str, copies: tuple[str, ...]) -> int | None:
     if not copies:
         return None
     shape = convolution_shape(plan, acc)
-    operation = plan.steps.state.stage(acc).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(acc)
     whole = product((shape.rows, shape.row_bytes, shape.stride_down, len(copies)))
     if isinstance(whole, int) and whole <= plan.target.cache_bytes[1] // 2:
         return None

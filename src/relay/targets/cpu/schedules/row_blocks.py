@@ -10,7 +10,6 @@ from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.plan import Plan, product
-from relay.te.operation import Compute
 
 _SMALLEST_SHARE = 4  # of the rows that there is room for
 _FEWEST_PIXELS = 96  # of a block, where weights stream: that many products for each weight hide its way
@@ -36,8 +35,7 @@ class Shape:
 
 def convolution_shape(plan: Plan, acc: str) -> Shape:
     """What a convolution over NHWC data reads and makes, by the stage that sums."""
-    operation = plan.steps.state.stage(acc).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(acc)
     _, rows, columns, channels = (axis.extent for axis in operation.axes)
     attributes, _, data = convolution_of(plan)
     taps = operation.reduce_axes[0].extent

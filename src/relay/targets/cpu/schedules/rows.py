@@ -64,8 +64,7 @@ def _reads_rows(plan: Plan) -> bool:
     if plan.has_apart_outputs:
         return False
     for stage in state.stages:
-        operation = stage.operation
-        assert isinstance(operation, Compute)
+        operation = plan.compute(stage.name)
         for load in loads_of(body_values(operation.body)):
             if load.buffer in results and not all(
                 free_symbols(index) <= {*operation.axes} for index in scalar_indices(load)
@@ -111,9 +110,7 @@ def _loops_over_rows(plan: Plan, output: str) -> _Rows:
 
 
 def _first_reduction(plan: Plan) -> Compute:
-    operation = plan.reductions()[0].operation
-    assert isinstance(operation, Compute)
-    return operation
+    return plan.compute(plan.reductions()[0].name)
 
 
 def _kept_and_reduced(plan: Plan, output: str) -> tuple[list[str], list[str], bool]:
@@ -125,8 +122,7 @@ def _kept_and_reduced(plan: Plan, output: str) -> tuple[list[str], list[str], bo
     along: list[str] = []
     exact = True
     indices = [index for load in _loads_of_reductions(plan, output) for index in scalar_indices(load)]
-    operation = plan.steps.state.stage(output).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(output)
     for axis in operation.axes:
         if all(axis in indices_of for indices_of in map(scalar_indices, _loads_of_reductions(plan, output))):
             kept.append(axis.name)
@@ -143,9 +139,7 @@ def _kept_and_reduced(plan: Plan, output: str) -> tuple[list[str], list[str], bo
 
 
 def _loads_of_reductions(plan: Plan, output: str) -> list[Load]:
-    state = plan.steps.state
-    operation = state.stage(output).operation
-    assert isinstance(operation, Compute)
+    operation = plan.compute(output)
     results = {buffer for stage in plan.reductions() for buffer in stage.outputs}
     return [load for load in loads_of(body_values(operation.body)) if load.buffer in results]
 

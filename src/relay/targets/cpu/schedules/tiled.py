@@ -12,7 +12,6 @@ from relay.ir.types import TensorType
 from relay.targets.cpu.intrinsics.product_by_tiles import MOST_ROWS, NAME
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, loops_as_read, product
 from relay.targets.cpu.schedules.tiles import packed_weight, tile_dtypes
-from relay.te.operation import Compute
 from relay.tir.buffer import Scope
 
 _PRODUCTS = ("nn.contrib_dense_words", "nn.contrib_conv2d_words")
@@ -59,10 +58,7 @@ def schedule_by_tiles(plan: Plan, reduction: str) -> None:
     blocks = [loop for loop in (*outer, column_outer, *rows_outer) if loop]
     vector = inner.pop() if turned and inner else column
     s.reorder(store, *blocks, *([*inner, column] if vector != column else inner), vector)
-    operation = s.state.stage(acc).operation
-    assert isinstance(operation, Compute)
-    work = product((*extents.values(), *(axis.extent for axis in operation.reduce_axes)))
-    innermost = plan.parallelize(store, blocks, work, _PRODUCTS_PER_NANOSECOND)
+    innermost = plan.parallelize(store, blocks, plan.iterations(acc), _PRODUCTS_PER_NANOSECOND)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
     s.tensorize(acc, s.state.stage(acc).loops[0].name, NAME)

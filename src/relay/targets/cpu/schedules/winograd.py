@@ -98,9 +98,7 @@ def schedule_winograd(plan: Plan) -> None:
 
 
 def _extents(plan: Plan, stage: str) -> tuple[IntExpr, ...]:
-    operation = plan.steps.state.stage(stage).operation
-    assert isinstance(operation, Compute)
-    return tuple(axis.extent for axis in operation.axes)
+    return tuple(axis.extent for axis in plan.compute(stage).axes)
 
 
 def _shape(plan: Plan) -> Shape:
