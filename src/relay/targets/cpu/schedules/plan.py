@@ -14,9 +14,9 @@ from relay.tir.buffer import Scope
 from relay.tir.expr import Unary, UnaryOp
 from relay.tir.traversal import walk_value
 
-# Sharing a loop out costs about two microseconds, and much more where a thread is late: what one thread does in less
+# Sharing a loop out costs one or two microseconds, and much more where a thread is late: what one thread does in less
 # than this it does alone.
-SHORTEST_PARALLEL_NANOSECONDS = 6000
+SHORTEST_PARALLEL_NANOSECONDS = 4000
 # What one thread does in a nanosecond.
 ELEMENTS_PER_NANOSECOND = 5  # read, computed with, written
 STREAMED_PRODUCTS_PER_NANOSECOND = 12  # multiply-adds each of which loads its own weight
