@@ -104,6 +104,13 @@ def test_what_is_written_while_it_is_compiled_is_another_model(kept: Path, path:
     assert len(_artefacts(kept)) == 2
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_in_any_way(kept: Path, path: Path, end: str):
+    lines = ['#[version = "0.0.5"]', "def @main(%x: Tensor[(3), float32]) {", "  // twice", "  add(%x, %x)", "}", ""]
+    path.write_bytes(end.join(lines).encode())
+    np.testing.assert_array_equal(relay.compile_model(path)(X), X + X)
+
+
 def test_a_program_that_does_not_compile_leaves_nothing(kept: Path, path: Path):
     path.write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(3), float32]) { add(%x, %y) }')
     with pytest.raises(relay.RelayError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
@@ -77,8 +78,9 @@ def read_model(
 def read_text(path: Path, content: bytes | None = None) -> str:
     """The text of a file, of which `content` may have been read. Raises `RelayError` (rule `cannot-read`)."""
     try:
-        return (path.read_bytes() if content is None else content).decode()
+        text = (path.read_bytes() if content is None else content).decode()
     except OSError as error:
         raise RelayError(rule="cannot-read", message=f"cannot read {path}", found=str(error.strerror)) from error
     except UnicodeDecodeError as error:
         raise RelayError(rule="cannot-read", message=f"{path} is not UTF-8 text", found=str(error)) from error
+    return StringIO(text, newline=None).read()  # whichever way its lines end
