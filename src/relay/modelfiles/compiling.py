@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ import numpy as np
 import relay
 from relay.base.collector import collection_paused
 from relay.base.diagnostics import RelayError
-from relay.base.kept_files import KeptFiles
+from relay.base.kept_files import Draft, KeptFiles
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
 from relay.modelfiles.reading import ModelFile, Shape, read_model
@@ -93,16 +94,26 @@ def compile_model(
 def _compiled_in_place(kept: KeptFiles, compilation: Compilation, key_to_keep: Callable[[], str | None]) -> Artefact:
     """The artefact of a program. Its constants are packed in the file in which it is kept, so that they are in memory
     once; what is kept is then used as any process will use it."""
-    constant_bytes = compilation.program.constant_bytes
-    with kept.trying(), kept.draft() as draft:
-        compilation.constants_room = constants_room(draft.file, constant_bytes)
-        compilation.artefact.complete(draft.file)
-        key = key_to_keep()
-        if key is not None:
-            draft.keep(kept.path(key))
-            kept.trim()
-            return _kept(kept, key) or compilation.artefact
-    return compilation.artefact
+    with ExitStack() as drafts:
+        draft = _draft_with_room(kept, drafts, compilation)
+        artefact = compilation.artefact
+        key = None if draft is None else key_to_keep()
+        if draft is not None and key is not None:
+            with kept.trying():
+                artefact.complete(draft.file)
+                draft.keep(kept.path(key))
+                kept.trim()
+                return _kept(kept, key) or artefact
+    return artefact
+
+
+def _draft_with_room(kept: KeptFiles, drafts: ExitStack, compilation: Compilation) -> Draft | None:
+    """A file that constants will be packed in; None where the disk does not take it."""
+    with kept.trying():
+        draft = drafts.enter_context(kept.draft())
+        compilation.constants_room = constants_room(draft.file, compilation.program.constant_bytes)
+        return draft
+    return None
 
 
 def _kept(kept: KeptFiles, key: str | None) -> Artefact | None:
