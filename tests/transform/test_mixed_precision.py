@@ -49,6 +49,23 @@ def test_a_network_is_cast_at_its_borders_only() -> None:
     assert 'out_dtype="float32"' in text
 
 
+def test_parameters_that_are_not_known_yet_are_narrow_too() -> None:
+    """What a block with a shortcut gives is stored narrow, also where the scale of a normalisation is computed."""
+    x, w = relay.var("x", shape=(1, 8, 8, 8)), relay.var("w", shape=(8, 8, 3, 3))
+    gamma, beta, mean, variance = (relay.var(name, shape=(8,)) for name in ("gamma", "beta", "mean", "variance"))
+
+    def block(data: relay.Expr) -> relay.Expr:
+        y = relay.nn.conv2d(data, w, padding=(1, 1))
+        return relay.nn.relu(relay.nn.batch_norm(y, gamma, beta, mean, variance)[0] + data)
+
+    body = relay.nn.conv2d(block(relay.nn.relu(relay.nn.conv2d(x, w, padding=(1, 1)))), w)
+    function = relay.Function((x, w, gamma, beta, mean, variance), body)
+    module = SimplifyInference()(relay.transform.infer_type(relay.IRModule.from_expr(function)))
+    text = relay.astext(ToMixedPrecision("bfloat16")(module), show_meta_data=False)
+    assert "ty=Tensor[(1, 8, 8, 8), float32]" not in text
+    assert text.count("cast(%w") == 1
+
+
 def test_records_say_which_operators_become_narrow() -> None:
     rules = {name: record.precision for name, record in OPERATORS.items()}
     assert {name for name, rule in rules.items() if rule is PrecisionRule.NARROW} == {

@@ -242,7 +242,8 @@ class Nests:
         indices = self._indices(placed, placed.axis_values)
         targets = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
         sources = tuple(self._translated(value, placed.axis_values) for value in values)
-        return tensorized(intrinsic, Block(placed.stage.name, loops, targets, sources, reduction, guards))
+        ahead = {loop.symbol: tuple(self._prefetches(placed, loop)) for loop in placed.stage.loops[depth:]}
+        return tensorized(intrinsic, Block(placed.stage.name, loops, targets, sources, reduction, guards, ahead))
 
     def _intrinsic(self, name: str) -> AnyIntrinsic | None:
         return next((known for known in self.intrinsics if known.name == name), None)

@@ -103,8 +103,10 @@ def _range_of_quotient(
         return None
     if not free_symbols(expr) & extents.keys():
         return Range(expr, 0)
-    if free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 1):
+    if free_symbols(divisor) & extents.keys():
         return None
+    if not is_at_least(divisor, 1):  # nothing is divided by a 0: no loop of that extent runs
+        return dividend if dividend.low == 0 and is_at_least(divisor, 0) else None
     low = dividend.low // divisor
     exact = add(dividend.high // divisor, low * -1)
     return Range(low, exact if isinstance(exact, int) else ceil_divide(dividend.width, divisor))
@@ -115,9 +117,9 @@ def _range_of_remainder(
 ) -> Range | None:
     if dividend is not None and not free_symbols(expr) & extents.keys():
         return Range(expr, 0)
-    if free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 1):
+    if free_symbols(divisor) & extents.keys() or not is_at_least(divisor, 0):
         return None
-    if dividend is not None:
+    if dividend is not None and is_at_least(divisor, 1):
         start = dividend.low % divisor
         if is_at_least(add(divisor, (add(start, dividend.width) + 1) * -1), 0):
             return Range(start, dividend.width)  # does not wrap around

@@ -87,7 +87,8 @@ class _Match:
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """The inner loops of `stage`: `targets = sources` (combined with what they hold, for a `reduction`) over `loops`,
-    each (symbol, extent, is reduced). Something is to be done where `guards`, conditions on these loops, all hold."""
+    each (symbol, extent, is reduced). Something is to be done where `guards`, conditions on these loops, all hold.
+    `ahead` is what to prefetch in each iteration of a loop."""
 
     stage: str
     loops: tuple[tuple[Symbol, IntExpr, bool], ...]
@@ -95,6 +96,7 @@ class Block:
     sources: tuple[Value, ...]
     reduction: Reduction | None
     guards: tuple[Comparison, ...]
+    ahead: Mapping[Symbol, tuple[Stmt, ...]] = field(default_factory=dict[Symbol, tuple[Stmt, ...]])
 
 
 def tensorized(intrinsic: AnyIntrinsic, block: Block) -> Stmt:
@@ -110,6 +112,8 @@ def tensorized(intrinsic: AnyIntrinsic, block: Block) -> Stmt:
         raise _mismatch(intrinsic, where, "a compute as its description", "another operation")
     if block.guards:
         raise _mismatch(intrinsic, where, "loops that divide evenly", f"the guard {block.guards[0]}")
+    if any(block.ahead.values()):
+        raise _mismatch(intrinsic, where, "prefetches in loops outside", "one inside")
     pattern = operation.body
     _check_reducer(intrinsic, where, pattern, block.reduction)
     match = _Match(_paired(intrinsic, where, operation, block.loops))

@@ -5,7 +5,8 @@
             nn.softmax(cast(%0, "float32"))
 
 Which operators become narrow, follow their inputs or stay wide is a fact of their records (`PrecisionRule`). One that
-follows becomes narrow when an input is narrow already and all others are, or are constants or variables. Types of
+follows becomes narrow when an input is narrow already and all others are, or are constants or variables, or small, and
+made without a product: the scales of a normalisation, of parameters that are not known yet. Types of
 functions stay as they are: casts stand where narrow values meet wide users, one for each value and type; a product
 whose one user is wide gives its 32-bit sum instead. Sums are kept in float32 in any case. Constants out of the range of
 the narrow type keep their operators wide. Wants graph normal form, and batch_norm written as arithmetic
@@ -14,6 +15,7 @@ the narrow type keep their operators wide. Wants graph normal form, and batch_no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,6 +39,7 @@ from relay.transform.rewriting import same_type, with_body
 
 _WIDE = DType.FLOAT32
 _NARROW = (DType.FLOAT16, DType.BFLOAT16)
+_FAR_FEWER = 8  # times
 
 
 def to_mixed_precision(mixed_precision_type: str | DType = DType.FLOAT16) -> Pass:
@@ -68,13 +71,15 @@ def to_mixed_precision(mixed_precision_type: str | DType = DType.FLOAT16) -> Pas
 
 @dataclass(slots=True)
 class _Versions:
-    """Each old expression's new one (`made`), and its casts to the type it had (`widened`) and to the narrow type."""
+    """Each old expression's new one (`made`), and its casts to the type it had (`widened`) and to the narrow type.
+    `before_products` are the old ones that no product led to."""
 
     dtype: DType
     uses: dict[int, int] = field(default_factory=dict)
     made: dict[int, Expr] = field(default_factory=dict)
     widened: dict[int, Expr] = field(default_factory=dict)
     narrowed: dict[int, Expr] = field(default_factory=dict)
+    before_products: set[int] = field(default_factory=set)
 
     def count_uses(self, order: list[Expr], body: Expr) -> None:
         for expr in (*(child for node in order for child in children(node)), body):
@@ -82,6 +87,12 @@ class _Versions:
 
     def visit(self, expr: Expr) -> None:
         """Make the new version of an expression whose parts have theirs."""
+        self._visit(expr)
+        parts = children(expr)
+        if all(id(part) in self.before_products for part in parts) and not self._is_made_narrow(expr):
+            self.before_products.add(id(expr))
+
+    def _visit(self, expr: Expr) -> None:
         match expr:
             case Call(op=Op(operator=OperatorRecord() as record)):
                 self.made[id(expr)] = self._operator(expr, record)
@@ -141,13 +152,15 @@ class _Versions:
 
     def _is_made_narrow(self, expr: Expr) -> bool:
         """Whether the new version of a 32-bit expression is narrow."""
-        made = self.made[id(expr)]
+        made = self.made.get(id(expr), expr)
         return _WIDE in _dtypes(expr.checked_type) and self.dtype in _dtypes(made.checked_type)
 
-    def _is_ready(self, expr: Expr) -> bool:
-        """Whether a narrow version costs nothing worth speaking of: it is there, or of a constant or variable."""
-        made = self.made[id(expr)]
-        return isinstance(made, (Constant, Var)) or self._comes_narrow(expr)
+    def _is_ready(self, operand: Expr, user: Expr) -> bool:
+        """Whether a narrow version costs nothing worth speaking of: it is there, or of a constant or variable, or of a
+        few numbers that no product led to."""
+        if isinstance(self.made[id(operand)], (Constant, Var)) or self._comes_narrow(operand):
+            return True
+        return id(operand) in self.before_products and _is_small(operand.checked_type, user.checked_type)
 
     def _comes_narrow(self, expr: Expr) -> bool:
         return self._is_made_narrow(expr) or self._before_widening(self.made[id(expr)]) is not None
@@ -182,7 +195,8 @@ class _Versions:
             case PrecisionRule.NARROW:
                 return True
             case PrecisionRule.FOLLOW:
-                return all(map(self._is_ready, operands)) and any(map(self._comes_narrow, operands))
+                ready = all(self._is_ready(operand, expr) for operand in operands)
+                return ready and any(map(self._comes_narrow, operands))
             case PrecisionRule.WIDE:
                 return False
 
@@ -195,6 +209,14 @@ def _operands(expr: Call) -> Iterable[Expr]:
 
 def _is_float(expr: Expr) -> bool:
     return any(dtype.is_float for dtype in _dtypes(expr.checked_type))
+
+
+def _is_small(operand: Type | None, result: Type | None) -> bool:
+    """Whether a tensor has far fewer numbers than a result that it is broadcast to."""
+    if not isinstance(operand, TensorType) or not isinstance(result, TensorType):
+        return False
+    few = math.prod(extent if isinstance(extent, int) else math.inf for extent in operand.shape)
+    return few * _FAR_FEWER <= math.prod(extent for extent in result.shape if isinstance(extent, int))
 
 
 def _dtypes(type_: Type | None) -> set[DType]:

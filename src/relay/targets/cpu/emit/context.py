@@ -108,6 +108,7 @@ class Emitter:
     in_parallel: bool = False
     held: list[str] = field(default_factory=list)  # what to free if the kernel has to return early
     tiles: str = ""  # which shapes of tiles are set where the function begins (`emit/tiles.py`)
+    flushes: bool = False  # has a product been written that takes denormals for 0?
 
     @property
     def module(self) -> ModuleText:

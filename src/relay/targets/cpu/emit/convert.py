@@ -51,11 +51,11 @@ def to_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
 
 
 def to_bfloat16(e: Emitter, lanes: int, text: str) -> str:
-    """The bits of the bfloat16 nearest to a float32: by one instruction where there is one (vcvtneps2bf16), which takes
-    denormals for 0."""
+    """The bits of the bfloat16 nearest to a float32. The instruction for that (vcvtneps2bf16) takes denormals for 0, so
+    it serves what follows products that do so too."""
     f, memory = e.lanes("float", lanes), e.lanes("i16", lanes)
     width = 32 * lanes
-    if lanes not in e.machine.float_dots or width < _NARROWEST_CONVERSION:
+    if not e.flushes or lanes not in e.machine.float_dots or width < _NARROWEST_CONVERSION:
         return round_and_encode(f, text)
     halves = e.lanes("bfloat", lanes)
     name = f"llvm.x86.avx512bf16.cvtneps2bf16.{width}"

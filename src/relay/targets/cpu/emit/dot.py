@@ -42,6 +42,7 @@ def emit_dot2(e: Emitter, call: Call, accumulator: str | None) -> str:
     i, f = e.lanes("i32", call.lanes), e.lanes("float", call.lanes)
     name = e.machine.float_dots.get(call.lanes)
     if name is not None:
+        e.flushes = True
         halves = e.lanes("bfloat", 2 * call.lanes)
         start = accumulator or f.const(0.0)
         e.module.declare(name, f"{f.type} @{name}({f.type}, {halves.type}, {halves.type})")

@@ -7,7 +7,7 @@
 
 Tiles belong to a thread, and to set their shapes takes longer than a product. The first shape of a function, known when
 it is compiled, is set where the function begins; another is set for as long as it is used. The function gives its tiles
-back where it ends. What is more than the 16 rows of a tile is left for another one.
+back where it ends.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def emit_tile_call(e: Emitter, call: Call) -> str:
         case "tile_zero":
             _instruction(e, "tilezero", call.arguments)
         case "tile_dot4" | "tile_dot2":
+            e.flushes = e.flushes or call.name == "tile_dot2"
             _instruction(e, _DOTS[call.name], call.arguments)
         case _:
             raise CompilerBug("emit", f"`{call.name}` is no instruction on tiles")
@@ -121,9 +122,7 @@ def _of_some_rows(e: Emitter, call: Call) -> str:
     rows, *rest = call.arguments
     base = _constant(e, [_TILE, *_numbers(tuple(rest))])
     count = e.emit_value(e, rows)
-    e.module.declare("llvm.smin.i64", "i64 @llvm.smin.i64(i64, i64)")
-    least = e.function.op(f"call i64 @llvm.smin.i64(i64 {count}, i64 {_TILE})")
-    number = e.function.op(f"trunc i64 {least} to i8")
+    number = e.function.op(f"trunc i64 {count} to i8")
     place = e.function.alloca(_CONFIGURATION_BYTES)
     e.function.effect(
         f"store [{_CONFIGURATION_BYTES} x i8] {e.function.impure(f'load [{_CONFIGURATION_BYTES} x i8], ptr {base}')}, "
