@@ -5,7 +5,8 @@ it lays out.
     after:  cast(nn.relu(add(nn.dense(%x, W, out_dtype="float32"), B')), "bfloat16")
 
 B' is B in float32. Where the target multiplies bfloat16, numbers are that where they are stored, between kernels: the
-casts fuse with the product, and what more than one operator takes is rounded.
+casts fuse with the product, and what more than one operator takes, or an operator that fuses with another product, is
+rounded.
 
 Where it does not, numbers stay in float32 until an operator needs them narrow: on such machines each conversion costs
 as much as an operator, and saves no time but that of weights on their way from memory. So weights that are used for a
@@ -65,7 +66,7 @@ class _Widening:
             case Call(op=Op(operator=OperatorRecord() as record)) if self._is_product(expr, record):
                 return self._product(expr, record, uses)
             case Call(op=Op(operator=OperatorRecord() as record)) if self._follows(expr, record, uses):
-                return self._narrowed(call(record, [self._operand(each, uses) for each in expr.args], expr.attrs))
+                return self._narrowed(call(record, self._operands(expr, uses), expr.attrs))
             case Call(args=(data,), attrs=CastAttributes(dtype=DType.FLOAT32)) if id(data) in self.wide:
                 return self._operand(data, uses)
             case _:
@@ -104,12 +105,24 @@ class _Widening:
         single = record.fusion in (FusionKind.ELEMWISE, FusionKind.BROADCAST)
         return single and any(id(each) in self.wide and uses.of(each) == 1 for each in operands)
 
+    def _operands(self, expr: Call, uses: Uses) -> list[Expr]:
+        """The operands of an operator in float32. Where numbers are bfloat16 between kernels, it fuses with one of the
+        products that it takes, the first, and the results of others are stored."""
+        found: list[Expr] = []
+        for operand in expr.args:
+            is_stored = not self._stays_wide and any(self._is_free(each, uses) for each in expr.args[: len(found)])
+            found.append(self._as_float32(operand) if is_stored else self._operand(operand, uses))
+        return found
+
+    def _is_free(self, expr: Expr, uses: Uses) -> bool:
+        """Whether an operand need not be rounded."""
+        return id(expr) in self.wide and (self._stays_wide or uses.of(expr) == 1)
+
     def _operand(self, expr: Expr, uses: Uses) -> Expr:
         """An operand in float32: not rounded if it can be had so."""
         if isinstance(expr, Tuple):
             return with_known_type(Tuple(tuple(self._operand(each, uses) for each in expr.fields), span=expr.span))
-        free = id(expr) in self.wide and (self._stays_wide or uses.of(expr) == 1)
-        return self.wide[id(expr)] if free else self._as_float32(expr)
+        return self.wide[id(expr)] if self._is_free(expr, uses) else self._as_float32(expr)
 
     def _as_float32(self, expr: Expr) -> Expr:
         if isinstance(expr, Constant):

@@ -21,7 +21,7 @@ from relay.runtime.executable import Executable, instantiate
 from relay.targets.cpu.backend import CpuBackend
 from relay.targets.cpu.codegen import kept_object, optimization_level
 from relay.targets.cpu.emit.program import emit_program
-from relay.targets.cpu.host import resolve
+from relay.targets.cpu.host import resolve, supports
 from relay.targets.cpu.support import support_object
 
 AVX512 = "+avx,+avx2,+fma,+f16c,+avx512f,+avx512vl,+avx512dq,+avx512bw,+avx512vnni"
@@ -85,10 +85,13 @@ class PlayedBackend(CpuBackend):
 
 
 def build_played(function: relay.Function, features: str, num_threads: int = 1) -> Executable:
-    """A program for a machine with more `features` than AVX-512, to run on a host that has that."""
+    """A program for a machine with more `features` than AVX-512, to run on a host that has that: played where the host
+    has no more."""
     text = f"llvm -mtriple={resolve(Target()).triple} -num-threads={num_threads}"
     host = resolve(Target.parse(f"{text} -mattr={AVX512}"))
     machine = resolve(Target.parse(f"{text} -mattr={AVX512},{features}"))
+    if supports(machine):
+        return relay.build(function, machine)
     backend = PlayedBackend(machine, host)
     artefact = Compilation(relay.IRModule.from_expr(function), backend, 2).artefact
     return instantiate(replace(artefact, manifest=replace(artefact.manifest, target=host)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from relay.base.dtypes import DType
+from relay.ops.convert import CastAttributes
 from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
 from relay.transform.fuse_ops.fronts import copies_its_data, is_depthwise, joins_channels, makes_rows, takes_rows
@@ -25,9 +27,19 @@ _LONGEST_JOINING_OF_HEADS = 4
 
 
 def heavy_with_elementwise(node: Node, limits: FusionLimits) -> None:
-    """Elementwise work on the results of a heavy operator, before they are stored."""
+    """Elementwise work on the results of a heavy operator, before they are stored; but not what only makes them wider
+    for the group of another one, which is less to store and to read if that group does it."""
     if node.group.kind is FusionKind.OUT_ELEMWISE_FUSABLE:
-        _finish(node, limits, lambda each: each.kind <= FusionKind.BROADCAST)
+        _finish(node, limits, lambda each: each.kind <= FusionKind.BROADCAST and not _widens_for_others(each))
+
+
+def _widens_for_others(node: Node) -> bool:
+    """Whether a node is a cast to more bits, whose one user is with a heavy operator already."""
+    before, after = (getattr(each.checked_type, "dtype", None) for each in (operands(node.call)[0], node.call))
+    if not isinstance(node.call.attrs, CastAttributes) or not isinstance(before, DType) or not isinstance(after, DType):
+        return False
+    users = [] if node.escapes else node.users
+    return before.bits < after.bits and [user.group.kind for user in users] == [FusionKind.OUT_ELEMWISE_FUSABLE]
 
 
 def depthwise_with_pointwise(node: Node, limits: FusionLimits) -> None:
