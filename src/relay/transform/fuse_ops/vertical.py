@@ -47,7 +47,9 @@ def depthwise_with_pointwise(node: Node, limits: FusionLimits) -> None:
     sink = node.post_dominator
     if sink is None or node.group.result is not node or node.users != [sink]:
         return
-    if joins_channels(sink) and any(map(is_depthwise, node.group.members)) and operands(sink.call)[0] is node.call:
+    heavy = [member for member in node.group.members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE]
+    alone = len(heavy) == 1 and is_depthwise(heavy[0])
+    if alone and joins_channels(sink) and operands(sink.call)[0] is node.call:
         _merge([node.group, sink.group], sink.group.result, limits)
 
 
