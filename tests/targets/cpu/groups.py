@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
@@ -161,26 +162,40 @@ def byte_product(case: Case) -> Expr:
     dtype = case.pick("int8", "uint8")
     rng = np.random.default_rng(case.pick(0, 1))
 
-    def weight(*shape: int) -> Expr:
-        return relay.const(rng.integers(-128, 128, shape).astype(np.int8))
-
     def narrow(x: Expr) -> Expr:
         return relay.cast(x * relay.const(40.0), dtype)
 
-    if case.pick(True, False):
-        x = case.table()
-        sums = relay.nn.dense(narrow(x), weight(case.pick(*CHANNELS, 100), shape_of(x)[-1]), out_dtype="int32")
-    else:
-        x, layout = case.image()
-        outputs, taps = case.pick(*CHANNELS), case.pick(*[t for t in (1, 2, 3) if t <= min(spatial_of(x, layout))])
-        extents = {"O": outputs, "I": channel_of(x, layout), "H": taps, "W": taps}
-        kernel = "OIHW" if layout == "NCHW" else case.pick("HWIO", "OIHW")
-        sums = relay.nn.conv2d(
-            narrow(x), weight(*(extents[letter] for letter in kernel)), strides=(case.pick(1, 2), 1),
-            padding=case.pick((0, 0), (1, 1), (0, 1)), data_layout=layout, kernel_layout=kernel, out_dtype="int32",
-        )  # fmt: skip
+    sums = _narrow_product(case, narrow, lambda shape: rng.integers(-128, 128, shape).astype(np.int8), "int32")
     numbers = relay.cast(sums, "float32") * relay.const(2.0**-9)
     return case.pick(numbers, relay.cast(narrow(relay.round(numbers)), "float32"))
+
+
+def bfloat16_product(case: Case) -> Expr:
+    """A product of numbers rounded to bfloat16 with a constant weight of such."""
+    rng = np.random.default_rng(case.pick(0, 1))
+
+    def weight(shape: tuple[int, ...]) -> np.ndarray:
+        return rng.standard_normal(shape).astype(ml_dtypes.bfloat16)
+
+    return _narrow_product(case, lambda x: relay.cast(x, "bfloat16"), weight, "float32")
+
+
+def _narrow_product(
+    case: Case, narrow: Callable[[Expr], Expr], weight: Callable[[tuple[int, ...]], np.ndarray], out_dtype: str
+) -> Expr:
+    """A dense layer or a convolution."""
+    if case.pick(True, False):
+        x = case.table()
+        shape = (case.pick(*CHANNELS, 100), shape_of(x)[-1])
+        return relay.nn.dense(narrow(x), relay.const(weight(shape)), out_dtype=out_dtype)
+    x, layout = case.image()
+    outputs, taps = case.pick(*CHANNELS), case.pick(*[t for t in (1, 2, 3) if t <= min(spatial_of(x, layout))])
+    extents = {"O": outputs, "I": channel_of(x, layout), "H": taps, "W": taps}
+    kernel = "OIHW" if layout == "NCHW" else case.pick("HWIO", "OIHW")
+    return relay.nn.conv2d(
+        narrow(x), relay.const(weight(tuple(extents[letter] for letter in kernel))), strides=(case.pick(1, 2), 1),
+        padding=case.pick((0, 0), (1, 1), (0, 1)), data_layout=layout, kernel_layout=kernel, out_dtype=out_dtype,
+    )  # fmt: skip
 
 
 def batch_matmul(case: Case) -> Expr:
@@ -280,8 +295,8 @@ def attention(case: Case) -> Expr:
 KINDS = {
     each.__name__: each
     for each in (
-        convolution, convolution_1d, transposed_convolution, dense, byte_product, batch_matmul, pooling, reduction,
-        rowwise, norm, movement, attention,
+        convolution, convolution_1d, transposed_convolution, dense, byte_product, bfloat16_product, batch_matmul,
+        pooling, reduction, rowwise, norm, movement, attention,
     )
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ from relay.tir.buffer import Buffer, Scope
 
 PRODUCTS = ("dense", "matmul", "batch_matmul")
 _UNROLL_K = 4
+_STREAMS = (4, 3, 2)
 _FEWEST_ROWS_TO_PACK_FOR = 32
 _LARGEST_ROWS_ON_STACK = 1 << 14  # elements
 
@@ -37,13 +38,15 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     lanes = plan.vector_lanes
     column_tile = tile_width(plan, extents[-1], PRODUCT)
     row_tile = tile_rows(plan, extents[-2] if rows else 1, column_tile)
+    streams = len(extents) < 2 or extents[-2] == 1
+    if streams and _exceeds_second_level(plan):
+        column_tile *= _panels_at_a_time(plan, extents[-1], column_tile)
     batch = axes[:-2]
     column_outer, column_inner = plan.tile(store, columns, column_tile)
     row_outer, row_inner = plan.tile(store, rows, row_tile) if rows else (None, None)
     outer = [*batch, *[loop for loop in (column_outer, row_outer) if loop]]
     inner = [loop for loop in (row_inner, column_inner) if loop]
     s.reorder(store, *outer, *inner)
-    streams = len(extents) < 2 or extents[-2] == 1
     rate = STREAMED_PRODUCTS_PER_NANOSECOND if streams else TILED_PRODUCTS_PER_NANOSECOND
     innermost = plan.parallelize(store, outer, plan.iterations(acc), rate)
     if streams and _exceeds_second_level(plan):
@@ -61,6 +64,17 @@ def schedule_matmul(plan: Plan, reduction: str) -> None:
     if row_inner:
         s.unroll(store, row_inner)
     plan.vectorize_columns(store, column_inner, lanes)
+
+
+def _panels_at_a_time(plan: Plan, columns: IntExpr, width: int) -> int:
+    """How many panels of weights that no cache holds are read side by side, so that each thread has equally many.
+
+    Processors ask ahead of time for what follows in each stream of addresses; with several, more of memory is on its
+    way at a time (Sapphire Rapids, from the third level: 9, 16 and 22 GB/s with 1, 2 and 4 streams).
+    """
+    panels = -(-columns // width) if isinstance(columns, int) else 1
+    parts = max(2, plan.target.num_threads)
+    return next((count for count in _STREAMS if panels % (count * parts) == 0), 1)
 
 
 def _compute_rows(plan: Plan, stage: str, store: str, loop: str | None, rows: int) -> None:
