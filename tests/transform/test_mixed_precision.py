@@ -78,6 +78,17 @@ def test_records_say_which_operators_become_narrow() -> None:
         assert rules[name] is PrecisionRule.FOLLOW, name
 
 
+def test_a_wide_scale_is_not_rounded_into_narrow_weights() -> None:
+    x, weight = (
+        relay.var("x", shape=(4, 8), dtype="bfloat16"),
+        relay.cast(relay.const(np.ones((6, 8), np.float32)), "bfloat16"),
+    )
+    scaled = relay.nn.dense(x, weight, out_dtype="float32") * relay.const(np.full(6, 0.3, np.float32))
+    module = relay.transform.infer_type(relay.IRModule.from_expr(relay.Function((x,), scaled)))
+    folded = Sequential((FoldConstant, relay.transform.FoldScaleAxis))(module)
+    assert "multiply(" in relay.astext(folded, show_meta_data=False)
+
+
 def test_other_types_are_refused() -> None:
     with pytest.raises(RelayError) as caught:
         ToMixedPrecision("int8")

@@ -26,7 +26,7 @@ from relay.ops.record import OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import Uses, rewrite_typed
-from relay.transform.scale_axis import Array, along, is_float, passes_scale, shape_of
+from relay.transform.scale_axis import Array, along, is_float, passes_scale, shape_of, takes_scale
 
 _LONGEST_PATH = 16  # operators between a scale and the weight
 
@@ -73,7 +73,7 @@ def _scaled(expr: Expr, scale: Array, uses: Uses, longest_path: int) -> Expr | N
         case Call(op=Op(operator=OperatorRecord() as record), args=(data, Constant(data=weight))):
             axis = _output_axis(expr, len(shape))
             vector = None if axis is None else along(scale, len(shape), axis, shape[axis])
-            if vector is None or not is_float(weight):
+            if vector is None or not takes_scale(weight, scale):
                 return None
             per_row = vector.reshape(-1, *[1] * (weight.ndim - 1)).astype(weight.dtype)
             kernel = np.multiply(np.moveaxis(weight, _rows_axis(expr), 0), per_row)

@@ -27,7 +27,7 @@ from relay.ops.layouts import parse_layout
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
-from relay.transform.scale_axis import Array, along, is_float, passes_scale, shape_of
+from relay.transform.scale_axis import Array, along, is_float, passes_scale, shape_of, takes_scale
 
 _MOST_OPERATORS = 64  # between a scale and the weights
 
@@ -111,8 +111,8 @@ def _change(user: Call, value: Expr, scale: Array) -> tuple[int, Constant] | Non
             return _divided(2, user, shape, bias, scale)
         case Call(op=Op(name="add"), args=(Constant(data=bias), data)) if data is value:
             return _divided(1, user, shape, bias, scale)
-        case Call(args=(data, Constant(data=weight))) if data is value and is_float(weight) and shape is not None:
-            scaled = _scaled_weight(user, weight, scale, shape)
+        case Call(args=(data, Constant(data=weight))) if data is value and shape is not None:
+            scaled = _scaled_weight(user, weight, scale, shape) if takes_scale(weight, scale) else None
             return None if scaled is None else (2, with_known_type(Constant(scaled)))
         case _:
             return None

@@ -27,6 +27,12 @@ def is_float(array: Array) -> bool:
     return bool(np.issubdtype(array.dtype, np.floating)) or "float" in array.dtype.name
 
 
+def takes_scale(weight: Array, scale: Array) -> bool:
+    """Whether weights can be multiplied with a scale beforehand: not narrow ones with a wider one, which would be
+    rounded where their product with data is not."""
+    return is_float(weight) and weight.dtype.itemsize >= scale.dtype.itemsize
+
+
 def along(scale: Array, rank: int, axis: int, extent: object) -> Array | None:
     """The `extent` entries of a scale that varies along `axis` of `rank` alone, or not at all; None of any other.
 

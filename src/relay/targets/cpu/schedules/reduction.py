@@ -6,13 +6,13 @@ is split in lanes.
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr, linear_parts, multiply
+from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
 from relay.targets.cpu.schedules.row_blocks import convolution_shape, rows_of_block
-from relay.te.operation import Compute, Operation, body_values, loads_of
+from relay.te.operation import Compute, Operation, body_values, loads_of, scalar_indices
 from relay.tir.buffer import Scope
 from relay.tir.expr import Ramp
 
@@ -123,7 +123,49 @@ def schedule_channels(plan: Plan, reduction: str, copies: tuple[str, ...] = ()) 
     """Reductions that keep the innermost axis (pooling, depthwise convolution, sums over leading axes): that axis is
     the lanes, and a few entries of the axis before it share what is read. `copies` of the data of a convolution are
     made for a block of rows at a time, where the whole would not stay in the cache."""
-    channels_in_tiles(plan, *accumulators_of(plan, reduction), copies)
+    acc, store = accumulators_of(plan, reduction)
+    together = None if copies else _vectors_of_a_row(plan, acc, store)
+    if together is None:
+        channels_in_tiles(plan, acc, store, copies)
+    else:
+        _rows_in_lanes(plan, acc, store, together * plan.vector_lanes)
+
+
+def _vectors_of_a_row(plan: Plan, acc: str, store: str) -> int | None:
+    """How many vectors to sum side by side where whole rows are, as many for each thread; None where there are windows,
+    which share what they read, or rows end inside a vector."""
+    operation, lanes = plan.compute(acc), plan.vector_lanes
+    loops = loops_as_read(plan, store, acc)
+    extent = plan.extent(store, loops[-1])
+    loads = loads_of(body_values(operation.body))
+    if not all(isinstance(index, Symbol) for load in loads for index in scalar_indices(load)):
+        return None
+    turned = plan.steps.state.stage(store).loops[-1].name != loops[-1]
+    if turned or not isinstance(extent, int) or extent % lanes:
+        return None
+    total, most = extent // lanes, plan.target.register_count // 2
+    parts = max(2, plan.target.num_threads) if len(loops) == 1 else 1
+    return next((count for count in range(most, 1, -1) if total % (count * parts) == 0), None)
+
+
+def _rows_in_lanes(plan: Plan, acc: str, store: str, width: int) -> None:
+    """Sums of whole rows, `width` of their elements at a time: what is read of a row lies together, and follows from
+    row to row in few streams of addresses."""
+    s = plan.steps
+    *rows, columns = loops_as_read(plan, store, acc)
+    column_outer, column = plan.tile(store, columns, width)
+    outer = [loop for loop in (*rows, column_outer) if loop]
+    s.reorder(store, *outer, column)
+    innermost = plan.parallelize(store, outer, plan.iterations(acc))
+    if innermost is not None:
+        s.compute_at(acc, store, innermost)
+    operation = plan.compute(acc)
+    *names, last = [axis.name for axis in operation.axes]
+    vectors, lane = s.split(acc, last, factor=plan.vector_lanes)
+    s.reorder(acc, *[axis.name for axis in operation.reduce_axes], *names, vectors, lane)
+    s.unroll(acc, vectors)
+    s.vectorize(acc, lane)
+    plan.vectorize_columns(store, column, plan.vector_lanes)
 
 
 def channels_in_tiles(plan: Plan, acc: str, store: str, copies: tuple[str, ...] = (), is_part: bool = False) -> None:
