@@ -43,7 +43,8 @@ from relay.tir.expr import Value
 TAPS = 3
 """of the kernels, along both axes."""
 _SPACE = ("H", "W")
-_KERNELS_AT_A_TIME = 8192
+_KERNELS_AT_A_TIME = 512  # so few that BLAS multiplies them in this thread: where others use the machine, threads that
+# wait for each other take ten times as long
 
 Transform: TypeAlias = Callable[..., tuple[Any, ...]]
 """Formulas of numbers or arrays, in which what several results share is computed once."""
