@@ -395,10 +395,12 @@ def map_leaves(
         case Atom():
             return atom(expr) if atom is not None else expr.substitute(symbol)
         case Sum(constant, terms):
-            total: IntExpr = constant
+            mapped: list[tuple[Node, int]] = []
             for term, coefficient in terms:
-                total = add(total, multiply(map_leaves(term, symbol, atom), coefficient))
-            return total
+                part_constant, part = linear_parts(map_leaves(term, symbol, atom))
+                constant += part_constant * coefficient
+                mapped += [(each, factor * coefficient) for each, factor in part]
+            return linear_sum(constant, mapped)
         case Product(factors):
             product: IntExpr = 1
             for factor in factors:
