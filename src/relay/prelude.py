@@ -6,8 +6,8 @@ A text needs no import: what it names and does not define comes from the prelude
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from relay.base.frozen import frozen
 from relay.ir.expr import Constructor, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.types import GlobalTypeVar
@@ -20,7 +20,7 @@ _SHORT: Mapping[str, str] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prelude:
     """`mod` is `module` with the whole prelude; its functions, data types and constructors are attributes: `map`,
     `List`, `Cons` (or, with Relay's names, `l` and `cons`).

@@ -21,3 +21,10 @@ def test_who_switched_it_off_keeps_it_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_was_made_in_the_pause_is_not_looked_through_when_it_ends() -> None:
+    with collection_paused():
+        made = [[k] for k in range(10_000)]
+    assert not {id(each) for each in gc.get_objects(generation=0)} & {id(each) for each in made}
+    assert gc.get_freeze_count() == 0

@@ -2,7 +2,6 @@
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Function, Op, Tuple, Var, const
 from relay.ir.module import IRModule
@@ -22,13 +22,13 @@ from relay.text.module_parser import parse, parse_expr
 CASES = sorted((Path(__file__).parent.parent / "golden" / "errors" / "text").glob("*.txt"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReshapeAttributes(Attributes):
     newshape: tuple[IntExpr, ...] = ()
     layout: str = "NCHW"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NeedyAttributes(Attributes):
     axis: int
 

@@ -1,7 +1,5 @@
 """What is printed parses back to the same program; JSON too."""
 
-from dataclasses import dataclass
-
 import ml_dtypes
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from hypothesis import strategies as st
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
@@ -55,7 +54,7 @@ from relay.text.printer import astext
 from tests.growth import is_linear
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReshapeAttributes(Attributes):
     newshape: tuple[IntExpr, ...] = ()
     axis: int | None = None

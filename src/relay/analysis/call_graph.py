@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from relay.base.frozen import frozen
 from relay.base.graph import strongly_connected
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallGraph:
     """`callees` of each function in the order they are named; `components`: groups that reach each other, callees
     before callers."""

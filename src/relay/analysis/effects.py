@@ -6,9 +6,9 @@ Sound, not exact: a function that is not known (a parameter, a field of a tuple)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from relay.analysis.call_graph import call_graph
+from relay.base.frozen import frozen
 from relay.ir.expr import (
     Call,
     Constructor,
@@ -29,7 +29,7 @@ from relay.ir.sharing import value_node
 from relay.ir.traversal import children, post_order
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effects:
     """What may happen. `reads`, `writes` and `allocates` are of refs; `may_diverge`: it may not end."""
 
@@ -46,7 +46,7 @@ class Effects:
             return self
         if self is NONE:
             return other
-        return Effects(*(getattr(self, name) or getattr(other, name) for name in self.__slots__))
+        return Effects(*(getattr(self, name) or getattr(other, name) for name in self.__match_args__))
 
     @property
     def kind(self) -> Effect:

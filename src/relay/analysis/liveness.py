@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Function, If, Let, Match, Var
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children
 from relay.ir.variables import free_vars
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Liveness:
     """`live_after`: by the variable of each let, what is read after its value is there (itself, if it is used);
     `last_uses`: by the variable of each let, what its value is the last to read."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_equal
 from relay.ir.traversal import post_order
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class AnnotatedRegion:
     """What one compiler is given. `name` is that of the global function once the graph is partitioned, else empty;
     `calls` are the places that use it."""

@@ -12,8 +12,9 @@ Nodes are immutable and compare structurally (these are small trees); a `Symbol`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias, Union
+
+from relay.base.frozen import frozen
 
 
 class Node:
@@ -55,7 +56,7 @@ class Node:
         return floor_modulo(other, self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Symbol(Node):
     """A named unknown: a dimension (`n`) or a loop variable (`i`). Two symbols of one name are different."""
 
@@ -83,7 +84,7 @@ class Atom(Node):
         return self
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sum(Node):
     """`constant + Σ coefficient · term`. At least one term; coefficients are not 0; terms are not sums or ints.
 
@@ -118,7 +119,7 @@ class Sum(Node):
     __repr__ = __str__
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Product(Node):
     """A product of at least two non-constant factors, none a sum or product; equality ignores their order."""
 
@@ -136,7 +137,7 @@ class Product(Node):
     __repr__ = __str__
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FloorDiv(Node):
     """`left // right`, rounded towards minus infinity. `right` is not 0."""
 
@@ -149,7 +150,7 @@ class FloorDiv(Node):
     __repr__ = __str__
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FloorMod(Node):
     """`left % right`, with the sign of `right`. `right` is not 0."""
 
@@ -162,7 +163,7 @@ class FloorMod(Node):
     __repr__ = __str__
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Min(Node):
     left: IntExpr
     right: IntExpr
@@ -173,7 +174,7 @@ class Min(Node):
     __repr__ = __str__
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Max(Node):
     left: IntExpr
     right: IntExpr
@@ -394,10 +395,12 @@ def map_leaves(
         case Atom():
             return atom(expr) if atom is not None else expr.substitute(symbol)
         case Sum(constant, terms):
-            total: IntExpr = constant
+            mapped: list[tuple[Node, int]] = []
             for term, coefficient in terms:
-                total = add(total, multiply(map_leaves(term, symbol, atom), coefficient))
-            return total
+                part_constant, part = linear_parts(map_leaves(term, symbol, atom))
+                constant += part_constant * coefficient
+                mapped += [(each, factor * coefficient) for each, factor in part]
+            return linear_sum(constant, mapped)
         case Product(factors):
             product: IntExpr = 1
             for factor in factors:
@@ -423,7 +426,7 @@ def evaluate(expr: IntExpr, values: Mapping[Symbol, int]) -> int:
     raise KeyError(f"no value for {result}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """A statement about integers: `left op right` with op one of `<`, `<=`, `==`, `!=`."""
 

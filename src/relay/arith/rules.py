@@ -7,10 +7,10 @@ on all small ones. Rules with a constant divisor never see multiples of it in a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from relay.arith.expr import Comparison, FloorDiv, FloorMod, IntExpr, Max, Min, Symbol
+from relay.base.frozen import frozen
 
 X, Y, Z, N = Symbol("x"), Symbol("y"), Symbol("z"), Symbol("n")
 C, D, Q = Symbol("c"), Symbol("d"), Symbol("q")
@@ -30,7 +30,7 @@ class Shape(Enum):
     PAIR = auto()  # min(x, y) or max(x, y)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """`left` may be replaced by `right` where every comparison of `when` holds."""
 

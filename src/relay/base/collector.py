@@ -24,4 +24,13 @@ def collection_paused() -> Generator[None]:
         yield
     finally:
         if enabled:
+            _make_all_old()
             gc.enable()
+
+
+def _make_all_old() -> None:
+    """Put what lives into the oldest generation: else the next collection of what is young looks through all that was
+    made in the pause."""
+    if not gc.get_freeze_count():  # what somebody has frozen stays so
+        gc.freeze()
+        gc.unfreeze()

@@ -5,14 +5,15 @@ A message has a fixed order: rule and sentence; place; each side with its origin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from relay.base.frozen import frozen
 
 if TYPE_CHECKING:
     from relay.base.span import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """One side of a disagreement: what it is, what was found there, and where that came from.
 

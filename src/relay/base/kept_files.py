@@ -13,17 +13,17 @@ import os
 import tempfile
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Draft:
     """A file that is being written. Unless it is kept before the `with` block ends, it is removed."""
 
@@ -48,7 +48,7 @@ class Draft:
         self.temporary.replace(path)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptFiles:
     """Files under `folder` whose names end in `suffix`, of which `limit_bytes` are kept."""
 

@@ -7,14 +7,16 @@ import linecache
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from relay.base.frozen import frozen
 
 _READING: ContextVar[Span | None] = ContextVar("reading", default=None)
 _PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """A named text. `text` is None when it is a file that is read only when a message needs a line of it."""
 
@@ -29,7 +31,7 @@ class Source:
         return lines[number - 1] if 0 < number <= len(lines) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """`width` characters from `column` (from 1; 0 is the whole line) of `line` (from 1) of `source`."""
 

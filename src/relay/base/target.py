@@ -6,11 +6,12 @@ What the running machine can do is asked where LLVM is at hand (`targets/cpu/hos
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 
 KINDS = ("llvm",)
 FP_CONTRACT_MODES = ("fast", "off")
@@ -21,7 +22,7 @@ L2_BYTES_DEFAULT = 1024 * 1024
 L3_BYTES_DEFAULT = 8 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """What a kernel may use.
 

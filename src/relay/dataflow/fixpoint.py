@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from relay.base.frozen import frozen
 from relay.base.graph import post_order as graph_post_order
 from relay.infer.eager import eager_type, type_eagerly
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, record_type, record_type_args
@@ -22,7 +23,7 @@ MAX_REPLACEMENTS_IN_A_ROW = 100
 _OPAQUE = ("Primitive", "Compiler", "Composite", "PartitionedFromPattern")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replacement:
     """`name`: of the rule or callback that made it. `is_final`: it is not looked at again."""
 

@@ -10,10 +10,10 @@ A pattern is itself: used in two places, it must match the same expression in bo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, Union, cast
 
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import Dimension, Type
 
@@ -133,45 +133,45 @@ def _binary(name: str, left: PatternBase | float, right: PatternBase | float) ->
     return CallPattern(OpPattern(name), (as_pattern(cast(Any, left)), as_pattern(cast(Any, right))))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Wildcard(PatternBase):
     """Everything."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ExprPattern(PatternBase):
     """What is structurally equal to this expression."""
 
     expr: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class VarPattern(PatternBase):
     """A variable, with this name if one is given."""
 
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ConstantPattern(PatternBase):
     """A constant."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LiteralPattern(PatternBase):
     """A constant of any shape whose elements all are this number (0.0 is not -0.0)."""
 
     value: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OpPattern(PatternBase):
     """The operator of this name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class CallPattern(PatternBase):
     """A call; with any arguments if `args` is None. Operators that commute match with their arguments swapped too."""
 
@@ -179,14 +179,14 @@ class CallPattern(PatternBase):
     args: tuple[Pattern, ...] | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TuplePattern(PatternBase):
     """A tuple of these fields; any tuple if None."""
 
     fields: tuple[Pattern, ...] | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TupleGetItemPattern(PatternBase):
     """A field of a tuple; any field if `index` is None."""
 
@@ -194,7 +194,7 @@ class TupleGetItemPattern(PatternBase):
     index: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FunctionPattern(PatternBase):
     """A function of these parameters (any, if None) and this body."""
 
@@ -202,7 +202,7 @@ class FunctionPattern(PatternBase):
     body: Pattern
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LetPattern(PatternBase):
     """`let var = value; body`"""
 
@@ -211,7 +211,7 @@ class LetPattern(PatternBase):
     body: Pattern
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class IfPattern(PatternBase):
     """`if (cond) { true_branch } else { false_branch }`"""
 
@@ -220,7 +220,7 @@ class IfPattern(PatternBase):
     false_branch: Pattern
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class AltPattern(PatternBase):
     """The first of two that lets the whole match."""
 
@@ -228,7 +228,7 @@ class AltPattern(PatternBase):
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class AttrPattern(PatternBase):
     """A call, operator or function with these attributes."""
 
@@ -236,7 +236,7 @@ class AttrPattern(PatternBase):
     attrs: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TypePattern(PatternBase):
     """An expression of this type."""
 
@@ -244,7 +244,7 @@ class TypePattern(PatternBase):
     type: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ShapePattern(PatternBase):
     """A tensor of this shape."""
 
@@ -252,7 +252,7 @@ class ShapePattern(PatternBase):
     shape: tuple[Dimension, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class DataTypePattern(PatternBase):
     """A tensor of these elements."""
 
@@ -260,7 +260,7 @@ class DataTypePattern(PatternBase):
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class DominatorPattern(PatternBase):
     """`child`, all of whose inputs come from the one expression that `parent` matches, through nodes that `path`
     matches."""

@@ -10,13 +10,13 @@ side has the very type of the left, and nothing is dropped whose evaluation coul
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Flag, auto
 from typing import TypeAlias, Union
 
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass, level_that_allows
+from relay.base.frozen import frozen
 from relay.dataflow.effects import Removable
 from relay.dataflow.fixpoint import Endless, Replacement, rewrite_to_fixpoint, typed
 from relay.dataflow.matching import Match, Matcher
@@ -72,7 +72,7 @@ RightSide: TypeAlias = Union[Pattern, Callable[[Match], "Expr | None"]]
 """A template made of parts of the left side, or a function that makes the expression (None: the rule does not fit)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Rule:
     """One rewriting rule. `floating_point` says how exact it is for floats; on other elements every rule is exact."""
 
@@ -106,7 +106,7 @@ def rule(
                 floating_point, when)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class RuleSet:
     """Rules in order, found by what stands at the root of their left sides.
 

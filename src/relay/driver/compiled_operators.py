@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.driver.build import build
 from relay.interpret.values import Value
@@ -19,7 +20,7 @@ from relay.ir.types import TensorType, TupleType, Type
 from relay.runtime.executable import Executable
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class CompiledOperators:
     """Calls an operator as the kernel that `target` has for it, compiled when the types of its arguments are first met.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.driver.build import build
 from relay.driver.compilation import as_module
@@ -26,7 +26,7 @@ KINDS: Mapping[str, str] = {
 """Executors by the names users know; `debug` and `vm` are Relay's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InterpreterOptions:
     """What only the interpreter can do. `step_limit`: how many nodes a call evaluates at most. `trace` is told of each
     node that has a value (`print` shows them). `compiled_operators`: operators run as kernels of the target."""
@@ -36,7 +36,7 @@ class InterpreterOptions:
     compiled_operators: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Executor:
     """A module, and how it is to be run."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
+from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch, part_of
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Function, Op
@@ -34,7 +35,7 @@ from relay.tir.pipeline import lower as lower_loops
 from relay.tir.stmt import PrimFunc
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Kernel:
     """One kernel: the primitive function it computes, and each of its forms, made on request."""
 

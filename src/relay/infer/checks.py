@@ -7,9 +7,9 @@ pass makes them explicit before fusion; the interpreter evaluates them as it goe
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 
 from relay.arith.expr import Comparison, Symbol
+from relay.base.frozen import frozen
 from relay.infer.constraints import attributes_of
 from relay.infer.explain import callee_name
 from relay.infer.unify import Mode, Undecided, Unifier, instantiate
@@ -21,7 +21,7 @@ from relay.ir.type_traversal import type_symbols
 from relay.ir.types import FuncType, IncompleteType, RefType, TensorType, Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramCheck:
     """`check` must hold before `node` is evaluated (for a Function: before its result is returned)."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from relay.base.diagnostics import Origin, RelayError
+from relay.base.frozen import frozen
 from relay.infer.dimensions import open_unknowns
 from relay.infer.explain import arity_error, conflict_error, describe, mismatch_error, short_name
 from relay.infer.solve import StillWaiting, Variable
@@ -35,7 +35,7 @@ def attributes_of(call: Call, operator: Operator) -> Attributes:
         ) from None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OperatorCall:
     """The type relation of an operator holds between the types of the arguments and of the call."""
 
@@ -95,7 +95,7 @@ class OperatorCall:
                 raise mismatch_error("argument-type", message, self.expr.span, mismatch, sides)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OperatorValue:
     """An operator stands as a function `fn (arguments) -> result`; its attributes are the defaults."""
 
@@ -139,7 +139,7 @@ class OperatorValue:
         return (*self.arguments, self.result)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Projection:
     """A field of a tuple."""
 

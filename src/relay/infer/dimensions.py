@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from dataclasses import dataclass
 from enum import Enum
 from math import gcd
 
 from relay.arith.bounds import Interval
 from relay.arith.expr import IntExpr, Symbol, add, free_symbols, linear_parts, linear_sum, multiply
 from relay.arith.prove import Proof, prove_equal
+from relay.base.frozen import frozen
 from relay.ir.expr import Var
 from relay.ir.type_traversal import has_unknown_dimension, map_type
 from relay.ir.types import ANY, AnyDimension, FuncType, RefType, TensorType, TupleType, Type, TypeCall
@@ -49,7 +49,7 @@ def agreement(left: IntExpr, right: IntExpr) -> Agreement:
 _OF_PROOF = {Proof.YES: Agreement.ALWAYS, Proof.NO: Agreement.NEVER, Proof.UNKNOWN: Agreement.UNDECIDED}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Solution:
     """`symbol` must be `value`."""
 

@@ -4,11 +4,11 @@ it waits for is refined; what still waits at the end is reported with what it la
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, Union
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import Origin, RelayError
+from relay.base.frozen import frozen
 from relay.infer.explain import describe
 from relay.infer.unify import Unifier
 from relay.ir.expr import Expr
@@ -17,7 +17,7 @@ from relay.ir.types import IncompleteType, Type
 Variable: TypeAlias = Union[IncompleteType, Symbol]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StillWaiting:
     """The variables that would help, and what must be known, in words."""
 

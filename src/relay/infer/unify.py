@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
+from relay.base.frozen import frozen
 from relay.infer.dimensions import Agreement, agreement, open_unknowns, solve_for
 from relay.ir.type_traversal import map_type, type_leaves, type_symbols
 from relay.ir.types import (
@@ -33,7 +34,7 @@ class Mode(Enum):
     ASSIGN = "assign"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mismatch:
     """The innermost parts that disagree, the fact in words (`784 is not 512`), and where in the whole types they
     stand (`field 1 of parameter 0`; empty at the top)."""
@@ -44,7 +45,7 @@ class Mismatch:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undecided:
     """Two extents of which only the run can tell whether they are the same."""
 

@@ -7,12 +7,12 @@ choice leaves it to its successor, so neither depth nor the length of a loop is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.frozen import frozen
 from relay.infer.checks import node_checks
 from relay.infer.constraints import attributes_of
 from relay.infer.explain import arity_error, callee_name, describe
@@ -51,7 +51,7 @@ Trace = Callable[["Step"], None]
 NO_VALUES: Mapping[Var, Value] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One node that was evaluated: its value, and how many calls, branches and clauses were open."""
 

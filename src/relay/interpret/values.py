@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.ir.expr import Constructor, Function, Op
 from relay.ir.sharing import Scopes
 from relay.ir.types import GlobalTypeVar, TupleType, Type, TypeCall
@@ -36,7 +37,7 @@ class Environment:
         return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Closure:
     """A function with the values of its free variables. Python may call it, with what `to_value` takes."""
 

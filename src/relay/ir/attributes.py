@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, fields, replace
 from typing import Any, TypeAlias, Union, cast
 
 from relay.arith.expr import IntExpr, Node, Symbol, free_symbols, substitute
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 
 AttributeValue: TypeAlias = Union[
     bool, int, float, str, DType, IntExpr, "tuple[AttributeValue, ...]", "Mapping[str, AttributeValue]", None
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attributes:
     """Base of all operator attributes. Fields are of `AttributeValue`; lists given are stored as tuples.
 
@@ -37,7 +38,7 @@ class Attributes:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoAttributes(Attributes):
     """Of an operator that has none."""
 

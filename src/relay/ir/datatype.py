@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.ir.expr import Constructor
 from relay.ir.types import GlobalTypeVar, TypeVar
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TypeData:
     """`type header[type_vars] { constructors }`; no constructors for an `extern type`."""
 

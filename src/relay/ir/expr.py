@@ -12,7 +12,7 @@ and a `checked_type`, a cache that inference alone fills, through `record_type`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, Union, cast
 from typing import TypeVar as PythonTypeVar
@@ -20,6 +20,7 @@ from typing import TypeVar as PythonTypeVar
 import numpy as np
 
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.base.span import Span, caller_span
 from relay.ir.attributes import Attributes, AttributeValue
 from relay.ir.operator import Operator
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class ExprBase(ExprSugar):
     """What every form has: the place it came from, and its type once inferred."""
 
@@ -46,7 +47,7 @@ class ExprBase(ExprSugar):
         return Call(cast("Expr", self), args, span=caller_span())
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Var(ExprBase):
     """A local variable; it is itself, whatever its name."""
 
@@ -54,7 +55,7 @@ class Var(ExprBase):
     type_annotation: Type | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class GlobalVar(ExprBase):
     """A function of the module, by name."""
 
@@ -67,7 +68,7 @@ class GlobalVar(ExprBase):
         return hash(("global", self.name_hint))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Constant(ExprBase):
     """A tensor known now, so its type is known too. The array is made read-only and is not copied."""
 
@@ -86,7 +87,7 @@ class Constant(ExprBase):
         return dtype_of(self.data.dtype)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Tuple(ExprBase):
     fields: tuple[Expr, ...]
 
@@ -94,7 +95,7 @@ class Tuple(ExprBase):
         _freeze(self, "fields")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class TupleGetItem(ExprBase):
     """`tuple_value.index`"""
 
@@ -102,7 +103,7 @@ class TupleGetItem(ExprBase):
     index: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Function(ExprBase):
     """`fn [type_params](params) -> ret_type { body }`: a closure, or the body of a global."""
 
@@ -139,7 +140,7 @@ class InferredTypes(tuple[Type, ...]):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Call(ExprBase):
     """`op(args)`. Attributes belong to operators only; `type_args` instantiate the callee's type parameters: as the
     program gives them, or as inference found them (`InferredTypes`)."""
@@ -160,7 +161,7 @@ class Call(ExprBase):
         return () if isinstance(self.type_args, InferredTypes) else self.type_args
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Let(ExprBase):
     """`let var = value; body`. A value that is a Function may call `var`."""
 
@@ -169,7 +170,7 @@ class Let(ExprBase):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class If(ExprBase):
     """`cond` is a bool scalar; only the branch taken is evaluated."""
 
@@ -178,17 +179,17 @@ class If(ExprBase):
     false_branch: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class RefCreate(ExprBase):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class RefRead(ExprBase):
     ref: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class RefWrite(ExprBase):
     """Stores `value`; is worth the empty tuple."""
 
@@ -196,7 +197,7 @@ class RefWrite(ExprBase):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Match(ExprBase):
     """The first clause whose pattern fits. `complete` asks inference to prove that one always does."""
 
@@ -208,7 +209,7 @@ class Match(ExprBase):
         _freeze(self, "clauses")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Constructor(ExprBase):
     """One way to make a value of the data type `belong_to`; `tag` is its position there. Equal by both names."""
 
@@ -230,7 +231,7 @@ class Constructor(ExprBase):
         return hash((self.belong_to, self.name_hint))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Op(ExprBase):
     """An operator, as a value that can be called."""
 
@@ -247,19 +248,19 @@ Expr: TypeAlias = Union[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatternWildcard:
     """`_`: fits everything."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PatternVar:
     """Fits everything and binds it."""
 
     var: Var
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PatternConstructor:
     constructor: Constructor
     patterns: tuple[Pattern, ...] = ()
@@ -268,7 +269,7 @@ class PatternConstructor:
         _freeze(self, "patterns")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PatternTuple:
     patterns: tuple[Pattern, ...]
 
@@ -279,7 +280,7 @@ class PatternTuple:
 Pattern: TypeAlias = Union[PatternWildcard, PatternVar, PatternConstructor, PatternTuple]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Clause:
     """`lhs => rhs`"""
 

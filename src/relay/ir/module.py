@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Constructor, Expr, Function, GlobalVar
 from relay.ir.sugar import Printable
 from relay.ir.types import GlobalTypeVar
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class IRModule(Printable):
     """Functions by global variable and data types by global type variable, in the order they were defined.
 

@@ -10,11 +10,11 @@ A *type relation* answers one of three things about a call:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias, Union
 
 from relay.arith.expr import Comparison, IntExpr
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.types import Type
 
@@ -28,7 +28,7 @@ class Effect(Enum):
     STATEFUL = "stateful"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """A statement about extents that the prover could not decide; `message` says what it means to the user."""
 
@@ -36,7 +36,7 @@ class Check:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Solved:
     """`inputs`, when given, has one entry an input: its type as the relation implies it, or None for nothing new."""
 
@@ -45,7 +45,7 @@ class Solved:
     inputs: tuple[Type | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Waiting:
     """`on`: positions of the inputs that are too open; `needs`: what must be known of them (`the rank of data`)."""
 
@@ -53,7 +53,7 @@ class Waiting:
     needs: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflict:
     """Why the call is wrong. `rule` is a stable kebab-case identifier, `inputs` the positions that disagree."""
 
@@ -71,7 +71,7 @@ MultiplyAdds: TypeAlias = Callable[[Any, tuple[Type, ...], Type], IntExpr]
 """`multiply_adds(attributes, input types, result type)`: how many products a call adds up."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Operator:
     """The declaration of an operator. `inputs` names the arguments; a tuple of tensors is one argument, as in Relay."""
 

@@ -9,7 +9,7 @@ inferred types do not count, constants are compared by dtype, shape and bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from hashlib import blake2b
 from itertools import zip_longest
 from struct import pack
@@ -18,6 +18,7 @@ from typing import TypeAlias, Union
 import numpy as np
 
 from relay.arith.expr import Atom, FloorDiv, FloorMod, IntExpr, Max, Min, Node, Product, Sum, Symbol
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
@@ -110,7 +111,7 @@ class _Bytes:
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class _Free:
     """A free variable: equal to itself by identity, hashed by its name."""
 

@@ -10,16 +10,16 @@ global type variables to those of the same name.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, Union
 
 from relay.arith.expr import Atom, IntExpr, Symbol
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.base.span import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnyDimension(Atom):
     """`?`: an extent that is unknown until the program runs. Two of them need not be the same extent."""
 
@@ -44,7 +44,7 @@ class Kind(Enum):
     TYPE_DATA = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorType:
     """A tensor of `shape` and `dtype`; a scalar has shape `()`."""
 
@@ -62,7 +62,7 @@ class TensorType:
         return f"Tensor[({', '.join(map(str, self.shape))}{comma}), {self.dtype}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleType:
     fields: tuple[Type, ...]
 
@@ -74,7 +74,7 @@ class TupleType:
         return f"({', '.join(map(str, self.fields))}{comma})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FuncType:
     """`fn [type_params](arg_types) -> ret_type`. Dimension symbols of the parameters are quantified too."""
 
@@ -91,7 +91,7 @@ class FuncType:
         return f"fn{parameters}({', '.join(map(str, self.arg_types))}) -> {self.ret_type}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefType:
     """A mutable cell that holds a `value`."""
 
@@ -101,7 +101,7 @@ class RefType:
         return f"ref({self.value})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TypeVar:
     """A type parameter; equal only to itself."""
 
@@ -112,7 +112,7 @@ class TypeVar:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GlobalTypeVar:
     """The name of an algebraic data type."""
 
@@ -123,7 +123,7 @@ class GlobalTypeVar:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TypeCall:
     """A data type applied to its parameters: `List[Tensor[(n,), float32]]`."""
 
@@ -137,7 +137,7 @@ class TypeCall:
         return f"{self.func}[{', '.join(map(str, self.args))}]" if self.args else str(self.func)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class IncompleteType:
     """A type still to be found; `reason` says what it is the type of (`result of nn.conv2d`), `span` where."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.ir.expr import Call, Expr, Function, GlobalVar, If, Let, Match, Op, Var, pattern_vars
 from relay.ir.module import IRModule
@@ -14,7 +14,7 @@ from relay.ir.types import TypeVar
 from relay.ir.variables import vars_bound_at
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IllFormed:
     """One reason why a program is not well-formed: a rule in kebab case, a sentence, and the place when known."""
 
@@ -97,7 +97,7 @@ def _scoping(expr: Expr, closed: bool) -> Iterator[IllFormed]:
                 yield IllFormed("out-of-scope", f"%{part.name_hint} {why}", part.span or node.span)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Binder:
     """Where a variable holds: in `scope`, and for a let only after it (or inside its value, a function)."""
 

@@ -11,9 +11,9 @@ leaves; its code is not repeated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
+from relay.base.frozen import frozen
 from relay.ir.expr import (
     Clause,
     Constructor,
@@ -29,7 +29,7 @@ Path: TypeAlias = tuple[int, ...]
 """Where a part stands in the value that is matched: the fields to go through."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Leaf:
     """Clause number `clause` fits; each of its variables is the part at a path."""
 
@@ -37,12 +37,12 @@ class Leaf:
     variables: tuple[tuple[Var, Path], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NoClause:
     """No clause fits."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Test:
     """Look at the constructor of the part at `path`."""
 
@@ -54,7 +54,7 @@ class Test:
 Decision: TypeAlias = Union[Leaf, NoClause, Test]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Row:
     tests: tuple[tuple[Path, PatternConstructor], ...]  # still to be made, from left to right
     variables: tuple[tuple[Var, Path], ...]

@@ -20,9 +20,10 @@ sees a cell before its hole is filled: a call that fails gives back nothing of i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
+from relay.base.frozen import frozen
 from relay.lower.place import CheckExtents
 from relay.lower.procedure import (
     Block,
@@ -58,7 +59,7 @@ from relay.lower.procedure import (
 _INTO = ".into"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Site:
     """A block that ends with a call of its own procedure, of which it makes cells: the call's arguments, what is done
     before it and what is made of it, the cell and its field that take the result, and what the block gives back."""
@@ -142,7 +143,7 @@ def _entering(block: Block, site: _Site, name: str, hole_label: int) -> Block:
     return replace(block, instructions=made, terminator=TailCall(name + _INTO, arguments))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Filling:
     """The second form of a procedure: `last` is the cell whose field `index` it fills, `first` what it gives back."""
 

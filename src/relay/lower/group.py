@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.known_types import known_type
 from relay.ir.traversal import post_order
@@ -20,7 +20,7 @@ from relay.tir.expr import imm
 GroupValue: TypeAlias = Union[Tensor, "tuple[GroupValue, ...]"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Group:
     """Tensor expressions of one kernel. `anchors` are the operator calls with what each computes, in order: a schedule
     looks there for the heavy one. Outputs of one shape are the components of one compute, so they share its loops."""

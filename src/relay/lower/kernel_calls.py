@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.ir.expr import Function
 from relay.ir.types import ANY, TensorType
 from relay.lower.place import ConstantPlace
@@ -21,7 +22,7 @@ KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
 """Names the kernel of a primitive function; equal functions get one kernel."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelInfo:
     """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and
     the positions of the inputs that its result may be written over. `of_scalars`: it reads, computes and gives nothing

@@ -8,11 +8,11 @@ written where the caller wants them; the others are copied there at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.operator import Check
@@ -38,7 +38,7 @@ from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import ResultSpec, TupleSpec
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Storage:
     """Memory of one tensor, before it has a place; `fixed` is the place of an input or a constant."""
 
@@ -46,7 +46,7 @@ class _Storage:
     fixed: Place | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Tensor:
     """A tensor in some storage; the views of one tensor share it."""
 
@@ -57,7 +57,7 @@ class _Tensor:
 _Value: TypeAlias = Union[_Tensor, "tuple[_Value, ...]"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _KernelStep:
     kernel: KernelInfo
     inputs: tuple[_Storage, ...]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from relay.arith.expr import Comparison, IntExpr
+from relay.base.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputPlace:
     """The caller's array number `index`."""
 
@@ -18,7 +18,7 @@ class InputPlace:
         return f"input[{self.index}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutputPlace:
     """The array number `index` that the caller made for a result."""
 
@@ -28,7 +28,7 @@ class OutputPlace:
         return f"output[{self.index}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConstantPlace:
     """The bytes at `offset_bytes` of the program's constants."""
 
@@ -38,7 +38,7 @@ class ConstantPlace:
         return f"constant[{self.offset_bytes}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkspacePlace:
     """The bytes at `offset_bytes` of the call's workspace."""
 
@@ -51,7 +51,7 @@ class WorkspacePlace:
 Place: TypeAlias = Union[InputPlace, OutputPlace, ConstantPlace, WorkspacePlace]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckExtents:
     """Return failure number `failure` unless `condition` holds."""
 

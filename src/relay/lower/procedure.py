@@ -19,15 +19,15 @@ do and is a jump. Kernels, projections and decisions borrow. `Retain` and `Relea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.lower.place import CheckExtents, ConstantPlace
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Register:
     """One word, written once."""
 
@@ -37,7 +37,7 @@ class Register:
         return f"%{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scalar:
     """A register that holds a scalar: its bytes, as they are in memory, and zeros."""
 
@@ -52,7 +52,7 @@ Operand: TypeAlias = Union[Register, ConstantPlace, Scalar]
 """What a kernel reads: an object's data, the program's constants, or a scalar."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewTensor:
     """A tensor with room for `size_bytes`, its contents undefined."""
 
@@ -65,7 +65,7 @@ class NewTensor:
         return f"{self.result} = tensor #{self.label} [{_list(self.shape)}] {self.size_bytes} bytes"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewConstant:
     """A tensor whose data stand among the program's constants."""
 
@@ -78,7 +78,7 @@ class NewConstant:
         return f"{self.result} = tensor #{self.label} [{_list(self.shape)}] at {self.place}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewView:
     """The data of `source`, which it then owns, in another shape."""
 
@@ -91,7 +91,7 @@ class NewView:
         return f"{self.result} = view #{self.label} [{_list(self.shape)}] of {self.source}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewCell:
     """A tuple, a value of a data type, or a ref; it owns its fields."""
 
@@ -103,7 +103,7 @@ class NewCell:
         return f"{self.result} = cell #{self.label} ({_list(self.fields)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewClosure:
     """A procedure with the values of its free variables, which it owns: fields 1 and up, the code being field 0."""
 
@@ -116,7 +116,7 @@ class NewClosure:
         return f"{self.result} = closure @{self.procedure} ({_list(self.captures)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Immediate:
     """An object without fields: needs no memory."""
 
@@ -127,7 +127,7 @@ class Immediate:
         return f"{self.result} = #{self.label}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A field, borrowed from its object."""
 
@@ -139,7 +139,7 @@ class Field:
         return f"{self.result} = {self.source}.{self.index}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoreField:
     """`target` owns `value` in place of what it held, which is released."""
 
@@ -151,7 +151,7 @@ class StoreField:
         return f"{self.target}.{self.index} := {self.value}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retain:
     value: Register
 
@@ -159,7 +159,7 @@ class Retain:
         return f"retain {self.value}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Release:
     value: Register
 
@@ -167,7 +167,7 @@ class Release:
         return f"release {self.value}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """A tensor without axes that holds a scalar."""
 
@@ -179,7 +179,7 @@ class Box:
         return f"{self.result} = tensor #{self.label} [] of {self.source}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unbox:
     """The element of a tensor that has one."""
 
@@ -190,7 +190,7 @@ class Unbox:
         return f"{self.result} = element of {self.source}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarConstant:
     """A number: `bits` are its bytes, lowest first."""
 
@@ -202,7 +202,7 @@ class ScalarConstant:
         return f"{self.result} = {self.text}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComputeScalar:
     """A kernel on scalars only: its code stands here, nothing is called."""
 
@@ -214,7 +214,7 @@ class ComputeScalar:
         return f"{self.result} = {self.kernel}({_list(self.inputs)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunKernel:
     """`kernel(inputs…, outputs…, extents…)` on the data of tensors; a scalar among the outputs is written by it."""
 
@@ -228,7 +228,7 @@ class RunKernel:
         return f"{self.kernel}({_list(self.inputs)}) into {_list(self.outputs)}{extents}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallProcedure:
     """What it gives back is in as many registers as the procedure has results."""
 
@@ -240,7 +240,7 @@ class CallProcedure:
         return f"{_list(self.results)} = call @{self.procedure}({_list(self.arguments)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallClosure:
     result: Register
     closure: Register
@@ -250,7 +250,7 @@ class CallClosure:
         return f"{self.result} = call {self.closure}({_list(self.arguments)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadExtent:
     """`symbol`, of which axis `axis` of a tensor has `factor · symbol + offset` entries."""
 
@@ -264,7 +264,7 @@ class ReadExtent:
         return f"{self.symbol} = (extent {self.axis} of {self.tensor} - {self.offset}) / {self.factor}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadElement:
     """`symbol` is element `index` of an int64 tensor with one axis."""
 
@@ -276,7 +276,7 @@ class ReadElement:
         return f"{self.symbol} = {self.tensor}[{self.index}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallHost:
     """A function of the caller's, for which `closure` stands; it borrows its arguments."""
 
@@ -295,7 +295,7 @@ ProcedureInstruction: TypeAlias = Union[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """By the bool scalar in `condition`."""
 
@@ -307,7 +307,7 @@ class Branch:
         return f"if {self.condition} block{self.if_true} else block{self.if_false}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch:
     """By the label of `value`."""
 
@@ -320,7 +320,7 @@ class Switch:
         return f"switch {self.value} {{{cases}}} else block{self.otherwise}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Jump:
     block: int
     arguments: tuple[Register, ...] = ()
@@ -329,7 +329,7 @@ class Jump:
         return f"jump block{self.block}({_list(self.arguments)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Return:
     values: tuple[Register, ...]
 
@@ -337,7 +337,7 @@ class Return:
         return f"return {_list(self.values)}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TailCall:
     procedure: str
     arguments: tuple[Register, ...]
@@ -346,7 +346,7 @@ class TailCall:
         return f"jump @{self.procedure}({_list(self.arguments)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TailCallClosure:
     closure: Register
     arguments: tuple[Register, ...]
@@ -355,7 +355,7 @@ class TailCallClosure:
         return f"jump {self.closure}({_list(self.arguments)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fail:
     """End the entry's call with failure number `failure`."""
 
@@ -368,7 +368,7 @@ class Fail:
 Terminator: TypeAlias = Union[Branch, Switch, Jump, Return, TailCall, TailCallClosure, Fail]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Block:
     """Straight-line code. `parameters` take their values from the jumps that lead here."""
 
@@ -383,7 +383,7 @@ class Block:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Procedure:
     """Begins at its first block, which has no parameters and to which nothing jumps. What it ends with a call of has as
     many results."""

@@ -13,7 +13,6 @@ live on a heap that one call owns; an *entry* lets a caller run one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.types import TensorType
 from relay.lower.place import CheckExtents, Place
 from relay.lower.procedure import ComputeScalar, Procedure, RunKernel
@@ -30,7 +30,7 @@ from relay.runtime.value_types import DataSpec, ValueType
 from relay.tir.stmt import PrimFunc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallKernel:
     """`kernel(arguments…, extents…)`; the last `output_count` arguments are written."""
 
@@ -46,7 +46,7 @@ class CallKernel:
         return f"{outputs} = {self.kernel}({inputs}){extents}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CopyBytes:
     """The contents of `source` also stand in `destination`: a result that is an input, a constant or another result."""
 
@@ -61,7 +61,7 @@ class CopyBytes:
 Instruction: TypeAlias = Union[CallKernel, CopyBytes, CheckExtents]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """A tensor that the caller hands in, or a result that it made room for."""
 
@@ -72,7 +72,7 @@ class Parameter:
         return f"{self.name}: {self.type}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueParameter:
     """A value that is no tensor, which the caller hands in as a word."""
 
@@ -83,7 +83,7 @@ class ValueParameter:
         return f"{self.name}: {self.type}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ProgramFunction:
     """One entry. Its instructions run in order; a failed check ends it."""
 
@@ -104,7 +104,7 @@ class ProgramFunction:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ProcedureEntry:
     """What lets a caller run a procedure: it makes a heap, wraps the caller's arrays, and leaves the result there.
 
@@ -129,7 +129,7 @@ class ProcedureEntry:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ConstantData:
     """A constant tensor at its place among the program's constants."""
 
@@ -141,7 +141,7 @@ class ConstantData:
         return DType(self.array.dtype.name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Program:
     """Functions by name, and the constants they read. Kernels are named here and made by the backend; those of scalars,
     which procedures compute in place, are given as loops. `applying` are entries that call functions which came out."""

@@ -11,10 +11,10 @@ captures of closures, refs), what is of a type that the caller chooses, and what
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.types import TensorType, TupleType, Type
 
 MOST_PARTS = 8
@@ -22,19 +22,19 @@ MOST_RESULTS = 3
 """How many words a procedure can give back in registers: three on x86-64."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Boxed:
     """One word."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unboxed:
     """The bits of a scalar."""
 
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exploded:
     """The fields of a tuple."""
 
@@ -45,7 +45,7 @@ Representation: TypeAlias = Union[Boxed, Unboxed, Exploded]
 BOXED = Boxed()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Convention:
     """How a procedure takes its arguments and gives its result."""
 

@@ -9,14 +9,14 @@ symbolic size follow behind them and share a slot when their sizes are the same 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from relay.arith.expr import IntExpr, add, ceil_divide, multiply
+from relay.base.frozen import frozen
 
 ALIGNMENT_BYTES = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lifetime:
     """A value of `size_bytes` that is written by instruction `first` and last read by instruction `last`."""
 
@@ -28,7 +28,7 @@ class Lifetime:
         return self.first <= other.last and other.first <= self.last
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoragePlan:
     """`offsets_bytes[i]` is where value i is; `total_bytes` what the workspace needs."""
 

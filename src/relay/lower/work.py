@@ -7,12 +7,12 @@ Each input and result counts once, however often a schedule reads it: what is re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from relay.analysis.multiply_adds import get_total_mac_number
 from relay.arith.expr import IntExpr, Symbol, add, free_symbols, minimum, multiply, substitute
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.known_types import known_type
 from relay.ir.traversal import post_order
@@ -28,7 +28,7 @@ from relay.ops.record import FusionKind, OperatorRecord
 from relay.runtime.work import KernelWork
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelUse:
     """How a program calls a kernel: with how many pointers, and which inputs are constants in every call."""
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT_BYTES = 4 << 30
 _PART_BYTES = 16 << 20
 _GLANCES, _GLANCE_BYTES, _GLANCE_DIGITS = 64, 64, 16
+_PROCESSORS = os.cpu_count() or 1
 _CONTEXTS = "relay.transform.context"
 _PLACE_OF_WEIGHTS = b"location"  # the key under which ONNX names a file that holds weights
 
@@ -77,7 +78,8 @@ def compile_model(
             return instantiate(artefact, partial(_export, wanted))
     content = _content(source)  # read once: the key is of what is compiled, whoever writes to the file meanwhile
     with ThreadPoolExecutor(1) as thread, collection_paused():
-        before = thread.submit(key, content)  # takes every byte: the compiler need not wait for it
+        # It takes every byte: the compiler neither waits for it nor gives up its processor.
+        before = thread.submit(key, content, threads=max(1, _PROCESSORS - 1))
 
         def key_to_keep() -> str | None:
             is_all = content is not None and _PLACE_OF_WEIGHTS not in content
@@ -144,6 +146,7 @@ def _key(
     opt_level: int,
     shape: Mapping[str, Shape],
     at_a_glance: bool = False,
+    threads: int = _PROCESSORS,
 ) -> str:
     """A hash of all that the artefact depends on; `at_a_glance`, what it begins with, which needs only some bytes of
     each array and of the file."""
@@ -162,7 +165,7 @@ def _key(
     if at_a_glance:
         return glance
     for each in contents:
-        state.update(_digest(each))
+        state.update(_digest(each, threads))
     return glance + state.hexdigest()
 
 
@@ -190,9 +193,9 @@ def _content(source: ModelFile) -> bytes | None:
         return None
 
 
-def _digest(content: memoryview) -> bytes:
-    """A hash of bytes, by as many threads as there are processors."""
+def _digest(content: memoryview, threads: int) -> bytes:
+    """A hash of bytes, the same by however many threads."""
     parts = [content[start : start + _PART_BYTES] for start in range(0, len(content), _PART_BYTES)]
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        digests = threads.map(lambda part: hashlib.blake2b(part, digest_size=32).digest(), parts)
+    with ThreadPoolExecutor(threads) as executor:
+        digests = executor.map(lambda part: hashlib.blake2b(part, digest_size=32).digest(), parts)
         return hashlib.sha256(b"".join(digests)).digest()

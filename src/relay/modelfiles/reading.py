@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import relay
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 
 if TYPE_CHECKING:
     from relay.driver.compilation import Compilation
@@ -24,7 +24,7 @@ ModelFile: TypeAlias = Union["str | os.PathLike[str]", bytes]
 SOURCE_SUFFIXES = (".onnx", ".relay", ".json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Model:
     """A program and its parameters."""
 

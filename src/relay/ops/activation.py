@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from relay import te
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
 from relay.ir.types import TensorType, TupleType, Type
@@ -25,28 +25,28 @@ from relay.ops.shape import expand_dims
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeakyReluAttributes(Attributes):
     alpha: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PReluAttributes(Attributes):
     axis: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClipAttributes(Attributes):
     a_min: float
     a_max: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BiasAddAttributes(Attributes):
     axis: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropoutAttributes(Attributes):
     """`rate`: the share of elements that training drops."""
 

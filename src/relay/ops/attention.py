@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from relay.arith.expr import add as add_extents
 from relay.arith.expr import multiply as multiply_extents
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, const
 from relay.ir.known_types import known_tensor_type
@@ -32,7 +32,7 @@ from relay.te.operation import Reduced
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttentionAttributes(Attributes):
     """`scale`: what scores are multiplied by. `masked`: the score where a boolean mask is false."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias, TypeGuard, Union, cast
 
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.infer.eager import eager_type, type_eagerly
 from relay.ir.attributes import Attributes, NoAttributes
@@ -91,7 +91,7 @@ def var(
     return with_known_type(Var(name_hint, type_annotation, span=caller_span()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleWrapper:
     """An expression worth a tuple of known size, which Python can unpack and index."""
 

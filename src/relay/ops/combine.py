@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, maximum, minimum
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, Dimension, TensorType, TupleType, Type
@@ -23,17 +23,17 @@ from relay.ops.rounding import Array
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConcatenateAttributes(Attributes):
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StackAttributes(Attributes):
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SplitAttributes(Attributes):
     """`indices_or_sections`: how many equal parts, or where the second and later parts begin."""
 

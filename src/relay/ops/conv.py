@@ -8,7 +8,6 @@ flipped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, Union
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, multiply
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import Dimension, TensorType, Type
@@ -42,7 +42,7 @@ from relay.ops.window import (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conv1DAttributes(Attributes):
     """As `Conv2DAttributes`, over W."""
 
@@ -58,7 +58,7 @@ class Conv1DAttributes(Attributes):
     out_dtype: DType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conv2DAttributes(Attributes):
     """`padding`: top, left, bottom, right. `channels` (of the result) and `kernel_size`: None to take them from the
     kernel. An empty `out_layout` is that of the data. `out_dtype`: None is the type of the data."""
@@ -78,7 +78,7 @@ class Conv2DAttributes(Attributes):
 ConvAttributes: TypeAlias = Union[Conv1DAttributes, Conv2DAttributes]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Geometry:
     """The attributes of a convolution with everything spelled out."""
 

@@ -9,7 +9,6 @@ multiplied with the zeros between and around the data, and make NaN there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, Union
 
@@ -18,6 +17,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, multiply
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import Dimension, TensorType, Type
@@ -34,7 +34,7 @@ from relay.ops.window import check_windows, full_padding, named, per_axis, spati
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conv1DTransposeAttributes(Attributes):
     """As `Conv2DTransposeAttributes`, over W."""
 
@@ -51,7 +51,7 @@ class Conv1DTransposeAttributes(Attributes):
     out_dtype: DType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conv2DTransposeAttributes(Attributes):
     """`padding`: what the result is cut by: top, left, bottom, right; `output_padding`: rows and columns added at its
     end. The other attributes are those of `Conv2DAttributes`."""

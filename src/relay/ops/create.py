@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr
@@ -27,7 +27,7 @@ from relay.ops.rounding import Array, to_dtype
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InitAttributes(Attributes):
     """`dtype`: None (of `full`) is that of the value."""
 
@@ -35,7 +35,7 @@ class InitAttributes(Attributes):
     dtype: DType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArangeAttributes(Attributes):
     """`start`, `stop`, `step`: the inputs' values where these are known already, which makes the extent known."""
 
@@ -45,7 +45,7 @@ class ArangeAttributes(Attributes):
     step: int | float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShapeOfAttributes(Attributes):
     dtype: DType = DType.INT32
 

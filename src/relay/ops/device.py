@@ -6,11 +6,11 @@ A device is named by its kind, and a number where there are several: `cpu`, `cud
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from relay import te
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.span import Span, caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -22,7 +22,7 @@ from relay.ops.record import FusionKind, OperatorRecord, PrecisionRule, define
 _DEVICE = re.compile(r"[a-z_][a-z0-9_]*(:[0-9]+)?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OnDeviceAttributes(Attributes):
     """`constrain_body`: what is computed is on the device; `constrain_result`: what uses it is too (else it may be
     copied to where it is used)."""
@@ -32,7 +32,7 @@ class OnDeviceAttributes(Attributes):
     constrain_result: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeviceCopyAttributes(Attributes):
     src_device: str
     dst_device: str

@@ -7,13 +7,13 @@ and the rest is clipped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import Dimension, TensorType, Type
@@ -28,7 +28,7 @@ from relay.ops.rounding import Array, to_dtype
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakeAttributes(Attributes):
     """`axis`: None takes from the data flattened. `mode`: places outside are moved to the ends (`clip`, `fast`) or
     counted round (`wrap`)."""
@@ -38,12 +38,12 @@ class TakeAttributes(Attributes):
     mode: str = "clip"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GatherAttributes(Attributes):
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GatherNDAttributes(Attributes):
     """`index_rank`: how many places an index has, where its extent is not known."""
 
@@ -51,7 +51,7 @@ class GatherNDAttributes(Attributes):
     index_rank: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneHotAttributes(Attributes):
     depth: IntExpr
     axis: int

@@ -5,21 +5,22 @@ A rule is data. The pass that changes layouts knows these forms and nothing of s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
+from relay.base.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Elementwise:
     """Works in any layout: all inputs take one layout, packed ones included, and the result has it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Broadcasting:
     """Works in any layout once inputs of smaller rank are expanded to the full rank and permuted like the others."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AxisAttribute:
     """Works in any permuted layout: the attribute `attribute` names the axis (or axes) of `inputs` and is renamed.
 
@@ -32,7 +33,7 @@ class AxisAttribute:
     drops_axes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PerAxisAttributes:
     """Works in any permuted layout: each of `attributes` has one entry an axis and is permuted with the data."""
 
@@ -40,7 +41,7 @@ class PerAxisAttributes:
     inputs: tuple[int, ...] = (0,)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayoutAttribute:
     """States its layout in the attribute `attribute`, for `inputs` and the result; changing it changes the operator.
 
@@ -52,7 +53,7 @@ class LayoutAttribute:
     kernel: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnLayout:
     """Depends on the order of its axes; a layout ends here. `reason` says why."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from relay import te
 from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import TensorType, Type
@@ -18,7 +18,7 @@ from relay.ops.relating import RelationRun
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayoutTransformAttributes(Attributes):
     src_layout: str
     dst_layout: str

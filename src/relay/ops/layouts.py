@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from relay.arith.expr import IntExpr, ceil_divide
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.ir.types import Dimension
 from relay.ops.dimensions import derived
 from relay.ops.rounding import Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """`letters` in memory order, blocks as small letters; `blocks` gives the size of each small letter's block."""
 

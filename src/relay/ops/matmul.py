@@ -5,7 +5,6 @@ Axes: data[.., k] or [batch, m, k], weight[units, k]. Sums of narrow types are k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, ceil_divide, multiply
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import Dimension, TensorType, Type
@@ -24,7 +24,7 @@ from relay.ops.rounding import Array, to_dtype, wide
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DenseAttributes(Attributes):
     """`units`: rows of the weight, None to take it from there. `out_dtype`: None is that of the data."""
 
@@ -32,7 +32,7 @@ class DenseAttributes(Attributes):
     out_dtype: DType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatmulAttributes(Attributes):
     """`transpose_a`: data is [k, m]; `transpose_b`: the second matrix is [n, k]."""
 
@@ -42,14 +42,14 @@ class MatmulAttributes(Attributes):
     transpose_b: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchMatmulAttributes(Attributes):
     out_dtype: DType | None = None
     transpose_a: bool = False
     transpose_b: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DensePackAttributes(Attributes):
     """`units`: how many rows of the packed weight are real."""
 

@@ -6,7 +6,6 @@ All give `(data - mean) / sqrt(variance + epsilon) · gamma + beta`; they differ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import TensorType, TupleType, Type
@@ -28,7 +28,7 @@ from relay.ops.rounding import Array, to_dtype, wide
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchNormAttributes(Attributes):
     """`axis`: of the channels. `center` adds beta, `scale` multiplies by gamma."""
 
@@ -38,7 +38,7 @@ class BatchNormAttributes(Attributes):
     scale: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstanceNormAttributes(Attributes):
     """`axis`: of the channels; the mean is over all other axes but the first."""
 
@@ -48,7 +48,7 @@ class InstanceNormAttributes(Attributes):
     scale: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerNormAttributes(Attributes):
     """`axis`: the one that the mean is taken over."""
 
@@ -58,7 +58,7 @@ class LayerNormAttributes(Attributes):
     scale: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupNormAttributes(Attributes):
     """`axis`: of the channels; the mean is over the channels of a group and all later axes."""
 
@@ -182,7 +182,7 @@ def _batch_norm_compute(
     return te.compute(data.shape, element, name="batch_norm"), mean, variance
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statistics:
     """What a mean is taken over: `extents` of the reduction, one statistic for each point of `shape`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import TensorType, Type
@@ -23,7 +23,7 @@ from relay.ops.rounding import Array, to_dtype, wide
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class L2NormalizeAttributes(Attributes):
     """`axis`: the axes that a vector's elements lie along. `eps`: the least square of a length."""
 
@@ -31,7 +31,7 @@ class L2NormalizeAttributes(Attributes):
     axis: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LRNAttributes(Attributes):
     """`size`: how many channels (odd) a sum is over; the divisor is `(bias + alpha/size · Σ x²)^beta`."""
 

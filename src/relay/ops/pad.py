@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, Union
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, maximum, minimum
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, TensorType, Type
@@ -25,7 +25,7 @@ from relay.tir.expr import Value
 Widths: TypeAlias = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PadAttributes(Attributes):
     """`pad_width`: (before, after) of each axis; negative ones cut off. `pad_mode`: `constant`, `edge` or `reflect`."""
 
@@ -33,7 +33,7 @@ class PadAttributes(Attributes):
     pad_mode: str = "constant"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MirrorPadAttributes(Attributes):
     """`mode`: `SYMMETRIC` repeats the element at the end, `REFLECT` does not."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, TypeAlias, Union
 
@@ -13,6 +12,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, ceil_divide, maximum, minimum
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import TensorType, Type
@@ -37,7 +37,7 @@ from relay.te.reducers import lowest
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MaxPool1DAttributes(Attributes):
     pool_size: tuple[int, ...]
     strides: tuple[int, ...] = (1,)
@@ -48,7 +48,7 @@ class MaxPool1DAttributes(Attributes):
     ceil_mode: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MaxPool2DAttributes(Attributes):
     """`padding`: top, left, bottom, right. `ceil_mode` keeps partial windows at the end that start inside the data."""
 
@@ -61,7 +61,7 @@ class MaxPool2DAttributes(Attributes):
     ceil_mode: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AvgPool1DAttributes(Attributes):
     pool_size: tuple[int, ...]
     strides: tuple[int, ...] = (1,)
@@ -73,7 +73,7 @@ class AvgPool1DAttributes(Attributes):
     count_include_pad: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AvgPool2DAttributes(Attributes):
     """`count_include_pad`: padding counts as zeros, else the mean is of the data in the window alone."""
 
@@ -90,7 +90,7 @@ class AvgPool2DAttributes(Attributes):
 PoolAttributes: TypeAlias = Union[MaxPool1DAttributes, MaxPool2DAttributes, AvgPool1DAttributes, AvgPool2DAttributes]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Geometry:
     """The attributes of a pooling with everything spelled out."""
 

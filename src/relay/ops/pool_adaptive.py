@@ -6,7 +6,6 @@ Axes: data[N, C, space]. Window i of `count` along an axis of `size` is `floor(i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, ceil_divide
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, TensorType, Type
@@ -29,13 +29,13 @@ from relay.ops.window import per_axis, spatial_axes
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GlobalPool2DAttributes(Attributes):
     layout: str = "NCHW"
     out_layout: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AdaptivePool2DAttributes(Attributes):
     """`output_size`: rows and columns of the result; empty for those of the data."""
 

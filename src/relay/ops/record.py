@@ -7,10 +7,10 @@ tensor expression and the facts that passes ask for. A fact that does not exist 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any, TypeAlias, Union
 
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.operator import Effect, MultiplyAdds, Operator
 from relay.ops.layout_rule import LayoutRule
@@ -49,12 +49,12 @@ Compute: TypeAlias = Callable[[Any, tuple[Any, ...], Any], Any]
 """`compute(attributes, inputs, result type) -> te.Tensor | tuple`; an input that is a tuple comes as a tuple."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FromTypes:
     """The result's extents follow from the input types alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FromValues:
     """The extents that the result's type leaves open (`?`) depend on the values of inputs.
 
@@ -69,28 +69,28 @@ class FromValues:
 Extents: TypeAlias = Union[FromTypes, FromValues]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotDifferentiable:
     """There is no useful derivative; it counts as zero."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotYetDifferentiable:
     """There is a derivative, which nobody has written yet."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoCompute:
     """The operator is not a tensor expression; `reason` says who does it instead."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoFormula:
     """The operator is not written by others: a target has it or cannot run it."""
 
@@ -104,7 +104,7 @@ Meaning: TypeAlias = Callable[..., Any]
 """`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StaticOf:
     """What an operator is the static form of: `dynamic` takes as its last inputs, tensors [k] of integers, what this
     one has in its attributes. `attributes(attributes of dynamic, *those inputs)` are this one's where it means the
@@ -119,7 +119,7 @@ PRIMITIVE = NoFormula("nobody has written it by other operators")
 WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differentiation")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+@frozen(eq=False, repr=False, kw_only=True)
 class OperatorRecord(Operator):
     """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's. `is_view`: the
     result is input 0's memory under another shape. `reads_shapes_only`: the values of its inputs do not matter."""

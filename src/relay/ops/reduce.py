@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
 from relay.ir.types import Dimension, TensorType, Type
@@ -33,14 +33,14 @@ from relay.tir.expr import Value
 Axes: TypeAlias = int | Sequence[int] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReduceAttributes(Attributes):
     axis: tuple[int, ...] | None = None
     keepdims: bool = False
     exclude: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VarianceAttributes(Attributes):
     """`unbiased`: divide by one less than the number of elements."""
 
@@ -73,7 +73,7 @@ def reduced_shape(run: RelationRun, attributes: Any) -> tuple[Dimension, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """How result elements of a reduction read the data: `at(indices, taps)` is a place in it."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, TensorType, Type
@@ -26,7 +26,7 @@ from relay.te.reducers import highest, lowest
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArgReduceAttributes(Attributes):
     """`select_last_index`: of equal elements the last one counts, not the first."""
 

@@ -15,7 +15,6 @@ Places outside the data are moved to its edge.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeAlias
 
@@ -25,6 +24,7 @@ from relay import te
 from relay.arith.expr import Comparison, IntExpr, maximum, minimum
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -45,7 +45,7 @@ COORDINATES = ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners"
 ROUNDINGS = ("", "floor", "ceil", "round", "round_prefer_floor", "round_prefer_ceil")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resize2DAttributes(Attributes):
     """`size`: rows and columns of the result. `rounding_method` (of nearest_neighbor): empty for `round` with
     align_corners, else `floor`. `cubic_alpha`: Keys' parameter; `cubic_exclude`: 1 leaves out weights outside."""
@@ -60,7 +60,7 @@ class Resize2DAttributes(Attributes):
     out_dtype: DType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UpSamplingAttributes(Attributes):
     """`scale_h`, `scale_w`: at least 1. `method`: `nearest_neighbor`, `bilinear` or `bicubic`."""
 
@@ -71,7 +71,7 @@ class UpSamplingAttributes(Attributes):
     align_corners: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sampling:
     """How one axis is sampled: a fraction of whole numbers for each result element."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import TensorType, Type
@@ -26,7 +26,7 @@ from relay.ops.rounding import Array, to_dtype
 from relay.tir.expr import BinaryOp, Value, binary
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanAttributes(Attributes):
     """`axis`: None runs over the data flattened. `exclusive`: an element does not count itself."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call, Expr
 from relay.ir.types import ANY, Dimension, TensorType, Type
@@ -22,7 +22,7 @@ from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReshapeAttributes(Attributes):
     """`newshape`: extents, or codes: 0 copies an axis, -1 is inferred, -2 copies all that remain, -3 merges two axes,
     -4 splits one into the next two numbers. `allowzero`: 0 means an extent of 0 instead."""
@@ -31,7 +31,7 @@ class ReshapeAttributes(Attributes):
     allowzero: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReshapeLikeAttributes(Attributes):
     """The axes `lhs_begin:lhs_end` of the data take the shape of `rhs_begin:rhs_end` of the other; None is the end."""
 
@@ -41,14 +41,14 @@ class ReshapeLikeAttributes(Attributes):
     rhs_end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SqueezeAttributes(Attributes):
     """`axis`: the axes to drop; None for every axis whose extent is 1."""
 
     axis: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpandDimsAttributes(Attributes):
     axis: int
     num_newaxis: int = 1

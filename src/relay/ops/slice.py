@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from relay.arith.bounds import Interval
 from relay.arith.expr import Comparison, IntExpr, ceil_divide, free_symbols, maximum, minimum
 from relay.arith.simplify import simplify
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, ExprBase
@@ -25,7 +25,7 @@ from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StridedSliceAttributes(Attributes):
     """One entry for each of `axes` (None: the first axes). Negative places count from the end; all are moved into the
     data. `slice_mode` `size`: `end` gives sizes, -1 for all that is left, and strides are 1."""
@@ -37,12 +37,12 @@ class StridedSliceAttributes(Attributes):
     axes: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SliceLikeAttributes(Attributes):
     axes: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slice:
     """`size` elements from `start` on, `stride` apart."""
 

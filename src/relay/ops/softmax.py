@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
 from relay.ir.types import TensorType, Type
@@ -26,7 +26,7 @@ from relay.ops.rounding import Array, to_dtype, wide
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SoftmaxAttributes(Attributes):
     axis: int = -1
 

@@ -8,7 +8,6 @@ place p is the one whose rank is p. That takes e² comparisons, all of them inde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, TensorType, TupleType, Type
@@ -28,20 +28,20 @@ from relay.ops.rounding import Array, wide
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArgsortAttributes(Attributes):
     axis: int = -1
     is_ascend: bool = True
     dtype: DType = DType.INT32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SortAttributes(Attributes):
     axis: int = -1
     is_ascend: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TopKAttributes(Attributes):
     """`k`: how many; below 1 for all. `ret_type`: `both`, `values` or `indices`. `dtype`: of the indices."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, Dimension, TensorType, Type
@@ -21,7 +21,7 @@ from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubPixelAttributes(Attributes):
     """`mode` (of depth_to_space): `DCR` has the block's position above the channels, `CDR` below."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.arith.prove import Proof
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
 from relay.ir.types import Dimension, TensorType, Type
@@ -23,18 +23,18 @@ from relay.ops.record import FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.relating import RelationRun
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TileAttributes(Attributes):
     reps: tuple[IntExpr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepeatAttributes(Attributes):
     repeats: int
     axis: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BroadcastToAttributes(Attributes):
     shape: tuple[IntExpr, ...]
 

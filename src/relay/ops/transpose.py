@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from relay import te
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import TensorType, Type
@@ -19,14 +19,14 @@ from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TransposeAttributes(Attributes):
     """`axes`: for each axis of the result, the axis of the data that it is; None reverses them all."""
 
     axes: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReverseAttributes(Attributes):
     axis: int
 

@@ -5,7 +5,6 @@ Elements are equal as numbers are, and NaN to NaN. Of equal ones the first stand
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import Symbol
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.build import Argument, TupleWrapper, tuple_call
@@ -28,7 +28,7 @@ from relay.tir.stmt import Allocate, For, If, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UniqueAttributes(Attributes):
     """`sorted`: in ascending order, NaN last; else in the order in which they first appear."""
 

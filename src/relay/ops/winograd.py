@@ -16,7 +16,6 @@ that read it; one in the kernel, of all results of its output channel.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -26,6 +25,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, ceil_divide, multiply
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import Dimension, TensorType, Type
@@ -43,7 +43,8 @@ from relay.tir.expr import Value
 TAPS = 3
 """of the kernels, along both axes."""
 _SPACE = ("H", "W")
-_KERNELS_AT_A_TIME = 8192
+_KERNELS_AT_A_TIME = 512  # so few that BLAS multiplies them in this thread: where others use the machine, threads that
+# wait for each other take ten times as long
 
 Transform: TypeAlias = Callable[..., tuple[Any, ...]]
 """Formulas of numbers or arrays, in which what several results share is computed once."""
@@ -81,7 +82,7 @@ def _result_4(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> tuple[Any, ...]
     return a + near + far, near_odd + far_odd * 2.0, near + far * 4.0, near_odd + far_odd * 8.0 + f
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Minimal:
     """F(m, 3): how data, kernel and result are transformed along one axis (Bᵀ, G and Aᵀ)."""
 
@@ -125,7 +126,7 @@ def _one_of(index: IntExpr, values: Sequence[Value]) -> Value:
 # --- nn.contrib_conv2d_winograd_weight_transform ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WinogradWeightAttributes(Attributes):
     """`tile_size`: results of a tile, along one axis: 2 or 4."""
 
@@ -174,7 +175,7 @@ def _weight_compute(
 # --- nn.contrib_conv2d_winograd_without_weight_transform --------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WinogradAttributes(Attributes):
     """`tile_size`: results of a tile, along one axis: 2 or 4. `padding`: top, left, bottom, right. `channels`: of the
     result. `kernel_layout`: of the transformed kernel, whose H and W are the m + 2 points."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.report.families import described, family
 from relay.report.svg import drawing, element, label, title
 from relay.runtime.program_profile import KernelProfile, ProgramProfile
@@ -15,7 +15,7 @@ _WIDTH, _HEIGHT = 960, 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 150, 16, 44
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Scale:
     """From values to the plane of the drawing, by their logarithms."""
 

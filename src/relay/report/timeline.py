@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from relay.base.frozen import frozen
 from relay.report.families import family
 from relay.report.svg import drawing, element, label, time_text, title
 from relay.runtime.program_profile import ProgramProfile, Span, SpanKind
@@ -14,7 +14,7 @@ _LEAST_SHARE = 1 / 6000
 """Stretches shorter than this share of the run are drawn together, those that follow each other as one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Bar:
     name: str
     count: int

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from relay.arith.expr import Symbol, evaluate
+from relay.base.frozen import frozen
 from relay.runtime.manifest import EntrySpec
 
 _ALIGNMENT_BYTES = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlacedBuffer:
     """A value at bytes `begin` to `end`, alive from kernel call `first`, which writes it, to `last`, which reads it."""
 
@@ -22,7 +22,7 @@ class PlacedBuffer:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArenaMap:
     """The values of one call; `planned_bytes` is what it sets aside."""
 

@@ -4,17 +4,18 @@ looking at an array."""
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.base.frozen import frozen
+
 _CONTIGUOUS_AND_ALIGNED = 0x1 | 0x100  # NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
 _POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Layout:
     """Where the items of a tuple and the parts of an array are, in bytes from their start."""
 

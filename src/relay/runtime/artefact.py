@@ -14,7 +14,6 @@ import json
 import mmap
 import os
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.runtime.files import write_atomically
 from relay.runtime.manifest import Manifest
 
@@ -32,7 +32,7 @@ _CONSTANTS_OFFSET = _ALIGNMENT_BYTES
 _MAX_TABLE_BYTES = 64 << 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Artefact:
     """What a build makes. `support` is the object of the support library (allocator, thread pool) that `objects` call;
     `constants` is one array of bytes in which native code finds each constant by its offset."""

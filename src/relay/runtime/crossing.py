@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.base.frozen import frozen
 from relay.runtime.extents import Extents
 from relay.runtime.heap import FIELDS_OFFSET_BYTES
 from relay.runtime.manifest import CellLabel
@@ -19,7 +20,7 @@ from relay.runtime.stored import HostFunction
 from relay.runtime.values import RefValue
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Border:
     """What all calls of a program share. `host_codes` are the codes of closures that call Python, by the number of
     their arguments; `program` is who runs the functions that come out."""

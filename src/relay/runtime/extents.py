@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol, linear_parts
+from relay.base.frozen import frozen
 from relay.runtime.extent_json import extent_from_json
 from relay.runtime.value_types import Extent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """Where a symbol is read: an axis of an input, whose extent is `factor * symbol + offset`."""
 

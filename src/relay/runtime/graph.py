@@ -18,11 +18,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.runtime.manifest import ResultSpec, result_from_json, result_to_json
 
 NOTHING = "__nop"
@@ -32,7 +32,7 @@ Entry: TypeAlias = tuple[int, int]
 """An output: the number of its node, and which of the node's outputs it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphTensor:
     """An output of a node: its type and its place. Outputs of one `storage` are never alive at once."""
 
@@ -49,7 +49,7 @@ class GraphTensor:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphNode:
     """An input or parameter (no `kernel`), or a call of `kernel`."""
 
@@ -67,7 +67,7 @@ class GraphNode:
         return self.kernel not in ("", NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Graph:
     """Nodes in an order in which they can run, the outputs that are results, and how these nest."""
 

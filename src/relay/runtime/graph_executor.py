@@ -10,7 +10,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
 from relay.runtime.entry_point import Result, nest
@@ -38,7 +39,7 @@ GRAPH_DIGEST = "graph"
 Array: TypeAlias = NDArray[np.generic]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Step:
     """A kernel call, all addresses known."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.runtime.extent_json import extent_from_json, extent_to_json
 from relay.runtime.value_types import DataSpec, ValueType, data_from_json, data_to_json, type_from_json, type_to_json
@@ -22,7 +23,7 @@ FORMAT_VERSION = 1
 _MAX_DEPTH = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorSpec:
     """A tensor that an entry takes or gives."""
 
@@ -34,7 +35,7 @@ class TensorSpec:
         return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueSpec:
     """A value that is no tensor, that an entry takes."""
 
@@ -48,7 +49,7 @@ class ValueSpec:
 InputSpec: TypeAlias = Union[TensorSpec, ValueSpec]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleSpec:
     """The nesting of results: what stands in each place is a leaf (its position among the outputs) or a tuple."""
 
@@ -58,7 +59,7 @@ class TupleSpec:
 ResultSpec: TypeAlias = Union[int, TupleSpec]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeapResult:
     """The result is left on the heap of the call: `Manifest.labels` tell what its objects are. `type` where these do
     not suffice, since it holds functions or refs."""
@@ -66,7 +67,7 @@ class HeapResult:
     type: ValueType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorLabel:
     """A tensor on the heap."""
 
@@ -77,7 +78,7 @@ class TensorLabel:
         return f"tensor of {self.dtype}, {self.rank} axes"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellLabel:
     """An object of words on the heap: a `tuple`, `data` (made by the constructor `name`), a `closure` or a `ref`."""
 
@@ -95,7 +96,7 @@ Label: TypeAlias = Union[TensorLabel, CellLabel]
 CELL_KINDS = ("tuple", "data", "closure", "ref")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntrySpec:
     """One callable of the artefact.
 
@@ -123,7 +124,7 @@ class EntrySpec:
         return tuple(each.shape if isinstance(each, TensorSpec) else () for each in self.inputs)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manifest:
     """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
     on. `labels` are the kinds of objects on the heaps of its calls, by number; `data` the data types of its inputs.

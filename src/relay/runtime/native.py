@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.runtime.artefact import Artefact
 from relay.runtime.elf import what_is_missing
 from relay.runtime.manifest import Manifest
@@ -47,7 +47,7 @@ HEAP_SYMBOLS = ("relay_heap_drop_result", "relay_heap_close", "relay_heap_misuse
 """What the objects of a program with a heap export beside its entries."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NativeCode:
     """Where symbols are, and what keeps them there: the library or the objects, and the constants."""
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, Union, assert_never
 import numpy as np
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.runtime.manifest import CellLabel, Label, TensorLabel
 from relay.runtime.quick_build import NativePlan, data_plan, learn_list, tensor_plan
 from relay.runtime.value_types import (
@@ -25,7 +26,7 @@ from relay.runtime.value_types import (
 from relay.runtime.values import LIST
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TensorPlan:
     """How a tensor becomes an object. `shape` and `native` where every extent is a number."""
 
@@ -55,7 +56,7 @@ class DataPlan:
     known: dict[type, tuple[str, Any]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FunctionPlan:
     type: FunctionOf
     parameters: tuple[Plan, ...]
@@ -63,7 +64,7 @@ class FunctionPlan:
     native: None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class RefPlan:
     type: RefOf
     value: Plan

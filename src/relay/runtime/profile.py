@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from relay.base.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OperatorTime:
     """One operator: the name of its node, the kernel it ran, the types of its results, and the seconds of each run."""
 
@@ -26,7 +27,7 @@ class OperatorTime:
 HEADER = ("node", "result", "µs", "share")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Profile:
     """The times of all operators, in the order in which they run. Printed, it is a table, slowest first.
 

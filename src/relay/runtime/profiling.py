@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr, Symbol, evaluate
+from relay.base.frozen import frozen
 from relay.runtime.program_profile import KernelProfile, Span, SpanKind
 from relay.runtime.recording import CHUNK, END, ENTRY, EXTENTS, KIND, START, THREAD, RecordedCode, Recorder
 from relay.runtime.roofline import Roofline
@@ -18,7 +18,7 @@ Records = NDArray[np.int64]
 _NANO = 1e-9
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Runs:
     """The records of each timed run, and those of one more that has parts of loops too."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.runtime.arena_map import ArenaMap
 from relay.runtime.roofline import Roofline
 
@@ -15,7 +15,7 @@ CONTROL = "control"
 """What the time between kernels is called."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelProfile:
     """A kernel, over all of its calls in a run.
 
@@ -66,7 +66,7 @@ class SpanKind(StrEnum):
     PART = "part"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A stretch of time on a thread; thread 0 is the one that called. Nanoseconds since the call began."""
 
@@ -77,7 +77,7 @@ class Span:
     end_ns: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramProfile:
     """The profile of a function of a program. Printed, it is a table, slowest kernel first.
 

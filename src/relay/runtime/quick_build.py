@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.base.frozen import frozen
 from relay.runtime.array_layout import array_layout, data_address
 
 BUILD_SYMBOL = "relay_build"
@@ -27,7 +28,7 @@ _TABLE_ENTRY_WORDS = 4
 _SMALLEST_CELL_WORDS = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NativePlan:
     """What the native function is told of a type; `cells` holds what `words` speak of."""
 

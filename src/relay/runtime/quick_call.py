@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol
+from relay.base.frozen import frozen
 from relay.runtime.array_layout import array_layout
 from relay.runtime.manifest import EntrySpec, TensorSpec
 from relay.runtime.workspaces import Workspaces
@@ -26,7 +26,7 @@ _empty = np.empty
 _PROTOTYPE = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.py_object, ctypes.c_void_p)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sizes:
     """What a call needs, once the shapes of its arrays are known: its outputs, and the bytes that it works in."""
 
@@ -35,7 +35,7 @@ class Sizes:
     workspace_bytes: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Frame:
     """The block of words that a call works in, the address and size of its workspace, and what is there."""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.runtime.artefact import Artefact
 from relay.runtime.native import NativeCode, exported_symbols
 from relay.runtime.objects import load_objects, load_support
@@ -78,7 +78,7 @@ class Recorder:
         return self._records[: min(self.wanted, self.room)].copy()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class RecordedCode:
     """Code that writes records, the kernels in the order of their numbers."""
 

@@ -11,20 +11,20 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.base.kept_files import KeptFiles
 
 _FORMAT = "relay-roofline-1"
 _MOST_BYTES = 1 << 20  # never reached: a file for each number of threads
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryLevel:
     """A cache, of all threads together, or main memory (`size_bytes` 0), and how fast it can be read."""
 
@@ -33,7 +33,7 @@ class MemoryLevel:
     bytes_per_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Roofline:
     """`peak_flops` by type (a multiply-add is two operations), `levels` from the nearest to main memory, which is last;
     all for `threads` threads. `is_disturbed`: others used the processors meanwhile, so the machine can do more."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from relay.base.frozen import frozen
 from relay.runtime.extents import Extents
 from relay.runtime.plans import FunctionPlan
 from relay.runtime.value_types import FunctionOf, ValueType
@@ -24,7 +25,7 @@ class StoredCell:
     fields: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Told:
     """The type of a ref's value, and what symbols in it stand for."""
 
@@ -32,7 +33,7 @@ class Told:
     extents: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Untold:
     """What a ref holds that only functions know of: a stored value."""
 
@@ -40,7 +41,7 @@ class Untold:
 UNTOLD = Untold()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class HostFunction:
     """A Python function where a program takes one; what it is given and gives is checked against the type."""
 
@@ -57,7 +58,7 @@ class Program(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class NativeFunction:
     """A function that a compiled program gave out, with the values of its free variables. It can be called from any
     thread, given to the program that it came from, and where another program takes a function.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias, Union, assert_never, cast
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.runtime.extent_json import extent_from_json
 
 _MAX_DEPTH = 64
@@ -16,7 +17,7 @@ Extent: TypeAlias = Union[int, str, "tuple[Extent, ...]", None]
 """A number, the name of a symbol, None where any will do, or an expression as in `extent_json`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorOf:
     """A tensor."""
 
@@ -27,7 +28,7 @@ class TensorOf:
         return f"{self.dtype}[{', '.join(map(shown_extent, self.shape))}]" if self.shape else str(self.dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleOf:
     fields: tuple[ValueType, ...]
 
@@ -35,7 +36,7 @@ class TupleOf:
         return f"({', '.join(map(str, self.fields))})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DataOf:
     """A data type, applied to its parameters."""
 
@@ -46,7 +47,7 @@ class DataOf:
         return f"{self.name}[{', '.join(map(str, self.arguments))}]" if self.arguments else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionOf:
     parameters: tuple[ValueType, ...]
     result: ValueType
@@ -55,7 +56,7 @@ class FunctionOf:
         return f"fn ({', '.join(map(str, self.parameters))}) -> {self.result}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefOf:
     value: ValueType
 
@@ -63,7 +64,7 @@ class RefOf:
         return f"ref({self.value})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParameterOf:
     """Parameter number `index` of the data type in whose constructor it stands."""
 
@@ -86,7 +87,7 @@ class _Symbols(dict[str, IntExpr]):
 _SYMBOLS: Mapping[str, IntExpr] = _Symbols()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DataSpec:
     """A data type: its constructors, each with the types of its fields, in the order of their tags."""
 

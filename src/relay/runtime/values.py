@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from relay.base.frozen import frozen
+
 LIST = "List"
 """The data type of the prelude that Python's lists stand for."""
 
 _SHOWN_DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class DataValue:
     """A value of a data type: the names of the type and of the constructor, and the fields.
 

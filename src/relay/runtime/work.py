@@ -7,15 +7,15 @@ expressions in the symbols that a call passes to the kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.runtime.extent_json import extent_from_json, extent_to_json
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelWork:
     """One call of a kernel: what it computes and how much it must read and write.
 
@@ -34,7 +34,7 @@ class KernelWork:
     value_bytes: IntExpr | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArenaBuffer:
     """A value of `size_bytes` at `offset_bytes` of an entry's workspace. Kernel call number `first` of the entry
     writes it (`kernel` is its name), call number `last` is the last to read it."""

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.base.frozen import frozen
 from relay.runtime.array_layout import data_address
 
 _ALIGNMENT_BYTES = 64
 _HEAD_BYTES = 1024  # of a heap: what is not set when it is opened must be 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Workspace:
     memory: NDArray[np.uint8]
     address: int

@@ -6,11 +6,12 @@ operation ::= Placeholder | Compute | Scan | Extern
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union, assert_never
 
 from relay.arith.expr import Atom, IntExpr, Symbol, children, map_leaves
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Ramp, Value
@@ -30,7 +31,7 @@ class Named:
         return f"<{type(self).__name__.lower()} {self.name}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Reducer:
     """An associative and commutative combination of `arity` components, with its identity.
 
@@ -45,7 +46,7 @@ class Reducer:
     selects: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Reduction:
     """`sources` combined over all points of `axes` where `where` holds, starting from `initial` (default: identity).
 
@@ -78,7 +79,7 @@ class Reduction:
         return tuple(parts)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Reduced:
     """One component of a reduction, as the body of a compute. `dtype` is what the result is rounded to."""
 
@@ -87,14 +88,14 @@ class Reduced:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Placeholder(Named):
     """A tensor that comes from outside."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Compute(Named):
     """Each element by a formula: `body` gives one value for each component, in terms of `axes`.
 
@@ -132,7 +133,7 @@ class Compute(Named):
         return self.body.axes if isinstance(self.body, Reduction) else ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Scan(Named):
     """A recurrence along axis 0: `init` gives the first rows, and `update`, which reads earlier rows through the
     placeholders `state`, all later ones, one at a time."""
@@ -147,7 +148,7 @@ class Scan(Named):
         return tuple(tensor.dtype for tensor in self.update)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Extern(Named):
     """Loops written by hand: `emit(input buffers, output buffers)` gives the statement that fills the outputs."""
 

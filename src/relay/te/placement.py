@@ -7,7 +7,6 @@ iteration of that loop: the loops outside are fixed, the loops inside run (`regi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from relay.arith.expr import (
@@ -23,6 +22,7 @@ from relay.arith.expr import (
     substitute,
 )  # fmt: skip
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.frozen import frozen
 from relay.te.operation import Compute, Scan, scalar_indices
 from relay.te.region import Range, is_below, region_of
 from relay.te.state import At, FuseRelation, Loop, SplitRelation, Stage, State
@@ -33,7 +33,7 @@ OUTSIDE = -1
 """The depth of a guard that depends on none of the stage's own loops."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Enclosing:
     """A loop around a stage, by whose stage and under which name."""
 
@@ -43,7 +43,7 @@ class Enclosing:
     extent: IntExpr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Storage:
     """Where elements of a tensor are kept: `tensor[index]` is `buffer[index - low]`."""
 
@@ -51,7 +51,7 @@ class Storage:
     low: tuple[IntExpr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Guard:
     """A condition for a point to be computed, tested right inside the loop at `depth` of the stage."""
 
@@ -60,7 +60,7 @@ class Guard:
     is_reduction: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Placement:
     """A stage with everything that its loop nest is made from.
 

@@ -8,7 +8,6 @@ All symbols are taken to be at least 0, as loop variables and extents are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from relay.arith.expr import (
     FloorDiv,
@@ -27,9 +26,10 @@ from relay.arith.expr import (
     maximum,
     minimum,
 )  # fmt: skip
+from relay.base.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """All integers from `low` to `low + width`, both included."""
 

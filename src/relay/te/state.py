@@ -6,13 +6,14 @@ A `State` is a value: steps give a new one. It starts with every compute as a lo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, Union, assert_never
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
 from relay.base.graph import post_order
 from relay.te.operation import (
     Compute,
@@ -29,7 +30,7 @@ from relay.tir.expr import Load
 from relay.tir.stmt import LoopKind
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Loop:
     """One loop of a stage. Its extent follows from the stage's region."""
 
@@ -40,7 +41,7 @@ class Loop:
     annotations: tuple[tuple[str, str | int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SplitRelation:
     """`parent = outer * extent of inner + inner`; `factor` is the extent of inner, or `parts` that of outer."""
 
@@ -51,7 +52,7 @@ class SplitRelation:
     parts: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FuseRelation:
     """`fused = outer * extent of inner + inner`."""
 
@@ -63,12 +64,12 @@ class FuseRelation:
 Relation: TypeAlias = Union[SplitRelation, FuseRelation]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtRoot:
     """A loop nest of its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class At:
     """At the start of the body of `loop` of stage `stage`, computing what is read there."""
 
@@ -79,7 +80,7 @@ class At:
 Place: TypeAlias = Union[AtRoot, At]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Root:
     """An axis of the operation and the symbol that stands for it in this stage's loops, counted from the region."""
 
@@ -88,7 +89,7 @@ class Root:
     is_reduction: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Intrinsic:
     """What the loops from `loop` inwards are replaced by."""
 
@@ -96,7 +97,7 @@ class Intrinsic:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Prefetching:
     """In `loop`, what the next iteration of loop `ahead` of stage `target` reads of `buffer` is asked for."""
 
@@ -106,7 +107,7 @@ class Prefetching:
     ahead: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Stage(Named):
     """An operation, the buffers it fills, its loops from outermost to innermost, and where it stands."""
 
@@ -146,7 +147,7 @@ class Stage(Named):
         return self.operation.reads if isinstance(self.operation, Compute) else ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class State:
     """Stages, producers before consumers, and the buffers that are the program's results."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Value
 from relay.tir.traversal import ValueIndex
@@ -18,7 +19,7 @@ TensorIndex: TypeAlias = Union[IntExpr, Value]
 """A symbolic integer, or a machine integer (a gather)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Axis(Symbol):
     """A symbol that runs over `range(extent)`: one dimension of a compute, or what a reduction sums over."""
 
@@ -29,7 +30,7 @@ class Axis(Symbol):
         return self
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Tensor(Buffer):
     """The buffer that one output of an operation fills. Indexing it gives a `tir.Load`, so bodies are `tir` values.
 

@@ -12,6 +12,7 @@ from typing import TypeAlias, Union
 
 from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, linear_parts, multiply, substitute
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.te.operation import Compute, Reduction
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
@@ -20,7 +21,7 @@ from relay.tir.stmt import Stmt
 from relay.tir.traversal import value_children, value_indices
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class View:
     """The part of `buffer` that an operand of the intrinsic is: `indices` in terms of `coordinates`, its axes."""
 
@@ -46,7 +47,7 @@ class View:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TensorIntrinsic:
     """`description` is the result of a compute over placeholders, each read at plain axes; `emit(inputs, output)` gives
     the statement that does it. For a reduction it adds to what the output holds.
@@ -60,7 +61,7 @@ class TensorIntrinsic:
     emit: Callable[[tuple[View, ...], View], Stmt]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class BlockIntrinsic:
     """A micro-kernel for blocks that no description fits: `write` looks at a block itself, and gives the statement that
     does it, or raises `RelayError` (`schedule-tensorize`; see `refused_block`).
@@ -84,7 +85,7 @@ class _Match:
     views: dict[Buffer, View] = field(default_factory=dict[Buffer, View])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Block:
     """The inner loops of `stage`: `targets = sources` (combined with what they hold, for a `reduction`) over `loops`,
     each (symbol, extent, is reduced). Something is to be done where `guards`, conditions on these loops, all hold.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from relay import nn, op
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Function, Tuple, const
 from relay.ir.module import IRModule
 from relay.ir.variables import free_vars
@@ -15,7 +15,7 @@ from relay.testing.layers import dense_add_bias, layer_norm, sum_of
 from relay.testing.workload import Parameters, create_workload
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Size:
     """The extents of a network; the published one is the smallest of four."""
 
@@ -30,7 +30,7 @@ class Size:
         return self.width // self.heads
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Cache:
     """Keys and values [heads, count, depth] of a layer."""
 

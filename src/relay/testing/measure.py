@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from relay.base.frozen import frozen
 
 REST_S = 0.02
 """A pause in which threads that wait for work by spinning, as those of most libraries do for some milliseconds after a
@@ -15,7 +16,7 @@ TURN_S = 0.002
 """What a turn lasts at least: calls that are shorter are repeated, and the time of one is their mean."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Timing:
     """Seconds per call over all rounds."""
 
@@ -28,7 +29,7 @@ class Timing:
         return quartiles(self.samples_s)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ratio:
     """How many times faster the first is than the second, round by round: the median, and its quartiles."""
 

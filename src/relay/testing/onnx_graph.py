@@ -7,7 +7,6 @@ as a program of that library, so that all peers get what relay gets: the same fi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.testing.libraries import library
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OnnxNode:
     """One call of an operator. `constants` holds those inputs that are known; absent inputs have an empty name."""
 
@@ -70,7 +70,7 @@ class OnnxNode:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """Extents by spatial axis; `pads` are (before, after)."""
 
@@ -87,7 +87,7 @@ class Window:
         return [before for before, _ in self.pads]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OnnxGraph:
     """Nodes in an order in which they can run; `weights` are the constants by name."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.testing.libraries import library
 from relay.testing.onnx_jax import jax_function
 from relay.testing.onnx_torch import torch_module
@@ -102,7 +102,7 @@ def jax_call(model: Path | bytes, inputs: Arrays, threads: int) -> Call:
     return lambda: jax.block_until_ready(function(*arrays))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Peer:
     """A way of running a model, and the package that it needs. `on_all_processors`: with another number of threads it
     does not run."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from relay import nn
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Function
 from relay.ir.module import IRModule
 from relay.testing.layers import batch_norm_infer, classifier, conv2d, image_input, sum_of
@@ -19,7 +19,7 @@ _UNITS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """`units` a stage and the channels that each stage gives; `small` is for images of up to 32 pixels."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from enum import Enum
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.span import Source, Span
 
 MAX_CHARACTERS = 1 << 31
@@ -49,7 +49,7 @@ _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _KINDS = {kind.name: kind for kind in Kind}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tokens:
     """The tokens of a text, the last of kind END, in three parallel tuples; `offsets` count characters."""
 

@@ -4,11 +4,11 @@ there when something of it is first needed; a module gets only what it names and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Function, GlobalVar
@@ -26,7 +26,7 @@ from relay.text.version import read_version
 PRELUDE_FILE = "prelude.relay"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Library:
     """The prelude's text: its data types, where each function is defined, and what each names."""
 

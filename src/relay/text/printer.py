@@ -8,10 +8,10 @@ is as long as the program is large, and nothing nests but scopes.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.base.trampoline import run
 from relay.ir.attributes import Attributes
 from relay.ir.datatype import TypeData
@@ -113,7 +113,7 @@ def _definition(data: TypeData, reserved: list[str]) -> str:
     return "\n".join([head + " {", *lines, "}"])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """Where a node is written: between `prefix` and `suffix`, in lines indented by `indent`."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 
 
 class Scope(StrEnum):
@@ -18,7 +18,7 @@ class Scope(StrEnum):
     SHARED = "shared"  # of one block of an accelerator
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Buffer:
     """A dense row-major array `name[shape]` of `dtype`. Compared by identity: two buffers never overlap."""
 

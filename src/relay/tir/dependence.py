@@ -10,7 +10,6 @@ no harm if they are multiples of a number that `k*(p - p')` and the small terms 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import gcd
 
 from relay.arith.bounds import Interval
@@ -27,6 +26,7 @@ from relay.arith.expr import (
     multiply,
 )
 from relay.arith.simplify import Assumptions
+from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Index, Load, Ramp
@@ -34,7 +34,7 @@ from relay.tir.stmt import Allocate, For, If, Stmt, Store
 from relay.tir.traversal import statement_children, statement_values, values_in_index, walk_value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """One read or write inside of a loop: an element, or the elements of a vector as a symbol of its own."""
 
@@ -138,7 +138,7 @@ def _apart(left: Access, right: Access, loop: For, inner: set[Symbol]) -> bool:
     return any(_axis_apart(a, b, loop, inner) for a, b in axes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Side:
     """An index, and what is known where it stands."""
 

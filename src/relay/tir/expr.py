@@ -13,12 +13,12 @@ Every value has `dtype` and `lanes` (1 for a scalar).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, Union, cast
 
 from relay.arith.expr import Comparison, IntExpr, multiply
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 
 
@@ -123,7 +123,7 @@ class CompareOp(StrEnum):
     NOT_EQUAL = "!="
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imm(ValueBase):
     """A constant."""
 
@@ -132,7 +132,7 @@ class Imm(ValueBase):
     lanes: int = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ValueVar(ValueBase):
     """A scalar or vector name bound by `LetValue`, or a scalar parameter of a PrimFunc."""
 
@@ -141,7 +141,7 @@ class ValueVar(ValueBase):
     lanes: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexValue(ValueBase):
     """An index as a machine number (`arange`, `one_hot`); wraps to `dtype`."""
 
@@ -150,7 +150,7 @@ class IndexValue(ValueBase):
     lanes: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holds(ValueBase):
     """A comparison of indices as a bool (padding, masks); what the partitioning of loops can see through."""
 
@@ -162,7 +162,7 @@ class Holds(ValueBase):
         return DType.BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ramp:
     """The index vector `base, base + stride, …` of `lanes` entries; stands in an index of Load or Store.
 
@@ -191,7 +191,7 @@ def joined(indices: tuple[Index, ...], shape: tuple[IntExpr, ...]) -> tuple[tupl
     return (*indices[:first], *indices[last:]), (*shape[:first], extent, *shape[last + 1 :])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load(ValueBase):
     """`buffer[indices]`. At most one index is a Ramp, and `lanes` is its length; masked-off lanes are zero."""
 
@@ -208,7 +208,7 @@ class Load(ValueBase):
         return index_lanes(self.indices)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unary(ValueBase):
     op: UnaryOp
     operand: Value
@@ -222,7 +222,7 @@ class Unary(ValueBase):
         return self.operand.lanes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binary(ValueBase):
     """Both sides have one dtype and one number of lanes."""
 
@@ -239,7 +239,7 @@ class Binary(ValueBase):
         return self.left.lanes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compare(ValueBase):
     op: CompareOp
     left: Value
@@ -254,7 +254,7 @@ class Compare(ValueBase):
         return self.left.lanes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Select(ValueBase):
     """`then` where `condition`, else `otherwise`. A load on the side not taken is never executed.
 
@@ -275,7 +275,7 @@ class Select(ValueBase):
         return self.then.lanes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cast(ValueBase):
     """Conversion by value; float to integer truncates and is total (NaN gives 0, out of range saturates)."""
 
@@ -287,7 +287,7 @@ class Cast(ValueBase):
         return self.operand.lanes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call(ValueBase):
     """A target intrinsic or an external function by name (`fma`, `dot4`, `reinterpret`)."""
 
@@ -297,7 +297,7 @@ class Call(ValueBase):
     lanes: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Broadcast(ValueBase):
     """A scalar copied to every lane; a vector whose lanes are each copied as often as `lanes` asks for: 0, 0, 1, 1."""
 
@@ -309,7 +309,7 @@ class Broadcast(ValueBase):
         return self.operand.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RampValue(ValueBase):
     """The lanes `base + stride * lane` as machine numbers: what `IndexValue` of a vectorised loop becomes."""
 

@@ -6,7 +6,6 @@ broadcast where they meet vectors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from relay.arith.expr import (
@@ -24,6 +23,7 @@ from relay.arith.expr import (
 )
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.conditions import every_lane, facts_unless, facts_when
 from relay.tir.dependence import conflicts
@@ -60,7 +60,7 @@ class NotVectorizable(Exception):
     """A loop cannot be vectors as it stands; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mask:
     """The lanes that are active: a vector of bools, and what is known of the lane symbol in those lanes."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NoReturn
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.base.span import Source, Span
 
 _TOKEN = re.compile(
@@ -20,7 +20,7 @@ _TOKEN = re.compile(
 _DEPTH_LIMIT = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     kind: str
     text: str

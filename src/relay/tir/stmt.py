@@ -5,11 +5,12 @@ stmt ::= For | Store | LetValue | Sequence | If | Allocate | Evaluate
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Value, ValueVar
 
@@ -25,7 +26,7 @@ class LoopKind(StrEnum):
     THREAD = "thread"  # bound to the axis of an accelerator named by the annotation "thread"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class For:
     """`for variable in range(extent): body`, always from 0 in steps of 1."""
 
@@ -36,7 +37,7 @@ class For:
     annotations: tuple[tuple[str, str | int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Store:
     """`buffer[indices] = value`, for the lanes where `mask` holds (all, when None)."""
 
@@ -46,7 +47,7 @@ class Store:
     mask: Value | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LetValue:
     """`variable = value` for the extent of `body`."""
 
@@ -55,21 +56,21 @@ class LetValue:
     body: Stmt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sequence:
     """One statement after another; empty for nothing."""
 
     statements: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class If:
     condition: Value
     then: Stmt
     otherwise: Stmt | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Allocate:
     """A buffer that exists, with undefined contents, for the extent of `body`. Extents are constant for LOCAL and
     REGISTER scopes."""
@@ -78,7 +79,7 @@ class Allocate:
     body: Stmt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Evaluate:
     """A call for its effect: a prefetch, an extern kernel."""
 
@@ -88,7 +89,7 @@ class Evaluate:
 Stmt: TypeAlias = Union[For, Store, LetValue, Sequence, If, Allocate, Evaluate]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PrimFunc:
     """One kernel. Buffers do not alias, unless `may_alias` pairs an output with an input it may be written onto
     (element for element). Extents that are symbols come as int64 arguments after the buffers.

@@ -6,10 +6,10 @@ Values are small trees, so these recurse on them; statements nest as deep as loo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, free_symbols, map_leaves
+from relay.base.frozen import frozen
 from relay.tir.expr import (
     Binary,
     Broadcast,
@@ -31,7 +31,7 @@ from relay.tir.expr import (
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, Sequence, Stmt, Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueIndex(Atom):
     """A machine integer as an index: `data[indices[i], j]`. Nothing is known of its range."""
 

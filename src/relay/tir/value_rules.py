@@ -7,12 +7,12 @@ not `0.0`). Conditions of `select` stand for themselves. A test runs both sides 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import frozen
 from relay.tir.expr import Binary, BinaryOp, Imm, Select, Unary, UnaryOp, Value, ValueVar, imm
 
 
@@ -36,7 +36,7 @@ _DOMAINS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueRule:
     """`left` may become `right` on dtypes of `domains`, if results may change as much as `floating_point` says."""
 

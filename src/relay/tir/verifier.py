@@ -13,13 +13,13 @@ What cannot be proven is a violation too, with `unproven` in its rule: unknown i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, multiply
 from relay.arith.prove import Proof, prove_under
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions, index_comparison
 from relay.tir.dependence import conflicts
@@ -49,7 +49,7 @@ from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Prim
 from relay.tir.traversal import value_children, value_indices, values_in_index
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Violation:
     """One thing that is wrong: a stable rule, a sentence, and the place as text."""
 
@@ -74,7 +74,7 @@ def verify(func: PrimFunc) -> tuple[Violation, ...]:
     return tuple(checker.violations)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """What is known and bound at a place of the program."""
 

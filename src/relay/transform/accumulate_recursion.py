@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from types import MappingProxyType
@@ -31,6 +30,7 @@ from ml_dtypes import iinfo
 from relay.analysis.effects import Effects, ModuleEffects
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Function, If, Let, Match, Op, Var, record_type
 from relay.ir.module import IRModule
@@ -105,7 +105,7 @@ def _unit_number(operator: str, dtype: DType) -> int | None:
             return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Step:
     """The end of a branch, `op(other, result of call)` in either order; `bound` holds the call, if a let does."""
 
@@ -166,7 +166,7 @@ class _Tails:
         return effects.is_removable and effects.is_repeatable
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Turn:
     """The body of the loop: `so_far` is what the turns before it gave, together."""
 

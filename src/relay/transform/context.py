@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias, Union
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass, level_that_allows
+from relay.base.frozen import frozen
 from relay.te.schedule.records import ScheduleRecords
 from relay.text.cursor import near_names
 from relay.transform.external import ExternalCompiler
@@ -18,7 +19,7 @@ from relay.transform.instruments.instrument import Instrument
 from relay.transform.pass_names import PASS_NAMES
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConvolutionExtents:
     """What a convolution of one image makes, and the channels that it sums over."""
 
@@ -33,7 +34,7 @@ WinogradTile: TypeAlias = Callable[[ConvolutionExtents], int]
 where plain sums do."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordPreferences:
     """Of which products weights are packed in words, and in which blocks of output channels.
 
@@ -56,7 +57,7 @@ class WordPreferences:
         return -(-words // count) * count
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayoutPreferences:
     """The layouts in which a target's kernels work best. Empty strings leave a layout as it is.
 
@@ -90,7 +91,7 @@ def fitting_block(blocks: tuple[int, ...], extent: int) -> int:
     return min(blocks, key=lambda block: -(-extent // block) * block)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FusionLimits:
     """How large one group may grow: in operators, in distinct inputs, and in outputs."""
 
@@ -110,7 +111,7 @@ PassName: TypeAlias = Union[str, Named]
 """A pass that comes with relay by its name; a pass of one's own as itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigKey:
     """A key of `PassContext.config`: the type of its value, and what it says."""
 

@@ -21,10 +21,11 @@ Floating point: EXACT.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.frozen import frozen
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Call,
@@ -69,7 +70,7 @@ def defunctionalize(module: IRModule, context: PassContext) -> IRModule:  # noqa
     return IRModule(functions, {each.header: each for each in definitions})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Family:
     """The functions that are values of one type: which they are, and what each takes along."""
 

@@ -10,17 +10,17 @@ Tensors are dense, row-major, and never overlap; the extents are those that the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from relay.arith.expr import Symbol
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.ir.expr import Constant, Function
 from relay.ir.types import TensorType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ExternalFunction:
     """A region to be compiled. `function` is as it was partitioned, typed, with its constants inside; those of more
     than one element are handed over too, in the order of `constants`, so that code need not hold them."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, Union, overload
 
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import frozen
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
@@ -20,7 +21,7 @@ ModuleTransform: TypeAlias = Callable[[IRModule, PassContext], IRModule]
 FunctionTransform: TypeAlias = Callable[[Function, IRModule, PassContext], Function]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pass:
     """A named function from module to module, and what is known of it.
 
@@ -56,7 +57,7 @@ class Pass:
 AnyPass: TypeAlias = Union[Pass, "Sequential"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sequential:
     """Passes one after another; those that the context does not want are left out. It prints as a list.
 

@@ -8,6 +8,7 @@ from typing import TypeAlias, Union
 
 from relay.arith.expr import Symbol
 from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import type_leaves, type_symbols
@@ -19,7 +20,7 @@ from relay.transform.rewriting import copied, rewrite_nodes, without_unused
 Target: TypeAlias = Union[GlobalVar, Constructor, Op]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Known:
     """The function `target`, of type `type_` when its first arguments `captured` are given: known functions, and values
     of the run. `types` are the type arguments of a generic target."""

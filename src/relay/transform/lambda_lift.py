@@ -13,9 +13,10 @@ so that nothing is computed twice. Floating point: EXACT.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
@@ -37,7 +38,7 @@ def lambda_lift(module: IRModule, context: PassContext) -> IRModule:  # noqa: AR
     return module.with_functions({**changed, **lifting.made}) if lifting.made else module
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Lifting:
     names: FreshNames
     made: dict[GlobalVar, Function] = field(default_factory=dict)

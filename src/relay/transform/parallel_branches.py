@@ -10,7 +10,6 @@ constant. Only siblings of one scope are combined, so nothing runs that did not 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.operator import Effect
 from relay.ir.sharing import Scopes, scopes
@@ -33,7 +33,7 @@ from relay.transform.rewriting import same_type, with_body
 Array: TypeAlias = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Branch:
     """A call that may become part of a wider one.
 
@@ -56,7 +56,7 @@ Widen: TypeAlias = Callable[[Expr, Sequence[Branch]], Expr]
 """`widen(data, branches)`: the one operator that computes all branches."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Follower:
     """An elementwise operator behind every branch; the branches' own value is argument `position`."""
 
@@ -66,7 +66,7 @@ class _Follower:
     others: tuple[Constant, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Combination:
     branches: tuple[Branch, ...]
     followers: tuple[_Follower, ...]

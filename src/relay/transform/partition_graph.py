@@ -15,10 +15,11 @@ functions are kernels: no pass looks into them, and `relay.build` gives them to 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, record_type
@@ -46,7 +47,7 @@ def partition_graph(module: IRModule, context: PassContext) -> IRModule:  # noqa
     return module.with_functions({**changed, **lifting.made})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Lifting:
     names: FreshNames
     made: dict[GlobalVar, Function] = field(default_factory=dict)

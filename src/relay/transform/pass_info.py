@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import frozen
 from relay.transform.properties import Property
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassInfo:
     """The record of a pass.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from relay.base.frozen import frozen
 from relay.base.graph import post_order
 from relay.ir.expr import Call, Expr, Function, If, Let, Match, Op
 from relay.ir.module import IRModule
@@ -12,7 +12,7 @@ from relay.ir.traversal import LEAVES, children
 from relay.ops.record import OperatorRecord
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Property:
     """`violation` gives a sentence on the first place where a module does not have the property; "" if it has it."""
 

@@ -14,11 +14,11 @@ one. Floating point: ROUNDING.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import frozen
 from relay.dataflow.builders import is_constant, is_op, wildcard
 from relay.dataflow.matching import Match, Matcher
 from relay.dataflow.patterns import Pattern
@@ -71,7 +71,7 @@ def recognize_attention(function: Function, module: IRModule, context: PassConte
     return rewrite_typed(function, step)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Mask:
     value: Expr
     masked: float

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.base.frozen import frozen
 from relay.ir.expr import AnyExpr, Call, Expr, Function, Let, Var, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
 from relay.transform.extents import function_at
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Uses:
     """How often each expression is used, replacements included."""
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 
 from relay.analysis.call_graph import call_graph
 from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, post_order
@@ -96,7 +97,7 @@ def _is_function(expr: Expr) -> bool:
     return isinstance(expr.checked_type, FuncType) or isinstance(expr, GlobalVar | Constructor | Op)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Copy:
     """A copy that is still to be walked: its name, its typed function, what is known of parameters, and the functions
     of which it and those around it are copies."""

@@ -14,10 +14,10 @@ The only products that the definition has not are those with zeros around the da
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from relay.base.frozen import frozen
 from relay.ir.expr import Constant, Expr
 from relay.ir.types import TensorType
 from relay.ops.combine import concatenate
@@ -30,7 +30,7 @@ Convolve = Callable[[Expr, tuple[int, int, int, int]], Expr]
 """A plain convolution of the data[n, h, w, c] with a kernel[o, i, h, w], padded: top, left, bottom, right."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remainder:
     """The part of one axis whose places leave `first` behind the stride: its number of taps, and the padding of the
     convolution that it is."""

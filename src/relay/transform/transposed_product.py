@@ -13,11 +13,11 @@ products but those of the definition, so what is not finite goes no further.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import Dimension, TensorType
 from relay.ops.combine import concatenate
@@ -33,7 +33,7 @@ _MOST_TAPS = 25  # each is an operand of the sum for its remainder
 _KNOWN = 10  # extents: all of data, weight and result, but for the batch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """Where the taps along one axis bring `size` inputs: each to every `stride`-th of `count · stride` places.
 

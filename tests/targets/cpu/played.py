@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import relay
+from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
@@ -61,7 +62,7 @@ def played(text: str) -> str:
     return "\n".join([changed, head, *parts])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlayedBackend(CpuBackend):
     """Kernels for `target`, played by `host`."""
 

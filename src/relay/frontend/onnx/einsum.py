@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
 from relay.frontend.onnx.products import shape_of_expr
 from relay.ir.expr import Expr
@@ -15,7 +14,7 @@ from relay.ops.shape import reshape
 from relay.ops.transpose import transpose
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Labelled:
     """A tensor with a letter for each axis."""
 

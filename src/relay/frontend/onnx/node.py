@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Union
 
 import numpy as np
 
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.frontend.onnx.attributes import AttributeData
 from relay.frontend.onnx.value import Value, is_symbolic
 from relay.ir.expr import Expr
@@ -28,7 +28,7 @@ class Unsupported(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OnnxNode:
     """`inputs` has None where an optional input is left out. `attributes` holds the defaults of the opset too.
 
@@ -159,7 +159,7 @@ Result: TypeAlias = Union[Output, TupleWrapper, "tuple[Output | None, ...]"]
 Convert: TypeAlias = Callable[[OnnxNode], Result]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Converter:
     """How one operator of ONNX is imported.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.package import onnx_package
 from relay.frontend.onnx.wire import parse
@@ -21,7 +21,7 @@ LARGEST_FILE_BYTES = 2**31 - 1  # what protobuf itself can hold; larger models k
 ModelSource: TypeAlias = Union["str | os.PathLike[str]", bytes, "ModelProto"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OnnxModel:
     """A model that was read. `raw_weights` has for each initialiser of the graph the bytes that were left out of
     `proto`, None where they are in it; `name` is for messages, `folder` is where external weights may lie."""

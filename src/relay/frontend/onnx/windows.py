@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from relay.base.frozen import frozen
 from relay.frontend.onnx.node import OnnxNode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """`padding` has what comes before each axis, then what comes after each, in elements."""
 

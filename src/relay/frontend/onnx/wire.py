@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from relay.base.frozen import frozen
+
 if TYPE_CHECKING:
     from onnx import ModelProto
 
@@ -26,7 +28,7 @@ class Unusual(Exception):
     """Something that no writer of models writes: protobuf is to say what it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A field of a message: all its bytes, and those of its value."""
 

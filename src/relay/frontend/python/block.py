@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python.session import Session
 from relay.ir.expr import Constant, Expr, ExprBase, Let, Var
 from relay.ir.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unset:
     """A name that only some ways to this point have assigned."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Any
 
+from relay.base.frozen import frozen
 from relay.frontend.python.block import Block
 from relay.runtime.values import RefValue
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Template:
     """A nested function or lambda, defined in `block`. A call of it is its body, in place."""
 
@@ -22,7 +22,7 @@ class Template:
         return [each.arg for each in self.node.args.args]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Method:
     """A method of a Relay value, about to be called."""
 

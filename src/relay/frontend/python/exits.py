@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.frontend.python.block import Block
 from relay.ir.expr import Expr
@@ -13,7 +13,7 @@ from relay.ir.expr import Expr
 End = Callable[[Block], Expr]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exits:
     """What stands where statements end: after the last one, at `return`, at `break` and at `continue`. Each gives the
     whole expression of the block it is handed."""

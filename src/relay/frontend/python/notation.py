@@ -6,12 +6,12 @@ from __future__ import annotations
 import collections.abc
 import types
 import typing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.ir.types import (
     FuncType,
@@ -30,7 +30,7 @@ from relay.ops.build import tensor_type
 PLAIN = {int: "int32", float: "float32", bool: "bool"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notation:
     """A type as an annotation; `| None` makes it optional, as for classes."""
 

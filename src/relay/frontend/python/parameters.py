@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from relay.base.dtypes import dtype_of
+from relay.base.frozen import frozen
 from relay.ir.expr import Var
 from relay.ir.types import TensorType
 from relay.ops.build import with_known_type
@@ -55,7 +56,7 @@ class ModelPart:
         return self._parameters.part(self._prefix + name, getattr(self.model, name))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ModelMethod:
     """A method of a model, about to be called."""
 

@@ -8,14 +8,14 @@ import linecache
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.span import Source, Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PythonSource:
     """A definition read from a file: `tree` counts lines and columns from its own start."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from relay import te
 from relay.base.dtypes import DType, dtype_of
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, TensorType, Type
@@ -25,7 +25,7 @@ from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DynInitAttributes(Attributes):
     """`dtype`: None (of `dyn.full`) is that of the value."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay import te
 from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, TensorType, Type
@@ -25,7 +24,7 @@ from relay.ops.rounding import Array
 from relay.tir.expr import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DynStridedSliceAttributes(Attributes):
     """`slice_mode` `size`: `end` gives sizes, -1 for all that is left, and strides are 1."""
 
@@ -60,7 +59,7 @@ def _slice_meaning(
     return data[tuple(parts)].copy()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """`size` elements from `start` on, `step` apart."""
 

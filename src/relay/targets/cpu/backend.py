@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch, part_of
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
@@ -34,7 +35,7 @@ from relay.tir.stmt import PrimFunc
 from relay.transform.context import LayoutPreferences
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CpuBackend:
     """LLVM for one resolved target."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
+from relay.base.frozen import frozen
 from relay.base.kept_files import KeptFiles
 from relay.base.target import Target
 
@@ -22,7 +22,7 @@ DEFAULT_LIMIT_BYTES = 512 * 1024 * 1024
 _DIGEST_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelCache:
     """Objects in a folder."""
 

@@ -12,8 +12,7 @@ few tiles their way from memory takes longer than the products.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.ops.winograd import MINIMAL, TAPS
 from relay.transform.context import ConvolutionExtents
@@ -28,7 +27,7 @@ _WORTH_IT = 0.85  # the share of the time of plain sums under which their smalle
 _LARGEST_DEPTH = 1024  # channels summed over up to which errors were measured
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WinogradModel:
     """The estimate for a resolved target; called, it gives the best size of tiles, or 0 for plain sums."""
 

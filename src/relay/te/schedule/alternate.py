@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.operation import Scan
 from relay.te.schedule.loops import with_loop
 from relay.te.schedule.step import refused
@@ -11,7 +12,7 @@ from relay.te.state import State
 from relay.tir.stmt import ALTERNATE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alternate:
     """The iterations of the loop, which must not be reduced over, run from the first to the last one time and from the
     last to the first the next time, across calls of the kernel. Then what a call leaves in a cache that is too small

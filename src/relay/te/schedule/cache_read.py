@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.base.frozen import frozen
 from relay.te.operation import Compute
 from relay.te.schedule.rewriting import reading, with_producer_before
 from relay.te.schedule.step import refused
@@ -13,7 +12,7 @@ from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Load
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheRead:
     """A new stage `tensor.scope` copies `tensor` (an input or a stage's result); `readers` read the copy.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.operation import Compute
 from relay.te.schedule.rewriting import compute_of, fresh_axes, with_producer_before
 from relay.te.schedule.step import refused
@@ -12,7 +13,7 @@ from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Load
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheWrite:
     """A new stage `stage.scope` has the formula of `stage`, which becomes a copy of it.
 

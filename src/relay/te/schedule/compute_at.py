@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.operation import Compute, Scan
 from relay.te.schedule.step import refused
 from relay.te.state import At, State
 from relay.tir.stmt import LoopKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComputeAt:
     """`stage` is computed at the start of each iteration of loop `loop` of `target`: just the part that is read there.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.operation import Compute, Reduction
 from relay.te.schedule.rewriting import compute_of, formula_at, reading
 from relay.te.schedule.step import refused
@@ -11,7 +12,7 @@ from relay.te.state import At, State
 from relay.tir.expr import Load, Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComputeInline:
     """Wherever the stage is read, its formula stands instead; its loops and its buffer are gone.
 

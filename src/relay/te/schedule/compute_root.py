@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.schedule.step import refused
 from relay.te.state import AtRoot, State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComputeRoot:
     """The whole of `stage` is computed before its consumers start; what every stage does to begin with.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import Symbol
+from relay.base.frozen import frozen
 from relay.te.schedule.loops import check_plain, check_unused, replaced
 from relay.te.schedule.step import refused
 from relay.te.state import FuseRelation, Loop, State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fuse:
     """Loops `outer` and `inner`, one right inside the other, become `outer.inner.fused`.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.operation import Compute
 from relay.te.schedule.step import refused
 from relay.te.state import State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeaveGap:
     """Behind each row of the buffer of `stage`, along its last axis, room for `elements` more is left.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.operation import Scan
 from relay.te.schedule.step import refused
 from relay.te.state import State
 from relay.tir.stmt import LoopKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parallel:
     """The iterations of the loop, which must not be reduced over, run in any order on several threads.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.schedule.loops import with_loop
 from relay.te.state import State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pragma:
     """The loop carries the annotation `key = value`. Targets ignore what they do not know.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.schedule.step import refused
 from relay.te.state import Prefetching, State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prefetch:
     """In `loop` of `stage`, ask for what the next iteration of loop `ahead` of `target` will read of `tensor`.
 

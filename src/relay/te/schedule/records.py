@@ -17,17 +17,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeAlias, Union, cast
 
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.te.schedule.step import Step
 from relay.te.schedule.text import parse_steps, print_steps
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScheduleRecord:
     """The steps for one kernel; `target` is empty for any machine, `seconds` None where nobody measured, and `origin`
     is where the record stands."""
@@ -43,7 +44,7 @@ class ScheduleRecord:
         return _line(self, kernel=self.kernel, steps=print_steps(self.steps).splitlines())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConvolutionRecord:
     """How a convolution is computed: `kernel_block` output channels of its weights lie together, and `winograd_tile` is
     0 for plain sums, 2 or 4 for F(2, 3) or F(4, 3). What is None is left to the compiler."""
@@ -73,7 +74,7 @@ _CONVOLUTION_FIELDS = {
 _WINOGRAD_TILES = (None, 0, 2, 4)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScheduleRecords:
     """The best records, by what they are about and the machine.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from relay.arith.expr import IntExpr, Symbol, substitute
+from relay.base.frozen import frozen
 from relay.te.compute import side_by_side
 from relay.te.operation import Compute, Reduction, map_body, rewrite_value
 from relay.te.schedule.rewriting import compute_of
@@ -12,7 +13,7 @@ from relay.te.schedule.step import refused
 from relay.te.state import At, AtRoot, Stage, State, plain_stage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReduceTogether:
     """`stage` computes what `other` does too, as further components of its reduction, so that what both read is read
     once. Class: EXACT.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.schedule.step import refused
 from relay.te.state import Stage, State
 from relay.tir.stmt import LoopKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reorder:
     """The named loops stand in this order, outermost first, in the places that they held together; others stay.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from relay.arith.expr import (
@@ -16,6 +16,7 @@ from relay.arith.expr import (
     multiply,
     substitute,
 )  # fmt: skip
+from relay.base.frozen import frozen
 from relay.te.operation import Compute, Reduction, rewrite_value
 from relay.te.schedule.rewriting import compute_of, with_producer_before
 from relay.te.schedule.step import refused
@@ -26,7 +27,7 @@ from relay.tir.buffer import Buffer
 from relay.tir.expr import Holds, Load, Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RFactor:
     """A new stage `stage.rf` reduces over all but `loop`, which is its last axis; `stage` then reduces over that.
 

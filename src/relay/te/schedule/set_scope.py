@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.schedule.step import refused
 from relay.te.state import State
 from relay.tir.buffer import Scope
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetScope:
     """The buffers of the stage live in `scope`: `global`, `local`, `register`, `shared`.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import Symbol
+from relay.base.frozen import frozen
 from relay.te.schedule.loops import check_plain, check_unused, replaced
 from relay.te.schedule.step import refused
 from relay.te.state import Loop, SplitRelation, State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """Loop `i` becomes `i.outer` around `i.inner`; `factor` is the extent of the inner one, or `parts` of the outer.
 

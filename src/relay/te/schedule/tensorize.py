@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.schedule.step import refused
 from relay.te.state import Intrinsic, State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tensorize:
     """Everything inside and including `loop` is done by `intrinsic`, a name that lowering is given the meaning of.
 

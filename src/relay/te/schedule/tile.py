@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.base.frozen import frozen
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.split import Split
 from relay.te.state import State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tile:
     """Both loops are split, and the inner halves stand inside both outer ones: rows.outer, columns.outer, rows.inner,
     columns.inner.

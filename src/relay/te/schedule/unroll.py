@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.base.frozen import frozen
 from relay.te.schedule.loops import with_loop
 from relay.te.schedule.step import refused
 from relay.te.state import State
 from relay.tir.stmt import LoopKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unroll:
     """The loop, whose extent must turn out constant, is written out in full.
 

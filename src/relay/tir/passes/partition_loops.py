@@ -19,7 +19,7 @@ partitioned: their guards become masks, or are decided in each copy.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from relay.arith.expr import (
@@ -42,6 +42,7 @@ from relay.arith.expr import (
 from relay.arith.inequality import non_negative_forms
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.expr import Binary, BinaryOp, Holds, Value, imm
 from relay.tir.passes.clamp_loops import clamp_loops, limits_of
@@ -69,7 +70,7 @@ def partition_loops(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else replace(func, body=body)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """The iterations `low <= i < high` of a loop, in all of which `conditions` hold; `tests` say that i is there.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Call,
@@ -86,7 +87,7 @@ class Definitions:
         return Lists(own.header, cons, nil)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lists:
     """How lists are made and taken apart."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.ir.expr import GlobalVar
 from relay.transform.auto_batch.definitions import Definitions, Lists
 from relay.transform.auto_batch.levels import clause_function, define_batch, define_up
@@ -15,7 +14,7 @@ from relay.transform.auto_batch.scheme import BatchedClause, Scheme, source_para
 from relay.transform.auto_batch.stacking import Stacking
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Batches:
     """`batch(values, invariants…)` gives the rows of the results of `recursion` on a list of values, last first;
     `each`, which is defined where it is needed, the list of the results on a list of values."""

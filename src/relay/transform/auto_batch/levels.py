@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from relay.base.frozen import frozen
 from relay.ir.expr import (
     Call,
     Clause,
@@ -41,7 +41,7 @@ from relay.transform.auto_batch.rows import (
 from relay.transform.auto_batch.scheme import INDEX, Role, Scheme, addresses_type, gathered, source_parameters
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ClauseFunction:
     """A clause on rows: `function(fields…, addresses…, sources…, invariants…)`, the first three as `fixed` and calls
     demand."""

@@ -8,9 +8,9 @@ the values of the level below came to be addressed by is what the level above ga
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
+from relay.base.frozen import frozen
 from relay.ir.expr import (
     Call,
     Clause,
@@ -37,7 +37,7 @@ from relay.transform.auto_batch.rows import rows_type
 from relay.transform.auto_batch.scheme import INDEX, Role, Scheme, Slot, addresses_type, parameters
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Linearizer:
     """The functions that linearise, and the data type of levels: `level(fields…, addresses…, level below the next)`."""
 

@@ -10,9 +10,9 @@ but what is below them, and whether there are any depends on constructors alone,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from relay.analysis.call_graph import call_graph
+from relay.base.frozen import frozen
 from relay.ir.expr import (
     Call,
     Clause,
@@ -33,7 +33,7 @@ from relay.ir.types import TensorType, Type
 from relay.transform.auto_batch.rows import Refusal, leaf_types
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ClauseForm:
     """A clause of a recursive function. `fields`: the variables of tensors that its body uses; `calls`: those of the
     function itself, `sub_trees` the field that each is on; `variables`: all that the pattern binds, by position."""
@@ -46,7 +46,7 @@ class ClauseForm:
     body: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Recursion:
     """A function of that form. `leaves`: the tensors of its result."""
 

@@ -7,11 +7,11 @@ and the rows are `[n, b]`: programs for one instance carry such an axis only to 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.ir.expr import Expr, GlobalVar, Tuple, const
 from relay.ir.types import TensorType, TupleType, Type
@@ -21,7 +21,7 @@ from relay.ops.index import take
 from relay.ops.shape import expand_dims, reshape
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why `function` is not batched: a sentence whose subject is the function."""
 
@@ -34,7 +34,7 @@ class Refusal:
         return f"@{self.function.name_hint} {self.reason}{where}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Rows:
     """A tensor of `type` for each instance: `expr` has their shape `[n, *row_shape(type)]`."""
 
@@ -42,7 +42,7 @@ class Rows:
     type: TensorType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Shared:
     """A tensor that is the same for all instances."""
 

@@ -8,10 +8,11 @@ and every axis that the attributes name is one further.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem
 from relay.ir.known_types import known_tensor_type
@@ -90,7 +91,7 @@ def _elementwise(call: Call, args: tuple[Batched, ...], broadcasts: bool) -> Bat
 # ------------------------------------------------------------------------------------------- operators along axes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Along:
     """How the attributes of an operator name axes. `of(attributes, rank)`: the axes, counted from 0, of tensors of
     `rank` axes (`more_rank` more than the inputs have), None where there is no rule; `at(attributes, axes)`: the

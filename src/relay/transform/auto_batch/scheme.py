@@ -9,10 +9,10 @@ range.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr, GlobalVar, Var, const
 from relay.ir.known_types import known_type
 from relay.ir.types import ANY, TensorType, Type, scalar_type
@@ -42,7 +42,7 @@ class Role(Enum):
     COUNT = auto()  # how many instances the clause has
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot:
     """A part of the state: `position` counts the fields or the calls of clause number `clause`."""
 
@@ -53,7 +53,7 @@ class Slot:
     type: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class BatchedClause:
     """A clause of the recursion as a function of rows. `fixed`: its result depends on no instance, and has one row."""
 
@@ -62,7 +62,7 @@ class BatchedClause:
     fixed: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Scheme:
     """What the generated functions share."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from relay.base.frozen import frozen
 from relay.ir.expr import (
     Call,
     Clause,
@@ -34,7 +35,7 @@ from relay.transform.auto_batch.rows import has_unit_axis, row_shape, rows_type
 CHUNK, JOINED = 8, 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Chunks:
     """The data type of chunks of one type of elements, and the function that joins them."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from relay.base.frozen import frozen
 from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Call, Expr, Function, Let, Op, Tuple, Var
 from relay.ir.sharing import Scope, scopes
@@ -51,7 +52,7 @@ class Group:
         return self.outputs[-1]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FusionGraph:
     """The operator calls of a body, in order; who uses an expression; where each is; the variables that lets bind."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
 from relay.ir.types import TensorType
 from relay.ops.norm import LayerNormAttributes
 from relay.ops.record import FloatClass, FusionKind
@@ -78,7 +78,7 @@ def _are_worth_a_chain(members: list[Node], shape: tuple[object, ...], reduced: 
     return elements >= _SHORTEST_ROW_OF_A_CHAIN and all(map(is_arithmetic, on_results))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sweep:
     """What reductions have in common that can be computed while their data are read once."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.base.frozen import frozen
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.transform.instruments.instrument import Instrument
 from relay.transform.pass_info import PassInfo
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeCount:
     """Distinct nodes of all functions, before and after a pass."""
 

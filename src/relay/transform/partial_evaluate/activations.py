@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
+from relay.base.frozen import frozen
 from relay.ir.expr import Function
 from relay.transform.partial_evaluate.values import PartialValue
 
@@ -16,7 +17,7 @@ class Kind(Enum):
     RESIDUAL = "kept, with nothing known of its arguments"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Activation:
     """`branches`: how many branches that only the run can take were open when it began."""
 

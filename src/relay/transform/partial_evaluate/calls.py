@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var, record_type
 from relay.ir.types import FuncType, Type
 from relay.transform.partial_evaluate.abstraction import Abstraction, is_closed, over
@@ -40,7 +41,7 @@ from relay.transform.partial_evaluate.values import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Site:
     """One call: who is called with what, and what becomes of its result."""
 
@@ -61,7 +62,7 @@ class Site:
         return self.callee.hint or "function"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Variant:
     """A function made anew: its name, and the key of what is known."""
 

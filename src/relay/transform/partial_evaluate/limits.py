@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.base.frozen import frozen
 from relay.ir.expr import Let
 from relay.ir.module import IRModule
 from relay.ir.traversal import LEAVES, post_order
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartialEvaluationLimits:
     """`max_growth`: the operations of the result in terms of those of the input. `max_steps`: how many nodes may be
     evaluated inside the functions that are entered, for each operation of the input and besides. `max_variants`: how

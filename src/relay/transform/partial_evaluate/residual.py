@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Var
 from relay.ir.type_traversal import map_type, type_leaves
 from relay.ir.types import AnyDimension, IncompleteType, TensorType, Type, TypeVar
@@ -15,7 +16,7 @@ from relay.transform.partial_evaluate.store import Parts, Store
 from relay.transform.partial_evaluate.values import PartialValue, TypeArguments
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """All that `Residual.restore` brings back."""
 
@@ -30,7 +31,7 @@ class Checkpoint:
     variants: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Names:
     """The type variables and dimension symbols that annotations may speak of here."""
 

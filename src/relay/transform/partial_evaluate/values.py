@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 import numpy as np
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.ir.expr import Constructor, Expr, Function, GlobalVar, Op, Var
 from relay.ir.types import Type, TypeVar
 
@@ -58,12 +59,12 @@ class Environment:
         raise CompilerBug("PartialEvaluate", f"%{var.name_hint} has no value")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class KnownTensor:
     data: NDArray[np.generic]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class KnownTuple:
     fields: tuple[PartialValue, ...]
     size: int = field(init=False)
@@ -72,7 +73,7 @@ class KnownTuple:
         object.__setattr__(self, "size", 1 + sum(map(size_of, self.fields)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class KnownData:
     """A cell of a data type, made by `constructor`."""
 
@@ -84,7 +85,7 @@ class KnownData:
         object.__setattr__(self, "size", 1 + sum(map(size_of, self.fields)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class KnownFunction:
     """A closure: its free variables are those of `environment`, its free type variables those of `types`."""
 
@@ -93,14 +94,14 @@ class KnownFunction:
     types: TypeArguments
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class KnownName:
     """A function that has a name everywhere."""
 
     name: GlobalVar | Op | Constructor
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class KnownRef:
     """The cell that one evaluation of a `ref(...)` made; the store tells what is in it."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from relay.base.frozen import frozen
 from relay.infer.checks import node_checks
 from relay.ir.expr import (
     Call,
@@ -45,7 +45,7 @@ Walking: TypeAlias = Generator[Any, Any, None]
 Naming: TypeAlias = Generator[Any, Any, Expr]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Selected:
     """The code that a choice comes to, and what the variables of its pattern stand for."""
 

@@ -7,8 +7,7 @@ together for n/2·log2(n)·2, since equal instructions are made once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.base.frozen import frozen
 from relay.targets.cpu.emit.context import Emitter, row_major_strides
 from relay.targets.cpu.emit.tail_mask import padded_shape
 from relay.targets.cpu.emit.typenames import memory_element, sequence, vector_of
@@ -16,7 +15,7 @@ from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Load, Ramp
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """Elements `first + stride · i` of a buffer for `lanes` values of i, which lie below each other in vectors."""
 

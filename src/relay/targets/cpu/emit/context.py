@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.targets.cpu.emit.lanes import Lanes
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
@@ -13,7 +14,7 @@ from relay.tir.buffer import Buffer
 from relay.tir.expr import Value, ValueVar
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """The facts about a target that decide which instructions are written."""
 
@@ -78,7 +79,7 @@ def float_dot_instructions(target: Target) -> Mapping[int, str]:
     return {**narrow, 16: f"{stem}.512"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a buffer is: its address (known from region `depth` on), strides in elements, and what its loads share."""
 
@@ -118,7 +119,7 @@ class Emitter:
         return Lanes(self.function, element, lanes, self.machine.has_fma, self.machine.scalers)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """The lanes in which what is being emitted will be used: an `i1` or vector of them."""
 

@@ -6,8 +6,6 @@ where its symbol becomes known, so an inner loop adds only what changes in it; t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import (
     Atom,
     Comparison,
@@ -24,6 +22,7 @@ from relay.arith.expr import (
     multiply,
 )  # fmt: skip
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.targets.cpu.emit.context import Emitter, Place
 from relay.targets.cpu.emit.text import HERE
 from relay.targets.cpu.emit.typenames import register_element
@@ -165,7 +164,7 @@ def is_nonnegative(expr: IntExpr) -> bool:
             return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Element:
     """The address of an element, or of the first of `lanes` that are `stride` elements apart (None: `stride_value`, an
     i64, elements)."""

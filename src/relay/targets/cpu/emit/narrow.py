@@ -10,13 +10,12 @@ denormals included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.targets.cpu.emit.lanes import Lanes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Format:
     """`largest` is the largest finite value; formats without infinity give NaN beyond it. `nan_bits` is a quiet NaN."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from relay.arith.expr import Symbol
+from relay.base.frozen import frozen
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText
@@ -23,7 +24,7 @@ EmitBody = Callable[[Emitter, For, Symbol | None, str, str], None]
 _CAPTURED_NAME = re.compile(r"%[psx]\d+\b")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Captured:
     """Something that is known around the loop: its LLVM type, its name there, and its name in the body."""
 

@@ -20,7 +20,6 @@ gives some sums anew; where fewer lines are left, it stays empty. Only less than
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from relay.arith.expr import (
     Comparison,
@@ -35,6 +34,7 @@ from relay.arith.expr import (
 )
 from relay.arith.simplify import simplify
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.te.operation import scalar_indices
 from relay.te.tensorize import Block, BlockIntrinsic, refused_block
 from relay.tir.buffer import Buffer
@@ -50,7 +50,7 @@ _ITEM_BYTES = 4
 _DATA, _WEIGHTS = 4, 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operand:
     """A buffer at indices in terms of the block's loops."""
 
@@ -75,7 +75,7 @@ class Operand:
         return total * self.buffer.dtype.item_bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rows:
     """Rows of one tile of data: `count` from number `first` on."""
 
@@ -83,7 +83,7 @@ class Rows:
     count: IntExpr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Product:
     """What a block multiplies. Loops: `line` (of extent 1 where there is one line) and `row` over rows, `column`, and
     those that are summed over, of which the last, `depth`, is over the words of a step."""

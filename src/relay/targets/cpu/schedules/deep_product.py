@@ -8,9 +8,8 @@ parts; what is elementwise behind the product runs over them at the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.plan import (
     TILED_PRODUCTS_PER_NANOSECOND,
@@ -26,7 +25,7 @@ _ITEM_BYTES = 4
 _LEAST_SHARE = 2  # of the depth that there is room for, so that parts divide it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Blocks:
     """Extents of what is computed together: `depth` of a part, `rows` and `panels` of a block."""
 

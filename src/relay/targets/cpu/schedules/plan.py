@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import IntExpr, Symbol, ceil_divide, multiply
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.lower.group import Group
 from relay.te.operation import Compute, Reduction, scalar_indices
@@ -29,7 +28,7 @@ _LARGE_TO_LOSE_A_TAIL = 8  # times what is computed together
 _POLYNOMIALS = frozenset({UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH, UnaryOp.ERF, UnaryOp.SIGMOID})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """A schedule being written for one group on one machine."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
@@ -15,7 +14,7 @@ _SMALLEST_SHARE = 4  # of the rows that there is room for
 _FEWEST_PIXELS = 96  # of a block, where weights stream: that many products for each weight hide its way
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shape:
     """What a convolution reads and makes: extents of the result, of the window, and bytes of rows."""
 

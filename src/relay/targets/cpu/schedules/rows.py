@@ -8,9 +8,8 @@ and a vector of rows is computed at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import FloorDiv, IntExpr, free_symbols
+from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.plan import Plan, is_costly, is_reduction, product
 from relay.targets.cpu.schedules.reduction import in_lanes, keeps_innermost
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
@@ -21,7 +20,7 @@ from relay.tir.expr import Load
 _LARGEST_ROW_ON_STACK = 1 << 14  # elements
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rows:
     """Where rows stand in the output: `row` is the loop over them that others are computed at (None: there is but one),
     `scope` where the results for a row live."""

@@ -6,9 +6,8 @@ result, so neither side goes through memory an element at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import FloorMod, IntExpr, free_symbols, linear_parts
+from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.plan import Plan, product
 from relay.te.operation import Compute, Reduction, body_values, loads_of, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
@@ -25,7 +24,7 @@ the same pages of memory."""
 _LONGEST_PERIOD = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turned:
     """The axis of a result, by its position, that `tensors` have innermost."""
 

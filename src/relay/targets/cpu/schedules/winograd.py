@@ -10,9 +10,8 @@ beforehand: guards of padding in loops around all of this would be three copies 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
 from relay.ops.winograd import MINIMAL, WinogradAttributes
 from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
@@ -32,7 +31,7 @@ _SPREAD_BYTES = 512  # rows whose length is a multiple of it are put one line fu
 _FEWEST_TILES = 14  # of a block: that many products for each weight hide its way
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shape:
     """What a convolution computes: tiles down and across, and channels; `width` is that of a register tile."""
 
@@ -54,7 +53,7 @@ class Shape:
         return -(-self.channels // self.width)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Blocks:
     """Tiles of a block, down and across, and the channels of a group of panels. `apart`: all data are transformed
     beforehand."""
