@@ -35,9 +35,12 @@ Samples = dict[tuple[str, str], list[float]]  # by quantity and who
 def measure(options: argparse.Namespace) -> Iterator[Record]:
     """Seconds and bytes: of importing relay (over NumPy, in pairs), and of models, by relay and by peers."""
     yield _import_over_numpy(1 if options.quick else IMPORT_ROUNDS)
-    chosen = {"encoder_s16": SMALL["encoder_s16"]} if options.quick else {name: NETWORKS[name] for name in MODELS}
-    for name in options.only or chosen:
-        yield from _model(name, {**NETWORKS, **SMALL}[name](), options)
+    known = {**NETWORKS, **SMALL}
+    chosen = ("encoder_s16",) if options.quick else MODELS
+    if options.only:
+        chosen = tuple(name for name in known if name.startswith(tuple(options.only)))
+    for name in chosen:
+        yield from _model(name, known[name](), options)
 
 
 def _import_over_numpy(rounds: int) -> Quantity:
