@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 import relay
-from benchmarks.figures import RELAY, Failure, Record, Work, figure
+from benchmarks.figures import RELAY, Failure, Record, Work
 from benchmarks.precision import FLOAT32
-from benchmarks.workloads import told
+from benchmarks.workloads import measure_calls, told
 from relay.testing.libraries import library
-from relay.testing.measure import REST_S, interleaved
-from relay.testing.peers import Call, onnxruntime_call, relative_error
+from relay.testing.peers import Call, onnxruntime_call
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _LARGEST_ERROR = 0.05
@@ -64,28 +63,17 @@ def measure(options: argparse.Namespace) -> Iterator[Record]:
 
 def _measure(name: str, product: Product, threads: int, options: argparse.Namespace) -> Iterator[Record]:
     relay.set_num_threads(threads)
-    makers = _bytes(product) if name.startswith("bytes") else _bfloat16(product)
     calls: dict[str, Call] = {}
-    errors: dict[str, float | None] = {}
-    for peer, make in makers.items():
-        if peer in (RELAY, FLOAT32) or options.peers is None or peer in options.peers:
+    for who, make in (_bytes(product) if name.startswith("bytes") else _bfloat16(product)).items():
+        if who in (RELAY, FLOAT32) or options.peers is None or who in options.peers:
             try:
-                calls[peer] = make(threads)
-                errors[peer] = relative_error(calls[RELAY](), calls[peer]())
+                calls[who] = make(threads)
+                calls[who]()
             except Exception as error:
-                calls.pop(peer, None)
-                yield Failure(name, threads, peer, told(error))
-    for peer, error in errors.items():
-        if peer in calls and error is not None and error > _LARGEST_ERROR:
-            del calls[peer]
-            yield Failure(name, threads, peer, f"its result is another one: relative error {error:.1e}")
-    pause_s = REST_S if threads > 1 else 0.0
-    timings = interleaved(calls, options.seconds, rounds=options.rounds, pause_s=pause_s)
-    for peer in calls:
-        if peer != RELAY:
-            yield figure(
-                name, threads, peer, timings[RELAY], timings[peer], error=errors[peer], work=product.work
-            )  # fmt: skip
+                calls.pop(who, None)
+                yield Failure(name, threads, who, told(error))
+    if RELAY in calls:
+        yield from measure_calls(name, threads, calls, options, product.work, _LARGEST_ERROR)
 
 
 def _ours(data: NDArray[Any], weight: NDArray[Any], out_dtype: str) -> Call:
@@ -133,7 +121,7 @@ def _bfloat16(product: Product) -> Mapping[str, Callable[[int], Call]]:
         torch.set_num_threads(threads)
         x, w = (torch.from_numpy(np.ascontiguousarray(each)).bfloat16() for each in (data, weight.T))
         call = torch.nn.functional.linear
-        return lambda: call(x, w).float()
+        return lambda: call(x, w)
 
     return {
         RELAY: lambda _: _ours(data.astype(_BFLOAT16), weight.astype(_BFLOAT16), "bfloat16"),

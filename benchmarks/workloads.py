@@ -74,7 +74,12 @@ def _measure(name: str, make: Callable[[], Workload], options: argparse.Namespac
 
 
 def measure_calls(
-    name: str, threads: int, calls: Mapping[str, Call], options: argparse.Namespace, work: Work | None = None
+    name: str,
+    threads: int,
+    calls: Mapping[str, Call],
+    options: argparse.Namespace,
+    work: Work | None = None,
+    largest_error: float = LARGEST_ERROR,
 ) -> Iterator[Record]:
     """A record each of the others than relay: they must give what relay gives."""
     try:
@@ -84,9 +89,9 @@ def measure_calls(
         return
     errors = {peer: relative_error(ours, call()) for peer, call in calls.items() if peer != RELAY}
     for peer, error in errors.items():
-        if error > LARGEST_ERROR:
+        if error > largest_error:
             yield Failure(name, threads, peer, f"its result is another one: relative error {error:.1e}")
-    agreeing = {peer: call for peer, call in calls.items() if errors.get(peer, 0.0) <= LARGEST_ERROR}
+    agreeing = {peer: call for peer, call in calls.items() if errors.get(peer, 0.0) <= largest_error}
     pause_s = REST_S if threads > 1 else 0.0
     timings = interleaved(agreeing, options.seconds, rounds=options.rounds, pause_s=pause_s)
     for peer, theirs in timings.items():

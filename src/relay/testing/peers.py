@@ -135,6 +135,8 @@ def result_arrays(result: Any) -> list[NDArray[Any]]:
     """The arrays in what any of the calls gives, in order."""
     if isinstance(result, np.ndarray | np.generic):
         return [np.asarray(result)]
+    if str(getattr(result, "dtype", "")) == "torch.bfloat16":  # of which PyTorch makes no array
+        return result_arrays(result.float())
     if hasattr(result, "__array__"):
         return [np.asarray(result)]
     return [array for each in result for array in result_arrays(each)]

@@ -97,8 +97,8 @@ def _load_configuration(e: Emitter, address: str) -> str:
 
 def _configuration(e: Emitter, call: Call) -> str | None:
     """The name of the constant that describes the tiles; None where rows are not known."""
-    upper, *rest = shape = _numbers(call.arguments)
-    return _constant(e, [min(upper, _TILE), *rest]) if len(shape) == len(call.arguments) else None
+    shape = _numbers(call.arguments)
+    return _constant(e, shape) if len(shape) == len(call.arguments) else None
 
 
 def _constant(e: Emitter, shape: list[int]) -> str:

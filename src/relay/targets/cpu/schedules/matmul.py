@@ -152,19 +152,21 @@ def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:
 
 
 def prefetch_panel(plan: Plan, acc: str, loop: str, target: str, panels: str) -> None:
+    """`prefetch_next_panel`, only where the weights are too large for the second-level cache."""
+    if _exceeds_second_level(plan):
+        prefetch_next_panel(plan, acc, loop, target, panels)
+
+
+def prefetch_next_panel(plan: Plan, acc: str, loop: str, target: str, panels: str | None) -> None:
     """While one panel of packed weights is used, ask for the next in `loop` of the accumulating stage.
 
-    Only where the weights are too large for the second-level cache, `panels` is still a loop of stage `target`, and how
-    often a panel is used is known now.
+    Only where `panels` is still a loop of stage `target`, and how often a panel is used is known now.
     """
     weight = packed_weight(plan)
-    s = plan.steps
-    if weight is None or all(each.name != panels for each in s.state.stage(target).loops):
+    if weight is None or panels is None or all(each.name != panels for each in plan.steps.state.stage(target).loops):
         return
-    if not all(isinstance(extent, int) for extent in plan.output.outputs[0].shape):
-        return
-    if _exceeds_second_level(plan):
-        s.prefetch(acc, loop, weight.name, target, panels)
+    if all(isinstance(extent, int) for extent in plan.output.outputs[0].shape):
+        plan.steps.prefetch(acc, loop, weight.name, target, panels)
 
 
 def _exceeds_second_level(plan: Plan) -> bool:
