@@ -90,6 +90,19 @@ def test_mean_over_maps(shape: tuple[int, ...], target: str) -> None:
     check(lambda x: relay.sum(x, axis=[1, 2, 3]), values(*shape), target=target)
 
 
+@pytest.mark.parametrize("special", [0.0, 0.01])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", [(33331,), (1, 30011), (333, 111), (1, 64, 1024)])
+def test_one_number_of_everything(shape: tuple[int, ...], target: str, special: float) -> None:
+    """Long enough to be shared out among threads, in stretches that need not be of one length."""
+    x = values(*shape, special=special)
+    check(relay.max, x, target=target, bits=True)
+    check(lambda x: relay.argmax(relay.exp(x)), x, target=target, bits=True)
+    check(lambda x: relay.mean(x * x), x, target=target)
+    check(relay.nn.softmax, x, target=target)
+    check(lambda x: x / relay.sum(relay.abs(x)), x, target=target)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("width", [2, 3, 7, 16, 31, 33, 34, 57, 64])
 def test_pooling_reads_every_second_element(width: int, target: str) -> None:

@@ -165,8 +165,7 @@ class Plan:
         """
         if not outer:
             return None
-        short = isinstance(work, int) and work < SHORTEST_PARALLEL_NANOSECONDS * per_nanosecond
-        if self.target.num_threads == 1 or short:
+        if not self.pays_in_parallel(work, per_nanosecond):
             return outer[-1]
         fused, *rest = outer
         while rest and self.extent(stage, fused) == 1:
@@ -175,6 +174,11 @@ class Plan:
             fused = self.steps.fuse(stage, fused, rest.pop(0))
         self.steps.parallel(stage, fused)
         return rest[-1] if rest else fused
+
+    def pays_in_parallel(self, work: IntExpr, per_nanosecond: int = ELEMENTS_PER_NANOSECOND) -> bool:
+        """Whether `work`, of which one thread does so much `per_nanosecond`, is enough to share out."""
+        short = isinstance(work, int) and work < SHORTEST_PARALLEL_NANOSECONDS * per_nanosecond
+        return self.target.num_threads != 1 and not short
 
     def prefetch_stores(self, stage: str, tile: str) -> None:
         """Ask for the lines that an iteration of loop `tile` writes, where they cannot all be in the second-level cache

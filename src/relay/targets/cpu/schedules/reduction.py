@@ -10,7 +10,7 @@ from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, even_tile, loops_as_read, product
 from relay.targets.cpu.schedules.row_blocks import convolution_shape, rows_of_block
 from relay.te.operation import Compute, Operation, body_values, loads_of, scalar_indices
 from relay.tir.buffer import Scope
@@ -19,6 +19,7 @@ from relay.tir.expr import Ramp
 _COLUMNS = 8
 _QUARTERS = 4
 _VECTORS = 4
+_STRETCHES = 8  # of a tensor, for each thread
 _LARGEST_UNROLLED_WINDOW = 9
 LARGEST_PLANAR_WINDOW = 25
 """Taps up to which the window of a convolution of channels in front of space is written out: its weights are single
@@ -45,6 +46,22 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str
         partials.append(partial)
     plan.steps.unroll(stage, loop)
     return tuple(partials)
+
+
+def of_everything(plan: Plan, stage: str) -> None:
+    """One number made of whole tensors: threads reduce stretches of what lies together in memory, in lanes."""
+    s = plan.steps
+    work = plan.iterations(stage)
+    if not isinstance(work, int) or not plan.pays_in_parallel(work):
+        in_lanes(plan, stage)
+        return
+    loop, extent = _contiguous(plan, stage, plan.compute(stage))
+    parts = dividing_tile(extent, _STRETCHES * max(2, plan.target.num_threads))
+    stretch, _ = s.split(stage, loop, parts=parts)
+    sums = s.rfactor(stage, stretch)
+    s.parallel(sums, stretch)
+    for partial in in_lanes(plan, sums):
+        s.compute_at(partial, sums, stretch)
 
 
 def _contiguous(plan: Plan, stage: str, operation: Compute) -> tuple[str, IntExpr]:
@@ -90,7 +107,7 @@ def schedule_reduction(plan: Plan, reduction: str) -> None:
         pad(plan)
     operation = plan.compute(reduction)
     if not operation.axes:
-        in_lanes(plan, reduction)
+        of_everything(plan, reduction)
     elif keeps_innermost(plan, operation):
         schedule_channels(plan, reduction, copies)
     else:

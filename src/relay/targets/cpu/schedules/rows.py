@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from relay.arith.expr import FloorDiv, IntExpr, free_symbols
 from relay.base.frozen import frozen
+from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.plan import Plan, is_costly, is_reduction, product
-from relay.targets.cpu.schedules.reduction import in_lanes, keeps_innermost
+from relay.targets.cpu.schedules.reduction import in_lanes, keeps_innermost, of_everything
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.state import Stage
 from relay.tir.buffer import Scope
@@ -40,6 +41,10 @@ def schedule_rows(plan: Plan) -> None:
         return
     s = plan.steps
     output = plan.output_name
+    if _is_long_row(plan):
+        for stage in s.state.stages:
+            (of_everything if is_reduction(stage) else schedule_formula)(plan, stage.name)
+        return
     if is_reduction(plan.output):
         s.cache_write(output, Scope.REGISTER)
     rows = _loops_over_rows(plan, output)
@@ -70,6 +75,13 @@ def _reads_rows(plan: Plan) -> bool:
             ):
                 return False
     return True
+
+
+def _is_long_row(plan: Plan) -> bool:
+    """Whether there is one row, long enough to be shared out itself."""
+    results = [axis.extent for stage in plan.reductions() for axis in plan.compute(stage.name).axes]
+    reduced = product(tuple(axis.extent for axis in _first_reduction(plan).reduce_axes))
+    return all(extent == 1 for extent in results) and isinstance(reduced, int) and plan.pays_in_parallel(reduced)
 
 
 def schedule_apart(plan: Plan) -> None:
