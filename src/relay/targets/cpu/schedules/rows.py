@@ -57,8 +57,10 @@ def schedule_rows(plan: Plan) -> None:
             if rows.row is not None and isinstance(rows.elements, int) and rows.elements <= _LARGEST_ROW_ON_STACK:
                 s.set_scope(stage.name, Scope.LOCAL)
             along = stage.loops[-1].name
-            _, lanes = plan.tile(stage.name, along, plan.lanes_at_a_time(stage, plan.extent(stage.name, along)))
+            outer, lanes = plan.tile(stage.name, along, plan.lanes_at_a_time(stage, plan.extent(stage.name, along)))
             s.vectorize(stage.name, lanes)
+            if rows.lanes_are_rows and outer is not None:
+                s.unroll(stage.name, outer)
 
 
 def _reads_rows(plan: Plan) -> bool:
@@ -107,17 +109,30 @@ def _loops_over_rows(plan: Plan, output: str) -> _Rows:
         return _Rows(plan.parallelize(output, axes, work * reduced), Scope.REGISTER, reduced, lanes_are_rows=False)
     lanes_are_rows = axes[-1] in kept
     if lanes_are_rows:
-        lanes_outer, lanes = plan.tile(output, axes[-1], plan.vector_lanes)
+        width = plan.vector_lanes * _vectors_together(plan, output, kept, work)
+        lanes_outer, lanes = plan.tile(output, axes[-1], width)
         kept = [axis for axis in kept if axis != axes[-1]] + ([lanes_outer] if lanes_outer else [])
-        elements = product((plan.vector_lanes, *(plan.extent(output, axis) for axis in along)))
+        elements = product((width, *(plan.extent(output, axis) for axis in along)))
         s.reorder(output, *kept, *along, lanes)
     else:
         elements = product(tuple(plan.extent(output, axis) for axis in along))
         s.reorder(output, *kept, *along)
         _, lanes = plan.tile(output, axes[-1], plan.vector_lanes)
     row = plan.parallelize(output, kept, work)
-    s.vectorize(output, lanes)
+    plan.vectorize_columns(output, lanes, plan.vector_lanes)
     return _Rows(row, Scope.REGISTER if row is not None and exact else Scope.GLOBAL, elements, lanes_are_rows)
+
+
+def _vectors_together(plan: Plan, output: str, kept: list[str], work: IntExpr) -> int:
+    """How many vectors of rows to compute side by side: more than one line of the cache at a time lies together in
+    memory. As many as leave no rest, and enough for each thread."""
+    *outer, last = (plan.extent(output, axis) for axis in kept)
+    if not isinstance(last, int) or last % plan.vector_lanes:
+        return 1
+    vectors = last // plan.vector_lanes
+    counts = [count for count in range(plan.target.register_count // 4, 0, -1) if vectors % count == 0]
+    even = [count for count in counts if plan.shares_out(product((*outer, vectors // count)))]
+    return even[0] if even and plan.pays_in_parallel(work) else counts[0]
 
 
 def _first_reduction(plan: Plan) -> Compute:
@@ -164,7 +179,7 @@ def _reduce(plan: Plan, stage: str, output: str, rows: _Rows) -> None:
         results = [loop.name for loop in loops if not loop.is_reduction]
         summed = [loop.name for loop in loops if loop.is_reduction]
         s.reorder(stage, *results[:-1], *summed, results[-1])
-        s.vectorize(stage, results[-1])
+        plan.vectorize_columns(stage, results[-1], plan.vector_lanes)
         return
     for partial in in_lanes(plan, stage, rows.scope):
         if rows.row is not None:
