@@ -188,7 +188,8 @@ KINDS: tuple[Callable[[], relay.Expr], ...] = (
     convolution_of_a_long_row, convolution_with_strides,
     convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
     dense_of_bytes, dense_of_one_row, softmax,
-    softmax_over_channels, softmax_of_one_long_row, sum_of_everything, instance_norm, rows_of_length_one, nearest_resize, max_pool, first_layout_change,
+    softmax_over_channels, softmax_of_one_long_row, sum_of_everything,
+    instance_norm, rows_of_length_one, nearest_resize, max_pool, first_layout_change,
     product_of_two_unknown_matrices,
     concatenate_channels, global_average,
 )  # fmt: skip
