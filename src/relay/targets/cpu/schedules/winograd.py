@@ -10,6 +10,8 @@ beforehand: guards of padding in loops around all of this would be three copies 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ops.winograd import MINIMAL, WinogradAttributes
@@ -28,6 +30,7 @@ _PRODUCTS, _COLUMNS, _RESULT = "winograd_products", "winograd_columns", "winogra
 
 _LINE_BYTES = 64
 _SPREAD_BYTES = 512  # rows whose length is a multiple of it are put one line further apart
+_LIKELY_THREADS = 2  # where the run decides
 _FEWEST_TILES = 14  # of a block: that many products for each weight hide its way
 
 
@@ -47,6 +50,10 @@ class Shape:
     @property
     def points(self) -> int:
         return MINIMAL[self.tile].points ** 2
+
+    @property
+    def tiles(self) -> int:
+        return self.down * self.across
 
     @property
     def panels(self) -> int:
@@ -132,21 +139,40 @@ def _is_element(load: Load, operation: Compute) -> bool:
 
 
 def _blocks(plan: Plan, shape: Shape) -> Blocks:
-    """Blocks whose transformed data and products, of two panels, take half of the second-level cache. Where these have
-    too few tiles, or cannot be shared out, and where one block will do: blocks whose products take a quarter of it."""
+    """Blocks whose transformed data and products, of two panels, take half of the second-level cache, where these have
+    tiles enough and can be shared out evenly: what a thread has transformed it reads itself. Else all data are
+    transformed beforehand, for blocks whose products take a quarter of that cache."""
     quarter = plan.target.cache_bytes[1] // 4 // (shape.points * shape.item_bytes)
-    most = quarter // shape.width
-    fit = 2 * quarter // (shape.depth + 2 * shape.width)
-    if fit >= _FEWEST_TILES and shape.down * shape.across > most:
-        down, across = _cut(shape, fit)
-        parts = _parts(shape, down, across)
-        if plan.target.num_threads == 1 or plan.shares_out(parts):
+    for down, across in _cuts(plan, shape, 2 * quarter // (shape.depth + 2 * shape.width)):
+        if _is_even(plan, shape, down, across):
             return Blocks(down, across, _together(shape, quarter // (down * across)) * shape.width, apart=False)
-    down, across = _cut(shape, most)
+    down, across = _cut(shape, quarter // shape.width)
     panels = _together(shape, quarter // (down * across))
     while panels > 1 and not plan.shares_out(_parts(shape, down, across) * -(-shape.panels // panels)):
         panels -= 1
     return Blocks(down, across, panels * shape.width, apart=True)
+
+
+def _cuts(plan: Plan, shape: Shape, most: int) -> list[tuple[int, int]]:
+    """Even blocks of enough tiles, and at most so many, in order of preference: large ones where the weights, which
+    each block reads, are not all in the second-level cache, else small ones."""
+    if most < shape.across:
+        down, across = _cut(shape, most)
+        return [(down, across)] if down * across >= _FEWEST_TILES else []
+    downs = sorted({-(-shape.down // parts) for parts in range(1, shape.down + 1)})
+    cuts = [(down, shape.across) for down in downs if _FEWEST_TILES <= down * shape.across <= most]
+    weight_bytes = shape.points * shape.depth * shape.channels * shape.item_bytes
+    return cuts if weight_bytes <= plan.target.cache_bytes[1] else cuts[::-1]
+
+
+def _is_even(plan: Plan, shape: Shape, down: int, across: int) -> bool:
+    """Whether no thread has a quarter more to do than it had if blocks could be cut at will."""
+    threads = plan.target.num_threads or _LIKELY_THREADS
+    images = shape.batch if isinstance(shape.batch, int) else 1
+    parts = images * -(-shape.down // down) * -(-shape.across // across)
+    ends = [min(thread * parts // threads * down * across, images * shape.tiles) for thread in range(threads + 1)]
+    most = max(end - begin for begin, end in pairwise(ends))
+    return 4 * threads * most <= 5 * images * shape.tiles
 
 
 def _cut(shape: Shape, most: int) -> tuple[int, int]:
