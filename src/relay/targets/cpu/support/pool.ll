@@ -255,15 +255,8 @@ serial:
   call void %function(ptr %context, i64 0, i64 %count)
   br label %done
 publish:
-  ; four chunks for each thread even out what runs unevenly
   %team = add i32 %workers, 1
-  %team.wide = zext i32 %team to i64
-  %parts = shl i64 %team.wide, 2
-  %parts.less = sub i64 %parts, 1
-  %raised = add i64 %count, %parts.less
-  %even = sdiv i64 %raised, %parts
-  %chunk = call i64 @llvm.smax.i64(i64 %even, i64 %grain)
-  call void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %chunk, i64 %backwards)
+  call void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %grain, i64 %backwards)
   %function.field = getelementptr %pool, ptr %pool, i64 0, i32 9
   store ptr %function, ptr %function.field
   %context.field = getelementptr %pool, ptr %pool, i64 0, i32 10
@@ -309,26 +302,33 @@ done:
   ret void
 }
 
-; Give each of the `team` threads its share of `count` iterations: whole chunks, as many as the others have, or one less.
-define internal void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %chunk, i64 %backwards) nounwind {
+; Give each of the `team` threads its share of `count` iterations, all as equal as whole grains can be. A quarter of a
+; share is taken at once: that evens out what runs unevenly.
+define internal void @relay.share_out(ptr %pool, i32 %team, i64 %count, i64 %grain, i64 %backwards) nounwind {
 entry:
   %team.field = getelementptr %pool, ptr %pool, i64 0, i32 13
   store i32 %team, ptr %team.field
+  %threads = zext i32 %team to i64
+  %least = call i64 @llvm.smax.i64(i64 %grain, i64 1)
+  %least.less = sub i64 %least, 1
+  %raised = add i64 %count, %least.less
+  %grains = sdiv i64 %raised, %least
+  %parts = shl i64 %threads, 2
+  %parts.less = sub i64 %parts, 1
+  %grains.raised = add i64 %grains, %parts.less
+  %together = sdiv i64 %grains.raised, %parts
+  %chunk = mul i64 %together, %least
   %chunk.field = getelementptr %pool, ptr %pool, i64 0, i32 11
   store i64 %chunk, ptr %chunk.field
-  %threads = zext i32 %team to i64
   %turned = icmp ne i64 %backwards, 0
-  %chunk.less = sub i64 %chunk, 1
-  %raised = add i64 %count, %chunk.less
-  %chunks = sdiv i64 %raised, %chunk
   br label %give
 give:
   %thread = phi i64 [ 0, %entry ], [ %thread.next, %give ]
   %begin = phi i64 [ 0, %entry ], [ %end, %give ]
   %thread.next = add i64 %thread, 1
-  %scaled = mul i64 %thread.next, %chunks
+  %scaled = mul i64 %thread.next, %grains
   %through = sdiv i64 %scaled, %threads
-  %bound = mul i64 %through, %chunk
+  %bound = mul i64 %through, %least
   %end = call i64 @llvm.smin.i64(i64 %bound, i64 %count)
   %next.field = getelementptr %pool, ptr %pool, i64 0, i32 16, i64 %thread, i32 0
   store atomic i64 %begin, ptr %next.field monotonic, align 8
