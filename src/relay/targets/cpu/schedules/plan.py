@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from relay.arith.expr import IntExpr, Symbol, ceil_divide, multiply
 from relay.base.frozen import frozen
 from relay.base.target import Target
@@ -23,6 +25,7 @@ TILED_PRODUCTS_PER_NANOSECOND = 60  # multiply-adds on tiles in registers
 # Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
 _MANY_PARTS = 8
 _EVEN_PARTS = 2
+_LIKELY_THREADS = 2  # where the run decides
 _VECTORS_TOGETHER = 4
 _LARGE_TO_LOSE_A_TAIL = 8  # times what is computed together
 _POLYNOMIALS = frozenset({UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH, UnaryOp.ERF, UnaryOp.SIGMOID})
@@ -195,6 +198,17 @@ class Plan:
             return False
         parts = iterations // threads
         return parts >= _MANY_PARTS or (parts >= _EVEN_PARTS and iterations % threads == 0)
+
+    def largest_share(self, extent: int, part: int, times: int = 1) -> float:
+        """Of `extent` iterations, cut into parts and done `times` over: what the thread with most of them has, as a
+        multiple of what it had if they could be cut at will."""
+        threads = self.target.num_threads or _LIKELY_THREADS
+        parts = -(-extent // part)
+        done = [
+            whole * extent + min(rest * part, extent)
+            for whole, rest in (divmod(thread * parts * times // threads, parts) for thread in range(threads + 1))
+        ]
+        return threads * max(end - begin for begin, end in pairwise(done)) / (extent * times)
 
 
 def _space(stage: Stage) -> tuple[tuple[IntExpr, ...], ...] | None:

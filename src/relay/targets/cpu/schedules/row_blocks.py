@@ -11,6 +11,8 @@ from relay.ops.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.plan import Plan, product
 
 _SMALLEST_SHARE = 4  # of the rows that there is room for
+_LARGEST_SHARE = 1.25  # of a thread, as a multiple of its part
+_STUCK = 0.05  # a slow thread's only block is not taken from it
 _FEWEST_PIXELS = 96  # of a block, where weights stream: that many products for each weight hide its way
 
 
@@ -72,14 +74,15 @@ def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: 
         if not isinstance(taken, int) or taken > plan.target.cache_bytes[1] // 2:
             break
         most = rows
-    candidates = sorted(range(height, max(most, height) + 1, height), key=lambda rows: (shape.rows % rows != 0, -rows))
-    for rows in candidates:
+    best, least = None, _LARGEST_SHARE
+    for rows in range(max(most, height) // height * height, 0, -height):
         parts = -(-shape.rows // rows)
         pixels = product((rows, shape.columns))
-        streams = not fit and isinstance(pixels, int) and pixels < _FEWEST_PIXELS
-        if not streams and rows >= most // _SMALLEST_SHARE and parts > 1 and plan.shares_out(parts * batch):
-            return rows
-    return None
+        many, full = plan.shares_out(parts * batch), not isinstance(pixels, int) or pixels >= _FEWEST_PIXELS
+        share = plan.largest_share(shape.rows, rows, batch) + (0.0 if many else _STUCK)
+        if rows >= most // _SMALLEST_SHARE and parts > 1 and share < least and (fit or (many and full)):
+            best, least = rows, share
+    return best
 
 
 def weights_fit(plan: Plan, shape: Shape) -> bool:

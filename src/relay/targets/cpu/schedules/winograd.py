@@ -10,8 +10,6 @@ beforehand: guards of padding in loops around all of this would be three copies 
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ops.winograd import MINIMAL, WinogradAttributes
@@ -30,7 +28,7 @@ _PRODUCTS, _COLUMNS, _RESULT = "winograd_products", "winograd_columns", "winogra
 
 _LINE_BYTES = 64
 _SPREAD_BYTES = 512  # rows whose length is a multiple of it are put one line further apart
-_LIKELY_THREADS = 2  # where the run decides
+_LARGEST_SHARE = 1.25  # of a thread, as a multiple of its part
 _FEWEST_TILES = 14  # of a block: that many products for each weight hide its way
 
 
@@ -144,7 +142,8 @@ def _blocks(plan: Plan, shape: Shape) -> Blocks:
     transformed beforehand, for blocks whose products take a quarter of that cache."""
     quarter = plan.target.cache_bytes[1] // 4 // (shape.points * shape.item_bytes)
     for down, across in _cuts(plan, shape, 2 * quarter // (shape.depth + 2 * shape.width)):
-        if _is_even(plan, shape, down, across):
+        images = shape.batch if isinstance(shape.batch, int) else 1
+        if plan.largest_share(shape.tiles, down * across, images) <= _LARGEST_SHARE:
             return Blocks(down, across, _together(shape, quarter // (down * across)) * shape.width, apart=False)
     down, across = _cut(shape, quarter // shape.width)
     panels = _together(shape, quarter // (down * across))
@@ -163,16 +162,6 @@ def _cuts(plan: Plan, shape: Shape, most: int) -> list[tuple[int, int]]:
     cuts = [(down, shape.across) for down in downs if _FEWEST_TILES <= down * shape.across <= most]
     weight_bytes = shape.points * shape.depth * shape.channels * shape.item_bytes
     return cuts if weight_bytes <= plan.target.cache_bytes[1] else cuts[::-1]
-
-
-def _is_even(plan: Plan, shape: Shape, down: int, across: int) -> bool:
-    """Whether no thread has a quarter more to do than it had if blocks could be cut at will."""
-    threads = plan.target.num_threads or _LIKELY_THREADS
-    images = shape.batch if isinstance(shape.batch, int) else 1
-    parts = images * -(-shape.down // down) * -(-shape.across // across)
-    ends = [min(thread * parts // threads * down * across, images * shape.tiles) for thread in range(threads + 1)]
-    most = max(end - begin for begin, end in pairwise(ends))
-    return 4 * threads * most <= 5 * images * shape.tiles
 
 
 def _cut(shape: Shape, most: int) -> tuple[int, int]:
