@@ -18,7 +18,7 @@ from relay.arith.expr import evaluate
 from relay.driver.build import compile_stages
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
-from relay.runtime.entry_point import nest
+from relay.runtime.nesting import nesting
 from relay.runtime.extents import symbol_sources
 from tests.targets.cpu.emulator import Machine
 
@@ -60,7 +60,7 @@ class EmulatedProgram:
         found = [
             read_array(self.machine, place, each) for place, each in zip(places[len(inputs) :], results, strict=True)
         ]
-        return nest(entry.result, found)
+        return nesting(entry.result)(found)
 
 
 def run_kernel(
