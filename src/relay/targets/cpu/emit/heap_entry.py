@@ -179,7 +179,8 @@ def _nested(text: FunctionText, spec: ResultSpec, inputs: list[str], tuple_label
 
 
 def _copying(entry: ProcedureEntry, copied: ResultSpec, machine: Machine, module: ModuleText) -> FunctionText:
-    """Run the entry that leaves its result on the heap, copy that to the caller's outputs, and close the heap."""
+    """Run the entry that leaves its result on the heap, copy that to the caller's outputs, and close the heap. The
+    result is released before, so that the heap tells how many objects are left."""
     text = FunctionText(module)
     e = Emitter(text, machine, entry.name, emit_value)
     arguments = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
