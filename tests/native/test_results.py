@@ -101,6 +101,21 @@ def test_of_values_that_python_makes() -> None:
         assert alive == [0]
 
 
+@pytest.mark.parametrize("opt_level", [0, 3])
+@pytest.mark.parametrize("result", ["@grow(%x)", "match? (Cons(@grow(%x), Nil)) { Cons(%h, _) => %h }"])
+def test_extents_that_are_only_declared_are_checked_before_anything_is_copied(result: str, opt_level: int) -> None:
+    source = f"""{LIST}
+    def @grow(%x: Tensor[(?, 2), float32]) -> Tensor[(?, 2), float32] {{
+      if (less(sum(%x), 5f)) {{ @grow(concatenate((%x, %x), axis=0)) }} else {{ %x }}
+    }}
+    def @main(%x: Tensor[(n, 2), float32]) -> Tensor[(n, 2), float32] {{ {result} }}"""
+    executable = relay.build(module(source), opt_level=opt_level)
+    assert executable.entry.copied == 0
+    np.testing.assert_array_equal(executable(ROWS), ROWS)
+    with pytest.raises(relay.RelayError, match=r"the result of a function has extent .*, declared n"):
+        executable(ROWS / 100)
+
+
 def test_a_run_that_needs_a_stack_of_its_own_fills_them_once_it_has_one() -> None:
     source = """
     def @count(%n: int32) -> int32 { if (less(%n, 1)) { 0 } else { add(1, @count(subtract(%n, 1))) } }
