@@ -133,3 +133,36 @@ def test_the_library_loads_in_python_too(library):
     assert [float(y[0]) for y in ys] == [2, 4, 6]
     assert total.tolist() == [12, 12, 12]
     assert count == 3
+
+
+LOOP_IN_C = """
+#include <stdio.h>
+#include "loop.h"
+
+int main(void) {
+    float x[2] = {1, 2};
+    int32_t turns = 3;
+    int64_t extents[LOOP_SYMBOLS] = {2};
+    void *buffers[LOOP_INPUTS + LOOP_OUTPUTS] = {x, &turns};
+    relay_value result;
+    relay_arena *arena = relay_arena_new();
+    int status = relay_run(arena, buffers, extents, &result);
+    const float *y = relay_data(relay_field(result, 0));
+    printf("%d %g %g %d\\n", status, y[0], y[1], (int)relay_extents(relay_field(result, 0))[0]);
+    relay_arena_free(arena);
+    return LOOP_OUTPUTS;
+}
+"""
+
+
+def test_a_result_that_python_has_in_arrays_is_the_arenas_in_c(tmp_path):
+    source = """
+    def @main(%x: Tensor[(n,), float32], %turns: int32) -> (Tensor[(n,), float32], int32) {
+      if (less(%turns, 1)) { (%x, %turns) } else { @main(add(%x, %x), subtract(%turns, 1)) }
+    }"""
+    relay.build(module(source)).export(tmp_path / "loop.so")
+    done = run_c(compile_c(LOOP_IN_C, tmp_path / "loop.so"), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "0 8 16 2\n")
+    doubled, turns = relay.load(tmp_path / "loop.so")(np.ones(5, np.float32), np.int32(3))
+    assert doubled.tolist() == [8] * 5
+    assert turns == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from relay.arith.expr import Symbol, evaluate, maximum, minimum
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.runtime.extent_json import extent_from_json, extent_to_json
-from relay.runtime.manifest import EntrySpec, Manifest, TensorSpec, TupleSpec
+from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, TupleSpec
 
 N, M = Symbol("n"), Symbol("m")
 
@@ -34,6 +35,16 @@ def sample() -> Manifest:
 def test_round_trip_is_byte_for_byte() -> None:
     text = sample().to_json()
     assert Manifest.from_json(text).to_json() == text
+
+
+def test_results_that_are_copied_off_a_heap() -> None:
+    entry = replace(sample().entry("main"), result=HeapResult(copied=TupleSpec((0, TupleSpec((1,))))))
+    text = Manifest((entry,), {}).to_json()
+    read = Manifest.from_json(text)
+    assert read.to_json() == text
+    assert read.entry("main").copied == entry.copied == sample().entry("main").copied
+    with pytest.raises(RelayError, match="bad-manifest"):
+        Manifest.from_json(text.replace('"copied":[0,[1]]', '"copied":[0,[2]]'))
 
 
 @pytest.mark.parametrize(

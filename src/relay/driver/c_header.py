@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Label, Manifest, TensorLabel, TensorSpec
@@ -19,17 +19,19 @@ def c_header(manifest: Manifest, library: str) -> str:
     provenance = "".join(f"   {key}: {_comment(value)}\n" for key, value in sorted(facts.items()))
     on_heap = isinstance(entry.result, HeapResult)
     kinds = "".join(_kind_lines(manifest.labels, prefix)) if on_heap else ""
+    outputs = () if on_heap else entry.outputs
+    told = [*_buffer_lines(entry.inputs, outputs), *_symbol_lines(entry), *map(_data_lines, manifest.data)]
     return f"""/* {_comment(library)}, a model compiled by relay. It needs nothing but the C library.
 {provenance}
    buffers[i], row-major and aligned to its elements:
-{"".join(_buffer_lines(entry))}{"".join(_symbol_lines(entry))}{"".join(map(_data_lines, manifest.data))} */
+{"".join(told)} */
 #ifndef {prefix}_H
 #define {prefix}_H
 
 #include <stdint.h>
 
 #define {prefix}_INPUTS {len(entry.inputs)}
-#define {prefix}_OUTPUTS {len(entry.outputs)}
+#define {prefix}_OUTPUTS {len(outputs)}
 #define {prefix}_SYMBOLS {len(entry.symbols)}
 {kinds}
 #ifdef __cplusplus
@@ -87,9 +89,9 @@ int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbo
 """
 
 
-def _buffer_lines(entry: EntrySpec) -> Iterator[str]:
-    for position, spec in enumerate((*entry.inputs, *entry.outputs)):
-        role = "input" if position < len(entry.inputs) else "output"
+def _buffer_lines(inputs: Sequence[InputSpec], outputs: Sequence[TensorSpec]) -> Iterator[str]:
+    for position, spec in enumerate((*inputs, *outputs)):
+        role = "input" if position < len(inputs) else "output"
         yield f"     {position}  {role:6} {_comment(str(spec))}{_size(spec)}\n"
 
 

@@ -279,8 +279,8 @@ def _pack(array: NDArray[np.generic], room: NDArray[np.uint8]) -> None:
 def _entry_spec(function: ProgramFunction, arena: tuple[ArenaBuffer, ...]) -> EntrySpec:
     return EntrySpec(
         name=function.name,
-        inputs=tuple(TensorSpec(p.name, p.type.shape, p.type.dtype) for p in function.inputs),
-        outputs=tuple(TensorSpec(p.name, p.type.shape, p.type.dtype) for p in function.outputs),
+        inputs=tuple(map(_tensor_spec, function.inputs)),
+        outputs=tuple(map(_tensor_spec, function.outputs)),
         result=function.result,
         symbols=function.symbols,
         workspace_bytes=function.workspace_bytes,
@@ -293,8 +293,8 @@ def _heap_entry_spec(entry: ProcedureEntry, most_arguments: int) -> EntrySpec:
     return EntrySpec(
         name=entry.name,
         inputs=tuple(map(_input_spec, entry.inputs)),
-        outputs=(),
-        result=HeapResult(entry.result),
+        outputs=tuple(map(_tensor_spec, entry.outputs)),
+        result=HeapResult(entry.result, entry.copied),
         symbols=entry.symbols,
         workspace_bytes=heap_bytes(most_arguments),
         failures=entry.failures,
@@ -304,6 +304,10 @@ def _heap_entry_spec(entry: ProcedureEntry, most_arguments: int) -> EntrySpec:
 def _input_spec(parameter: Parameter | ValueParameter) -> InputSpec:
     if isinstance(parameter, ValueParameter):
         return ValueSpec(parameter.name, parameter.type)
+    return _tensor_spec(parameter)
+
+
+def _tensor_spec(parameter: Parameter) -> TensorSpec:
     return TensorSpec(parameter.name, parameter.type.shape, parameter.type.dtype)
 
 

@@ -8,6 +8,7 @@ written where the caller wants them; the others are copied there at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols
@@ -84,7 +85,8 @@ def lower_function(
         body = body.body
     result = _atom(body, environment, constants)
     instructions, failures = extent_checks(function, checks, symbols)
-    return _placed(name.name_hint, inputs, symbols, steps, result, instructions, failures)
+    spec = result_spec(known_type(function.body), count())
+    return _placed(name.name_hint, inputs, symbols, steps, result, spec, instructions, failures)
 
 
 def determined_symbols(function: Function, inputs: Sequence[Parameter]) -> tuple[Symbol, ...]:
@@ -203,12 +205,12 @@ def _placed(
     symbols: tuple[Symbol, ...],
     steps: list[_KernelStep],
     result: _Value,
+    spec: ResultSpec,
     checks: list[CheckExtents],
     failures: tuple[str, ...],
 ) -> ProgramFunction:
     leaves = _leaves(result)
-    names = ["output"] if len(leaves) == 1 else [f"output{i}" for i in range(len(leaves))]
-    outputs = tuple(Parameter(name, leaf.type) for name, leaf in zip(names, leaves, strict=True))
+    outputs = output_parameters([leaf.type for leaf in leaves])
     places: dict[_Storage, Place] = {}
     copied: list[tuple[_Storage, OutputPlace]] = []
     for i, leaf in enumerate(leaves):
@@ -223,14 +225,21 @@ def _placed(
         instructions.append(CallKernel(step.kernel.name, arguments, len(step.outputs), step.extents))
     for storage, destination in copied:
         instructions.append(CopyBytes(_place(storage, places), destination, storage.size_bytes))
-    spec = result_spec(result, iter(range(len(leaves))))
     return ProgramFunction(name, tuple(inputs), outputs, spec, symbols, workspace_bytes, tuple(instructions), failures)
 
 
-def result_spec(value: _Value, positions: Iterator[int]) -> ResultSpec:
-    if isinstance(value, _Tensor):
+def output_parameters(types: Sequence[TensorType]) -> tuple[Parameter, ...]:
+    """The results of a function, as those who call it know them."""
+    names = ["output"] if len(types) == 1 else [f"output{i}" for i in range(len(types))]
+    return tuple(map(Parameter, names, types))
+
+
+def result_spec(type_: Type, positions: Iterator[int]) -> ResultSpec:
+    """How tensors nest in a value of a type; those of its leaves have these positions."""
+    if isinstance(type_, TensorType):
         return next(positions)
-    return TupleSpec(tuple(result_spec(part, positions) for part in value))
+    fields: tuple[Type, ...] = getattr(type_, "fields", ())
+    return TupleSpec(tuple(result_spec(each, positions) for each in fields))
 
 
 def _plan_workspace(steps: list[_KernelStep], places: dict[_Storage, Place]) -> IntExpr:

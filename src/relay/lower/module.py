@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import TypeAlias
 
-from relay.arith.expr import free_symbols
+from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.infer.checks import checks_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
@@ -15,6 +16,7 @@ from relay.ir.operator import Check
 from relay.ir.sharing import scopes
 from relay.ir.type_traversal import free_type_leaves, type_symbols
 from relay.ir.types import (
+    ANY,
     FuncType,
     GlobalTypeVar,
     RefType,
@@ -26,9 +28,17 @@ from relay.ir.types import (
 )
 from relay.lower.border import applying_entry, host_procedure
 from relay.lower.destinations import with_destinations
+from relay.lower.group import leaf_types
 from relay.lower.inputs import InputTypes
 from relay.lower.kernel_calls import Constants, KernelOf
-from relay.lower.lowering import determined_symbols, extent_checks, input_value, lower_function, result_spec
+from relay.lower.lowering import (
+    determined_symbols,
+    extent_checks,
+    input_value,
+    lower_function,
+    output_parameters,
+    result_spec,
+)
 from relay.lower.place import CheckExtents
 from relay.lower.procedures import Procedures, is_deep
 from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction, ValueParameter
@@ -186,9 +196,31 @@ def _entry(
     )
     code = procedures.boxed_procedure_of(name)
     told = None if is_data(given, procedures.module) else types.told(given)
+    is_simple = all(is_data(each.checked_type, procedures.module) for each in function.params)
+    outputs, copied = _copied(given, symbols) if is_simple else ((), None)
     return ProcedureEntry(
-        name.name_hint, code, tuple(inputs), labels, arguments, symbols, numbered, deep=True, result=told
+        name.name_hint,
+        code,
+        tuple(inputs),
+        labels,
+        arguments,
+        symbols,
+        numbered,
+        deep=True,
+        result=told,
+        outputs=outputs,
+        copied=copied,
     )
+
+
+def _copied(given: Type, symbols: Collection[Symbol]) -> tuple[tuple[Parameter, ...], ResultSpec | None]:
+    """The tensors of a result and how they nest, where it holds nothing else and inputs tell their extents."""
+    if not is_of_tensors(given):
+        return (), None
+    leaves = leaf_types(given)
+    if not all(each is not ANY and free_symbols(each) <= set(symbols) for leaf in leaves for each in leaf.shape):
+        return (), None
+    return output_parameters(leaves), result_spec(given, count())
 
 
 def _argument(parameter: Var, inputs: list[Parameter | ValueParameter], types: InputTypes) -> ResultSpec:
@@ -197,9 +229,9 @@ def _argument(parameter: Var, inputs: list[Parameter | ValueParameter], types: I
     start = len(inputs)
     if is_of_tensors(type_):
         tensors: list[Parameter] = []
-        value = input_value(parameter, tensors)
+        input_value(parameter, tensors)
         inputs.extend(tensors)
-        return result_spec(value, iter(range(start, len(inputs))))
+        return result_spec(type_, count(start))
     if not can_cross(type_, types.module):
         raise not_crossing(parameter, f"%{parameter.name_hint} is of type {type_}")
     inputs.append(ValueParameter(parameter.name_hint, types.told(type_)))

@@ -109,7 +109,8 @@ class ProcedureEntry:
     """What lets a caller run a procedure: it makes a heap, wraps the caller's arrays, and leaves the result there.
 
     `arguments` says how inputs nest, `labels` what each is (None for a value, which is a word already). `deep`: it may
-    need more stack than callers have. `result`: the type of what it gives, where that holds functions or refs."""
+    need more stack than callers have. `result`: the type of what it gives, where that holds functions or refs.
+    `copied`: how `outputs` nest in it, where callers can make room for them: then a second entry copies them there."""
 
     name: str
     procedure: str
@@ -121,9 +122,12 @@ class ProcedureEntry:
     deep: bool
     failures: tuple[str, ...] = ()
     result: ValueType | None = None
+    outputs: tuple[Parameter, ...] = ()
+    copied: ResultSpec | None = None
 
     def __str__(self) -> str:
-        lines = [f"entry {self.name}({', '.join(map(str, self.inputs))}) runs @{self.procedure}"]
+        outputs = "" if self.copied is None else f" -> ({', '.join(map(str, self.outputs))})"
+        lines = [f"entry {self.name}({', '.join(map(str, self.inputs))}){outputs} runs @{self.procedure}"]
         lines += [f"  {check}" for check in self.checks]
         lines += [f"  failure {number}: {text}" for number, text in enumerate(self.failures, start=1)]
         return "\n".join(lines)

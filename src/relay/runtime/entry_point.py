@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate
-from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.diagnostics import RelayError
 from relay.runtime.arena_map import ArenaMap, arena_map
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.array_layout import data_address
 from relay.runtime.extents import symbol_sources
 from relay.runtime.heap_calls import HeapCalls
-from relay.runtime.manifest import EntrySpec, HeapResult, ResultSpec
+from relay.runtime.manifest import EntrySpec, HeapResult
 from relay.runtime.native import NativeCode
+from relay.runtime.nesting import nesting
 from relay.runtime.quick_call import QuickCall, Sizes, quick_call
 from relay.runtime.status import failure, shown_values
 from relay.runtime.stored import NativeFunction
@@ -40,10 +40,11 @@ class EntryPoint:
 
     __slots__ = (
         "_buffers",
-        "_constants",
+        "_code",
         "_function",
         "_heap",
         "_known",
+        "_nested",
         "_quick",
         "_sizes",
         "_sources",
@@ -54,30 +55,29 @@ class EntryPoint:
 
     def __init__(self, spec: EntrySpec, code: NativeCode, heap: HeapCalls | None) -> None:
         self._spec = spec
+        self._code = code
         self._function = code.entry(spec.native_symbol)
-        self._constants = code.constants_address
         self._sources = symbol_sources(spec.input_shapes)
         self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
         self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
         self._heap = heap
         self._workspaces = Workspaces()
-        self._quick = self._quick_call(code)
+        self._nested = tuple if spec.copied is None else nesting(spec.copied)
+        self._quick = self._quick_call()
         self._sizes = None if spec.symbols else self._sizes_of({})
         self._known: dict[Shapes, Sizes] = {}
 
-    def _quick_call(self, code: NativeCode) -> QuickCall | None:
+    def _quick_call(self) -> QuickCall | None:
         spec = self._spec
-        if self._heap is not None:
-            finish = self._heap.finish(spec)
-            if finish is None:
-                return None
-        else:
-            finish = None if spec.result == 0 else partial(_nested, spec.result)
+        if isinstance(spec.result, HeapResult) and spec.result.type is not None:
+            return None  # it depends on more than the heap
+        finish = None if self._heap is None else self._heap.finish(spec)
 
         def failed(status: int, arrays: tuple[Any, ...]) -> Exception:
             return self._failure(status, solve_symbols(spec, self._sources, arrays))
 
-        return quick_call(spec, code.address, self._constants, self._workspaces, finish, failed)
+        code = self._code
+        return quick_call(spec, code.address, code.constants_address, self._workspaces, self._nested, finish, failed)
 
     @property
     def spec(self) -> EntrySpec:
@@ -103,11 +103,11 @@ class EntryPoint:
             result = quick(arrays, sizes)
             if result is not None:
                 return result
-        if self._heap is not None:
-            return self._heap.run(self._spec, self._function, arrays, values)
         outputs = tuple(map(np.empty, sizes.shapes, sizes.dtypes))
+        if self._heap is not None:
+            return self._heap.run(self._spec, self._function, arrays, outputs, values)
         self._run(arrays, outputs, sizes.workspace_bytes, values)
-        return nest(self._spec.result, outputs)
+        return self._nested(outputs)
 
     def observe_heap(self, observer: Callable[[int], None] | None) -> None:
         """For tests and debugging: call `observer` after each call with the number of objects still alive when the
@@ -115,6 +115,7 @@ class EntryPoint:
         if self._heap is None:
             raise RelayError(rule="no-heap", message=f"`{self._spec.name}` runs without a heap")
         self._heap.observer = observer
+        self._quick = self._quick_call()
 
     def _run(
         self,
@@ -128,7 +129,7 @@ class EntryPoint:
         symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
         workspace = self._workspaces.take(workspace_bytes)
         try:
-            status = self._function(buffers, symbols, workspace.address, self._constants)
+            status = self._function(buffers, symbols, workspace.address, self._code.constants_address)
         finally:
             self._workspaces.give_back(workspace)
         if status:
@@ -162,15 +163,3 @@ class EntryPoint:
 
     def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
         return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()})
-
-
-def _nested(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]], *_: int) -> Result:
-    return nest(result, outputs)
-
-
-def nest(result: ResultSpec | HeapResult, outputs: Sequence[NDArray[np.generic]]) -> Result:
-    if isinstance(result, int):
-        return outputs[result]
-    if isinstance(result, HeapResult):
-        raise CompilerBug("runtime", "a result on the heap is read from there")
-    return tuple(nest(field, outputs) for field in result.fields)

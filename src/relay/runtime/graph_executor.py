@@ -22,11 +22,12 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
-from relay.runtime.entry_point import Result, nest
+from relay.runtime.entry_point import Result
 from relay.runtime.files import read_file, write_atomically
 from relay.runtime.graph import APART, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import EntrySpec, TensorSpec
+from relay.runtime.nesting import nesting
 from relay.runtime.objects import LoadedObjects, load_objects, load_support
 from relay.runtime.param_dict import load_param_dict, save_param_dict
 from relay.runtime.profile import OperatorTime, Profile
@@ -122,7 +123,7 @@ class GraphExecutor:
         for spec, array in zip(self.entry.inputs, arrays, strict=True):
             self._store(spec.name, array)
         self.run()
-        return nest(self.graph.result, [self.get_output(index) for index in range(self.get_num_outputs())])
+        return nesting(self.graph.result)([self.get_output(index) for index in range(self.get_num_outputs())])
 
     def set_input(self, key: str | int | None = None, value: Any = None, /, **named: Any) -> None:
         """Copy a value into an input, which it must fit as it is; `named` are several at once.

@@ -9,6 +9,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.runtime.array_layout import data_address
@@ -19,6 +22,7 @@ from relay.runtime.heap import HOST_OFFSET_BYTES, ONCE_OFFSET_BYTES, RESULT_OFFS
 from relay.runtime.hosting import Host
 from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, ValueSpec
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, NativeEntry, apply_symbol, host_symbol
+from relay.runtime.nesting import nesting
 from relay.runtime.plans import Plan, Plans
 from relay.runtime.quick_build import QuickBuild
 from relay.runtime.quick_call import Finish
@@ -52,7 +56,14 @@ class HeapCalls:
     def _host(self) -> Host:
         return Host()
 
-    def run(self, spec: EntrySpec, function: NativeEntry, inputs: Sequence[Any], values: Mapping[Symbol, int]) -> Any:
+    def run(
+        self,
+        spec: EntrySpec,
+        function: NativeEntry,
+        inputs: Sequence[Any],
+        outputs: Sequence[NDArray[np.generic]],
+        values: Mapping[Symbol, int],
+    ) -> Any:
         """Run an entry, take the result from the heap of the call, and free the heap, whatever is left on it."""
         words: list[int] = []
         kept: list[object] = []  # what the words speak of must live as long as the call
@@ -79,17 +90,18 @@ class HeapCalls:
                 words[position] = word
         symbols = (ctypes.c_int64 * max(1, len(spec.symbols)))(*(values[symbol] for symbol in spec.symbols))
         plan = None if type_ is None else self._plans.of(type_)
-        return self._run(spec, function, words, symbols, crossing, plan)
+        words += map(data_address, outputs)
+        return self._run(spec, function, words, symbols, crossing, plan, _made(spec, outputs))
 
     def finish(self, spec: EntrySpec) -> Finish | None:
-        """What takes the result of an entry's call from its heap and frees that, where it needs nothing but the heap:
-        None where the result depends on its type."""
-        if isinstance(spec.result, HeapResult) and spec.result.type is not None:
+        """What takes the result of an entry's call from its heap and frees that; None where native code has done both
+        and nobody wants to know what was left."""
+        if spec.copied is not None and self.observer is None and not self._is_checked:
             return None
 
-        def finish(_: object, heap: int, status: int) -> Any:
+        def finish(outputs: Sequence[NDArray[np.generic]], heap: int, status: int) -> Any:
             try:
-                result = None if status else read_result(heap, self._labels)
+                result = None if status else self._result(heap, _made(spec, outputs))
                 if not status and (self.observer is not None or self._is_checked):
                     self._observe(spec, heap, None)
                 return result
@@ -114,7 +126,8 @@ class HeapCalls:
         crossing = Crossing(self._border, Extents(dict(function.extents)))
         specs = (ValueSpec(f"argument {number}", each.type) for number, each in enumerate(plan.parameters, start=1))
         words, image = build(crossing, list(zip(specs, arguments, strict=True)), function.closure)
-        entry = replace(self._any_entry, name="a function of " + self._any_entry.name)
+        name = "a function of " + self._any_entry.name
+        entry = replace(self._any_entry, name=name, outputs=(), result=HeapResult())
         result = self._run(entry, self._applying[arity], words, _NO_SYMBOLS, crossing, plan.result)
         del image  # what the words speak of has lived until here
         return result
@@ -127,6 +140,7 @@ class HeapCalls:
         symbols: object,
         crossing: Crossing | None,
         plan: Plan | None,
+        made: object = None,
     ) -> Any:
         if not isinstance(spec.workspace_bytes, int):
             raise CompilerBug("runtime", f"the heap of `{spec.name}` has no size")
@@ -139,7 +153,7 @@ class HeapCalls:
             else:
                 with self._effects(heap, crossing):
                     status = function(buffers, symbols, heap, self._code.constants_address)
-            result = self._read(heap, status, crossing, plan)
+            result = self._read(heap, status, crossing, plan, made)
             if status:
                 raise _raised(crossing) or failure(spec, status, {} if crossing is None else crossing.extents.known)
             if self.observer is not None or self._is_checked:
@@ -164,16 +178,21 @@ class HeapCalls:
         finally:
             once.value = 0
 
-    def _read(self, heap: int, status: int, crossing: Crossing | None, plan: Plan | None) -> Any:
+    def _result(self, heap: int, made: object) -> Any:
+        """The result of a call that has ended well: what was made for it, or what is on the heap. It holds no functions
+        and no refs."""
+        return read_result(heap, self._labels) if made is None else made
+
+    def _read(self, heap: int, status: int, crossing: Crossing | None, plan: Plan | None, made: object) -> Any:
         """The result of a call, and what it wrote to refs; that also when it failed: what was written stays written."""
         if crossing is None or (plan is None and not crossing.refs):
-            return None if status else read_result(heap, self._labels)
+            return None if status else self._result(heap, made)
         reader = Reader(crossing)
         result = None
         if not status and plan is not None:
             result = reader.value(read_word(heap + RESULT_OFFSET_BYTES), plan, crossing.extents)
         elif not status:
-            result = read_result(heap, self._labels)
+            result = self._result(heap, made)
         reader.finish()
         return result
 
@@ -188,6 +207,11 @@ class HeapCalls:
             self.observer(left)
         if self._is_checked and self._misuses(heap):
             raise CompilerBug("runtime", f"`{spec.name}` used an object that it had freed")
+
+
+def _made(spec: EntrySpec, outputs: Sequence[NDArray[np.generic]]) -> Any:
+    """The result of a call that fills these outputs; None where it must be read off the heap."""
+    return None if spec.copied is None else nesting(spec.copied)(outputs)
 
 
 def _raised(crossing: Crossing | None) -> BaseException | None:

@@ -62,9 +62,13 @@ ResultSpec: TypeAlias = Union[int, TupleSpec]
 @frozen
 class HeapResult:
     """The result is left on the heap of the call: `Manifest.labels` tell what its objects are. `type` where these do
-    not suffice, since it holds functions or refs."""
+    not suffice, since it holds functions or refs.
+
+    `copied`: how outputs nest in it, where it is tensors whose extents the inputs tell and nothing but data crosses the
+    border. Then that is an entry of its own (`EntrySpec.heap_symbol`), and another copies its result to the outputs."""
 
     type: ValueType | None = None
+    copied: ResultSpec | None = None
 
 
 @frozen
@@ -96,6 +100,16 @@ Label: TypeAlias = Union[TensorLabel, CellLabel]
 CELL_KINDS = ("tuple", "data", "closure", "ref")
 
 
+def entry_symbol(name: str) -> str:
+    """The native function of an entry."""
+    return f"relay_entry_{name}"
+
+
+def heap_entry_symbol(name: str, copied: ResultSpec | None) -> str:
+    """That of an entry which leaves its result on the heap; `copied` where another copies it from there."""
+    return entry_symbol(name) if copied is None else f"relay_heap_entry_{name}"
+
+
 @frozen
 class EntrySpec:
     """One callable of the artefact.
@@ -116,7 +130,17 @@ class EntrySpec:
 
     @property
     def native_symbol(self) -> str:
-        return f"relay_entry_{self.name}"
+        return entry_symbol(self.name)
+
+    @property
+    def heap_symbol(self) -> str:
+        """The native entry that leaves its result on the heap."""
+        return heap_entry_symbol(self.name, self.copied)
+
+    @property
+    def copied(self) -> ResultSpec | None:
+        """How outputs nest in the result; None where the result must be read off the heap."""
+        return self.result.copied if isinstance(self.result, HeapResult) else self.result
 
     @property
     def input_shapes(self) -> tuple[tuple[IntExpr, ...], ...]:
@@ -255,6 +279,8 @@ def _label_from_json(value: Any) -> Label:
 
 def result_to_json(result: ResultSpec | HeapResult) -> Any:
     if isinstance(result, HeapResult):
+        if result.copied is not None:
+            return {"copied": result_to_json(result.copied)}
         return "heap" if result.type is None else {"heap": type_to_json(result.type)}
     return result if isinstance(result, int) else [result_to_json(field) for field in result.fields]
 
@@ -269,8 +295,10 @@ def result_from_json(value: Any, outputs: int, depth: int = 0) -> ResultSpec:
     return TupleSpec(tuple(result_from_json(field, outputs, depth + 1) for field in list(value)))
 
 
-def _heap_result(value: Any) -> HeapResult | None:
+def _heap_result(value: Any, outputs: int) -> HeapResult | None:
     if isinstance(value, dict):
+        if "copied" in value:
+            return HeapResult(copied=result_from_json(value["copied"], outputs))
         return HeapResult(type_from_json(value["heap"]))
     return HeapResult() if value == "heap" else None
 
@@ -282,7 +310,7 @@ def _entry_from_json(value: Any) -> EntrySpec:
         name=str(value["name"]),
         inputs=tuple(_input_from_json(spec, symbols) for spec in value["inputs"]),
         outputs=outputs,
-        result=_heap_result(value["result"]) or result_from_json(value["result"], len(outputs)),
+        result=_heap_result(value["result"], len(outputs)) or result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),
         workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),

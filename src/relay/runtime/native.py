@@ -23,7 +23,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.runtime.artefact import Artefact
 from relay.runtime.elf import what_is_missing
-from relay.runtime.manifest import Manifest
+from relay.runtime.manifest import Manifest, entry_symbol
 from relay.runtime.objects import load_objects, load_support
 from relay.runtime.quick_build import BUILD_SYMBOL
 from relay.runtime.quick_call import CALL_SYMBOL
@@ -35,7 +35,7 @@ _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, 
 
 def apply_symbol(arity: int) -> str:
     """The entry that calls a function which crosses the border: its buffers are the closure, then the arguments."""
-    return f"relay_entry_apply${arity}"
+    return entry_symbol(f"apply${arity}")
 
 
 def host_symbol(arity: int) -> str:

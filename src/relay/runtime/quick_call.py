@@ -17,6 +17,7 @@ from relay.arith.expr import Symbol
 from relay.base.frozen import frozen
 from relay.runtime.array_layout import array_layout
 from relay.runtime.manifest import EntrySpec, TensorSpec
+from relay.runtime.nesting import Nesting
 from relay.runtime.workspaces import Workspaces
 
 REFUSED = -(2**31)
@@ -52,19 +53,21 @@ Finish: TypeAlias = Callable[[tuple[NDArray[np.generic], ...], int, int], Any]
 class QuickCall:
     """Calls of one entry, from any number of threads: each running call has a frame of its own."""
 
-    __slots__ = ("_call", "_failure", "_finish", "_frames", "_make_frame", "arity")
+    __slots__ = ("_call", "_failure", "_finish", "_frames", "_make_frame", "_nested", "arity")
 
     def __init__(
         self,
         arity: int,
         call: Callable[[tuple[Any, ...], int], int],
         make_frame: Callable[[int], Frame],
+        nested: Nesting,
         finish: Finish | None,
         failure: Callable[[int, tuple[Any, ...]], Exception],
     ) -> None:
         self.arity = arity
         self._call = call
         self._make_frame = make_frame
+        self._nested = nested
         self._finish = finish
         self._failure = failure
         self._frames: list[Frame] = []  # append and pop are atomic
@@ -79,7 +82,7 @@ class QuickCall:
         if frame.workspace_bytes < sizes.workspace_bytes:
             frame = self._make_frame(sizes.workspace_bytes)
         status = self._call(arrays + outputs, frame.address)
-        result = outputs[0] if self._finish is None else self._finish(outputs, frame.workspace, status)
+        result = self._nested(outputs) if self._finish is None else self._finish(outputs, frame.workspace, status)
         self._frames.append(frame)
         if not status:
             return result
@@ -93,11 +96,12 @@ def quick_call(
     address: Callable[[str], int],
     constants: int,
     workspaces: Workspaces,
+    nested: Nesting,
     finish: Finish | None,
     failure: Callable[[int, tuple[Any, ...]], Exception],
 ) -> QuickCall | None:
     """Quick calls of an entry, on arrays of shapes that agree with each other; None where there are none. Without
-    `finish` the result is the one output; `failure` makes what is raised of a status and the arrays."""
+    `finish` the result is its outputs, `nested`; `failure` makes what is raised of a status and the arrays."""
     wanted = _wanted(spec)
     if wanted is None:
         return None
@@ -115,7 +119,7 @@ def quick_call(
         kept = frame, symbols, words, workspace
         return Frame(ctypes.addressof(frame), workspace.address, workspace.memory.nbytes, kept)
 
-    return QuickCall(len(spec.inputs), _PROTOTYPE(address(CALL_SYMBOL)), make_frame, finish, failure)
+    return QuickCall(len(spec.inputs), _PROTOTYPE(address(CALL_SYMBOL)), make_frame, nested, finish, failure)
 
 
 def _wanted(spec: EntrySpec) -> tuple[Any, int] | None:

@@ -18,8 +18,8 @@ from relay.arith.expr import evaluate
 from relay.driver.build import compile_stages
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
-from relay.runtime.entry_point import nest
 from relay.runtime.extents import symbol_sources
+from relay.runtime.nesting import nesting
 from tests.targets.cpu.emulator import Machine
 
 AARCH64 = "llvm -mtriple=aarch64-unknown-linux-gnu -num-threads=2"
@@ -60,7 +60,7 @@ class EmulatedProgram:
         found = [
             read_array(self.machine, place, each) for place, each in zip(places[len(inputs) :], results, strict=True)
         ]
-        return nest(entry.result, found)
+        return nesting(entry.result)(found)
 
 
 def run_kernel(

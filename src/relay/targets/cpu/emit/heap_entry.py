@@ -1,8 +1,11 @@
 """Entries that run a procedure: they open a heap in the caller's workspace, wrap the caller's arrays as tensors, and
-leave the result there. Whoever calls takes the result and then closes the heap (`relay_heap_close`)."""
+leave the result there. Whoever calls takes the result and then closes the heap (`relay_heap_close`).
+
+Where the caller can make room for the result, a second entry does that: it copies it to the caller's outputs."""
 
 from __future__ import annotations
 
+from relay.lower.kernel_calls import size_bytes
 from relay.lower.program import ProcedureEntry, ValueParameter
 from relay.runtime.heap import (
     DATA_OFFSET_BYTES,
@@ -14,7 +17,7 @@ from relay.runtime.heap import (
     STACK_END_OFFSET_BYTES,
     STATUS_OFFSET_BYTES,
 )
-from relay.runtime.manifest import CellLabel, Label, ResultSpec
+from relay.runtime.manifest import CellLabel, Label, ResultSpec, entry_symbol, heap_entry_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
 from relay.targets.cpu.emit.passing import pass_arguments
@@ -37,8 +40,11 @@ def emit_heap_entry(
     """Add the functions of one entry to a module."""
     module.declare("_setjmp", "i32 @_setjmp(ptr) returns_twice")
     module.declare("relay_allocation_failures", "i64 @relay_allocation_failures()")
-    name = f"relay_entry_{entry.name}"
+    name = heap_entry_symbol(entry.name, entry.copied)
     parameters = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
+    if entry.copied is not None:
+        copying = _copying(entry, entry.copied, machine, module)
+        module.functions.append(copying.render(f"define i32 @{entry_symbol(entry.name)}({parameters}) nounwind"))
     body = _guarded(entry, machine, module, labels, deep)
     if not deep:
         module.functions.append(body.render(f"define i32 @{name}({parameters}) nounwind"))
@@ -116,12 +122,9 @@ def _guarded(
     first, failed = text.label("first"), text.label("failed")
     text.branch(text.impure(f"icmp eq i32 {back}, 0"), first, failed)
     text.start_block(failed)
-    slot = text.impure(f"getelementptr i8, ptr %workspace, i64 {STATUS_OFFSET_BYTES}")
-    text.effect(f"ret i32 {text.impure(f'load i32, ptr {slot}')}")
+    text.effect(f"ret i32 {_load(text, 'i32', '%workspace', STATUS_OFFSET_BYTES)}")
     text.start_block(first)
-    for position, symbol in enumerate(entry.symbols):
-        address = text.impure(f"getelementptr i64, ptr %symbols, i64 {position}")
-        e.symbols[symbol] = (text.impure(f"load i64, ptr {address}, align 8"), HERE)
+    _read_symbols(e, entry)
     for check in entry.checks:
         passed, refused = text.label("passed"), text.label("refused")
         text.branch(emit_comparison(e, check.condition), passed, refused)
@@ -146,13 +149,11 @@ def _input(e: Emitter, entry: ProcedureEntry, position: int) -> str:
     """The caller's input number `position`: a value as it is, or an object for an array whose data it does not own."""
     text, parameter, label = e.function, entry.inputs[position], entry.labels[position]
     if isinstance(parameter, ValueParameter):
-        slot = text.impure(f"getelementptr i64, ptr %buffers, i64 {position}")
-        return text.impure(f"load i64, ptr {slot}, align 8")
+        return _load(text, "i64", "%buffers", 8 * position)
     shape = parameter.type.shape
     bytes_ = EXTENTS_OFFSET_BYTES + 8 * len(shape)
     address = text.impure(f"call ptr @relay_heap_new(ptr %workspace, i64 {bytes_}, i32 {label}, i32 1)")
-    buffer = text.impure(f"getelementptr ptr, ptr %buffers, i64 {position}")
-    data = text.impure(f"load ptr, ptr {buffer}, align 8")
+    data = _load(text, "ptr", "%buffers", 8 * position)
     stores = [("i64", "1", FIELDS_OFFSET_BYTES), ("ptr", data, DATA_OFFSET_BYTES)]
     stores += [("i64", emit_index(e, extent), EXTENTS_OFFSET_BYTES + 8 * axis) for axis, extent in enumerate(shape)]
     for kind, value, offset in stores:
@@ -175,3 +176,43 @@ def _nested(text: FunctionText, spec: ResultSpec, inputs: list[str], tuple_label
         slot = text.impure(f"getelementptr i8, ptr {address}, i64 {FIELDS_OFFSET_BYTES + 8 * position}")
         text.effect(f"store i64 {word}, ptr {slot}, align 8")
     return text.impure(f"ptrtoint ptr {address} to i64")
+
+
+def _copying(entry: ProcedureEntry, copied: ResultSpec, machine: Machine, module: ModuleText) -> FunctionText:
+    """Run the entry that leaves its result on the heap, copy that to the caller's outputs, and close the heap. The
+    result is released before, so that the heap tells how many objects are left."""
+    text = FunctionText(module)
+    e = Emitter(text, machine, entry.name, emit_value)
+    arguments = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
+    status = text.impure(f"call i32 @{heap_entry_symbol(entry.name, copied)}({arguments})")
+    good, done = text.label("good"), text.label("done")
+    text.branch(text.impure(f"icmp eq i32 {status}, 0"), good, done)
+    text.start_block(good)
+    _read_symbols(e, entry)
+    module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
+    waiting = [(copied, _load(text, "ptr", "%workspace", RESULT_OFFSET_BYTES))]
+    while waiting:
+        spec, word = waiting.pop()
+        if isinstance(spec, int):
+            size = emit_index(e, size_bytes(entry.outputs[spec].type))
+            room = _load(text, "ptr", "%buffers", 8 * (len(entry.inputs) + spec))
+            text.effect(f"call ptr @memcpy(ptr {room}, ptr {_load(text, 'ptr', word, DATA_OFFSET_BYTES)}, i64 {size})")
+        else:
+            for position, field in enumerate(spec.fields):
+                waiting.append((field, _load(text, "ptr", word, FIELDS_OFFSET_BYTES + 8 * position)))
+    text.effect("call i64 @relay_heap_drop_result(ptr %workspace)")
+    text.jump(done)
+    text.start_block(done)
+    text.effect("call void @relay_heap_close(ptr %workspace)")
+    text.effect(f"ret i32 {status}")
+    return text
+
+
+def _read_symbols(e: Emitter, entry: ProcedureEntry) -> None:
+    for position, symbol in enumerate(entry.symbols):
+        e.symbols[symbol] = _load(e.function, "i64", "%symbols", 8 * position), HERE
+
+
+def _load(text: FunctionText, kind: str, address: str, offset_bytes: int) -> str:
+    slot = text.impure(f"getelementptr i8, ptr {address}, i64 {offset_bytes}")
+    return text.impure(f"load {kind}, ptr {slot}")

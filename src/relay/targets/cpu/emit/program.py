@@ -8,6 +8,7 @@ from typing import assert_never
 from relay.base.target import Target
 from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
 from relay.lower.program import CallKernel, CopyBytes, Instruction, Program, ProgramFunction
+from relay.runtime.manifest import entry_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.heap_entry import emit_heap_entry
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
@@ -65,7 +66,7 @@ def _entry(function: ProgramFunction, target: Target, module: ModuleText) -> str
     failed = text.op(f"icmp ne i64 {before}, {after}")
     text.effect(f"ret i32 {text.op(f'select i1 {failed}, i32 -1, i32 0')}")
     parameters = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
-    return text.render(f"define i32 @relay_entry_{function.name}({parameters}) nounwind")
+    return text.render(f"define i32 @{entry_symbol(function.name)}({parameters}) nounwind")
 
 
 def _instruction(e: Emitter, instruction: Instruction, input_count: int) -> None:

@@ -44,21 +44,21 @@ def emit_shared_entry(manifest: Manifest, target: Target) -> str:
 
 
 def _run(entry: EntrySpec, target: Target, module: ModuleText) -> str:
-    text, size = _begin(entry, target, module)
+    text, size = _begin(entry, entry.native_symbol, target, module)
     workspace = text.impure(f"call ptr @relay_alloc(i64 {size})")
     _give_up_without(text, workspace)
-    status = _call(text, entry, workspace)
+    status = _call(text, entry.native_symbol, workspace)
     text.effect(f"call void @relay_free(ptr {workspace})")
     text.effect(f"ret i32 {status}")
     return text.render("define i32 @relay_run(ptr %buffers, ptr %symbols) nounwind")
 
 
 def _run_on_heap(entry: EntrySpec, target: Target, module: ModuleText) -> str:
-    text, size = _begin(entry, target, module)
+    text, size = _begin(entry, entry.heap_symbol, target, module)
     heap = text.impure(f"call ptr @relay_arena_block(ptr %arena, i64 {size})")
     _give_up_without(text, heap)
     text.effect(f"store i64 0, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {ONCE_OFFSET_BYTES}')}")
-    status = _call(text, entry, heap)
+    status = _call(text, entry.heap_symbol, heap)
     text.effect(f"call void @relay_arena_take(ptr %arena, ptr {heap})")
     word = text.impure(f"load ptr, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {RESULT_OFFSET_BYTES}')}")
     good = text.impure(f"icmp eq i32 {status}, 0")
@@ -67,8 +67,8 @@ def _run_on_heap(entry: EntrySpec, target: Target, module: ModuleText) -> str:
     return text.render("define i32 @relay_run(ptr %arena, ptr %buffers, ptr %symbols, ptr %result) nounwind")
 
 
-def _begin(entry: EntrySpec, target: Target, module: ModuleText) -> tuple[FunctionText, str]:
-    """The function's text, and how many bytes of workspace the call needs."""
+def _begin(entry: EntrySpec, native: str, target: Target, module: ModuleText) -> tuple[FunctionText, str]:
+    """The text of a function that calls a native one, and how many bytes of workspace that needs."""
     text = FunctionText(module)
     if target.has("amx-tile"):
         refused, permitted = text.label("refused"), text.label("permitted")
@@ -80,7 +80,6 @@ def _begin(entry: EntrySpec, target: Target, module: ModuleText) -> tuple[Functi
     for position, symbol in enumerate(entry.symbols):
         address = text.op_at(0, f"getelementptr i64, ptr %symbols, i64 {position}")
         e.symbols[symbol] = (text.op_at(0, f"load i64, ptr {address}, align 8"), 0)
-    native = entry.native_symbol
     module.declare(native, f"i32 @{native}(ptr, ptr, ptr, ptr)")
     return text, text.op(f"add i64 {emit_index(e, entry.workspace_bytes)}, 1")  # never 0: NULL means no memory
 
@@ -93,6 +92,6 @@ def _give_up_without(text: FunctionText, memory: str) -> None:
     text.start_block(ready)
 
 
-def _call(text: FunctionText, entry: EntrySpec, workspace: str) -> str:
+def _call(text: FunctionText, native: str, workspace: str) -> str:
     arguments = f"ptr %buffers, ptr %symbols, ptr {workspace}, ptr @relay_constants"
-    return text.impure(f"call i32 @{entry.native_symbol}({arguments})")
+    return text.impure(f"call i32 @{native}({arguments})")
