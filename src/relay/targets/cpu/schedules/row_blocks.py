@@ -62,8 +62,8 @@ def convolution_of(plan: Plan) -> tuple[Conv2DAttributes, Expr, TensorType]:
 
 def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: int) -> int | None:
     """Rows of the result in a block, a multiple of `height`: as many as keep what they read (`times` over, where that
-    is copied) in half of the second-level cache, and what they write too where weights leave room for it, and give threads
-    equal shares. None where blocks are not known, not needed, or cannot be shared out."""
+    is copied) in half of the second-level cache, and what they write too where weights leave room for it, and give
+    threads equal shares. None where blocks are not known, not needed, or cannot be shared out."""
     if not isinstance(shape.rows, int) or not isinstance(batch, int):
         return None
     fit = weights_fit(plan, shape)
