@@ -191,6 +191,11 @@ class Plan:
         if isinstance(size, int) and size * written.dtype.item_bytes > self.target.cache_bytes[1] // 2:
             self.steps.prefetch_stores(stage, tile)
 
+    @property
+    def threads(self) -> int:
+        """Threads to share loops out among; a likely number where the run decides."""
+        return self.target.num_threads or _LIKELY_THREADS
+
     def shares_out(self, iterations: IntExpr) -> bool:
         """Whether no thread waits long for another when so many iterations are shared out."""
         threads = max(2, self.target.num_threads)
@@ -198,17 +203,6 @@ class Plan:
             return False
         parts = iterations // threads
         return parts >= _MANY_PARTS or (parts >= _EVEN_PARTS and iterations % threads == 0)
-
-    def largest_share(self, extent: int, part: int, times: int = 1) -> float:
-        """Of `extent` iterations, cut into parts and done `times` over: what the thread with most of them has, as a
-        multiple of what it had if they could be cut at will."""
-        threads = self.target.num_threads or _LIKELY_THREADS
-        parts = -(-extent // part)
-        done = [
-            whole * extent + min(rest * part, extent)
-            for whole, rest in (divmod(thread * parts * times // threads, parts) for thread in range(threads + 1))
-        ]
-        return threads * max(end - begin for begin, end in pairwise(done)) / (extent * times)
 
 
 def _space(stage: Stage) -> tuple[tuple[IntExpr, ...], ...] | None:
@@ -279,6 +273,19 @@ def even_tile(extent: IntExpr, largest: int) -> int:
         return largest
     parts = -(-extent // largest)
     return max(1, -(-extent // max(1, parts)))
+
+
+def largest_share(extent: int, part: int, threads: int, times: int = 1) -> float:
+    """Of `extent` iterations, cut into parts and done `times` over: what the thread with most of them has, as a
+    multiple of what it had if they could be cut at will.
+
+    >>> largest_share(14, 7, threads=2), round(largest_share(14, 4, threads=2), 2)
+    (1.0, 1.14)
+    """
+    parts = -(-extent // part)
+    starts = (divmod(thread * parts * times // threads, parts) for thread in range(threads + 1))
+    done = [whole * extent + min(rest * part, extent) for whole, rest in starts]
+    return threads * max(end - begin for begin, end in pairwise(done)) / (extent * times)
 
 
 def dividing_tile(extent: IntExpr, largest: int) -> int:

@@ -56,7 +56,7 @@ def of_everything(plan: Plan, stage: str) -> None:
         in_lanes(plan, stage)
         return
     loop, extent = _contiguous(plan, stage, plan.compute(stage))
-    parts = dividing_tile(extent, _STRETCHES * max(2, plan.target.num_threads))
+    parts = dividing_tile(extent, _STRETCHES * plan.threads)
     stretch, _ = s.split(stage, loop, parts=parts)
     sums = s.rfactor(stage, stretch)
     s.parallel(sums, stretch)

@@ -8,7 +8,7 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
-from relay.targets.cpu.schedules.plan import Plan, product
+from relay.targets.cpu.schedules.plan import Plan, largest_share, product
 
 _SMALLEST_SHARE = 4  # of the rows that there is room for
 _LARGEST_SHARE = 1.25  # of a thread, as a multiple of its part
@@ -79,7 +79,7 @@ def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: 
         parts = -(-shape.rows // rows)
         pixels = product((rows, shape.columns))
         many, full = plan.shares_out(parts * batch), not isinstance(pixels, int) or pixels >= _FEWEST_PIXELS
-        share = plan.largest_share(shape.rows, rows, batch) + (0.0 if many else _STUCK)
+        share = largest_share(shape.rows, rows, plan.threads, batch) + (0.0 if many else _STUCK)
         if rows >= most // _SMALLEST_SHARE and parts > 1 and share < least and (fit or (many and full)):
             best, least = rows, share
     return best
