@@ -18,7 +18,7 @@ from relay.ir.operator import Check
 from relay.ir.types import TensorType, Type
 from relay.lower.group import leaf_types
 from relay.lower.kernel_calls import Constants, KernelOf, size_bytes
-from relay.lower.parts import slice_of, write_parts_in_place
+from relay.lower.parts import slices, write_parts_in_place
 from relay.lower.place import CheckExtents, InputPlace, Place
 from relay.lower.placing import placed
 from relay.lower.program import Parameter, ProgramFunction
@@ -131,11 +131,12 @@ def _bound(
             if is_view(function):
                 return StoredTensor(known_tensor_type(value), arguments[0].storage)
             result = _nested(known_type(value), _tensor)
-            part = None if parts is None else slice_of(function, arguments)
-            if parts is not None and part is not None and isinstance(result, StoredTensor):
-                parts[result.storage] = part
+            outputs = tuple(leaf.storage for leaf in _leaves(result))
+            found = None if parts is None else slices(function, arguments)
+            if parts is not None and found is not None:
+                parts.update(zip(outputs, found, strict=True))
             else:
-                steps.append(KernelStep(function, arguments, tuple(leaf.storage for leaf in _leaves(result))))
+                steps.append(KernelStep(function, arguments, outputs))
             return result
         case Tuple(fields=fields):
             return tuple(_atom(each, environment, constants) for each in fields)

@@ -9,19 +9,19 @@ no kernel makes, or what is needed elsewhere too, is copied into its part.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from relay.base.frozen import frozen
-from relay.ir.expr import Call, Function, Tuple, Var, record_type
-from relay.ir.known_types import known_type
+from relay.ir.expr import Call, Expr, Function, Tuple, Var, record_type
+from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.types import TensorType
 from relay.lower.external import is_external
+from relay.lower.group import leaf_types
 from relay.lower.kernel_calls import size_bytes
 from relay.lower.straight_line import KernelStep, Part, Storage, StoredTensor
-from relay.lower.views import behind_reshapes, first_element
+from relay.lower.views import behind_reshapes, first_elements
 from relay.ops.combine import ConcatenateAttributes, StackAttributes
 from relay.ops.elementwise_unary import copy
 from relay.te.tensor import Gap
@@ -41,23 +41,28 @@ def write_parts_in_place(
     return [step for time, step in enumerate(line.steps) for step in line.copies.get(time, (step,))]
 
 
-def slice_of(function: Function, arguments: Sequence[StoredTensor]) -> Part | None:
-    """What a primitive function takes of its first argument, if it does nothing else and that lies together."""
-    start, type_ = first_element(function), known_type(function.body)
-    if start is None or not isinstance(type_, TensorType):
+def slices(function: Function, arguments: Sequence[StoredTensor]) -> list[Part] | None:
+    """What each result of a primitive function is of its first argument, if it only takes parts that lie together."""
+    starts, types = first_elements(function), leaf_types(known_type(function.body))
+    if starts is None:
         return None
-    size = size_bytes(type_)
-    assert isinstance(size, int)
-    return Part(arguments[0].storage, start * type_.dtype.item_bytes, size, size)
+    parts: list[Part] = []
+    for start, type_ in zip(starts, types, strict=True):
+        size = _known_bytes(type_)
+        parts.append(Part(arguments[0].storage, start * type_.dtype.item_bytes, size, size))
+    return parts
 
 
 @frozen(eq=False)
 class _Operand:
-    """What stands in a concatenation, how many bytes it has, and where they go."""
+    """What stands in a concatenation, and where it goes."""
 
     tensor: StoredTensor
-    size: int
     place: Part
+
+    @property
+    def size(self) -> int:
+        return _known_bytes(self.tensor.type)
 
 
 @dataclass(slots=True, eq=False)
@@ -95,27 +100,12 @@ class _Line:
 
     def _operands(self, step: KernelStep) -> list[_Operand]:
         """What a step puts side by side, each with its place; nothing where it does anything else."""
-        found = _side_by_side(step.function)
-        if found is None:
+        whole, size = step.outputs[0], step.outputs[0].size_bytes
+        if not isinstance(size, int) or is_external(step.function):
             return []
-        outside, positions = found
-        tensors = [step.inputs[position] for position in positions]
-        sizes = [size for tensor in tensors if isinstance(size := tensor.storage.size_bytes, int) and size]
-        if len(sizes) < len(tensors):
-            return []
-        (whole,) = step.outputs
-        operands: list[_Operand] = []
-        offset = 0
-        for tensor, size in zip(tensors, sizes, strict=True):
-            run = size // outside
-            place = Part(whole, offset, run, run if outside == 1 else sum(sizes) // outside)
-            around = self.parts.get(whole)
-            held = place if around is None else around.holds(place, size)
-            if held is None:
-                return []
-            operands.append(_Operand(tensor, size, held))
-            offset += run
-        return operands
+        found = _side_by_side(step.function.body, self.parts.get(whole) or Part(whole, 0, size, size))
+        tensors = [step.inputs[step.function.params.index(parameter)] for parameter, _ in found]
+        return [_Operand(tensor, place) for tensor, (_, place) in zip(tensors, found, strict=True)]
 
     def _is_written_there(self, operand: _Operand) -> bool:
         """Whether what makes an operand can write it to its place, and whoever reads it can read it there."""
@@ -139,23 +129,35 @@ class _Line:
         return KernelStep(function, (operand.tensor,), (part,), _gap(type_, operand.place))
 
 
-def _side_by_side(function: Function) -> tuple[int, list[int]] | None:
-    """What a primitive function puts side by side, if it does nothing else: how often (the elements of the axes in
-    front), and the positions of its parameters, in order."""
-    joined = behind_reshapes(function.body)
+def _side_by_side(expr: Expr, place: Part) -> list[tuple[Var, Part]]:
+    """The parameters that an expression at a place puts side by side, each with its own place; none where it does
+    anything else, or what is known now does not tell."""
+    joined = behind_reshapes(expr)
     match joined:
+        case Var():
+            return [(joined, place)]
         case Call(args=(Tuple(fields=fields),), attrs=ConcatenateAttributes(axis=axis) | StackAttributes(axis=axis)):
-            pass
+            axis %= len(known_tensor_type(joined).shape)
         case _:
-            return None
-    type_ = joined.checked_type
-    operands = [behind_reshapes(each) for each in fields]
-    positions = [position for each in operands for position, data in enumerate(function.params) if data is each]
-    if len(positions) < len(operands) or not isinstance(type_, TensorType) or is_external(function):
-        return None
-    in_front = type_.shape[: axis % len(type_.shape)]
-    extents = [extent for extent in in_front if isinstance(extent, int) and extent]
-    return (math.prod(extents), positions) if len(extents) == len(in_front) else None
+            return []
+    types = [known_tensor_type(each) for each in fields]
+    sizes = [_known_bytes(type_) for type_ in types]
+    runs = [_known_bytes(TensorType(type_.shape[axis:], type_.dtype)) for type_ in types]
+    found: list[tuple[Var, Part]] = []
+    for position, (field_, run, size) in enumerate(zip(fields, runs, sizes, strict=True)):
+        inner = Part(place.whole, sum(runs[:position]), run, run if run == size else sum(runs))
+        held = place.holds(inner, size) if size else None
+        below = _side_by_side(field_, held) if held is not None else []
+        if not below:
+            return []
+        found += below
+    return found
+
+
+def _known_bytes(type_: TensorType) -> int:
+    """The bytes of a tensor; 0 where there are none, or an extent is open."""
+    size = size_bytes(type_)
+    return size if isinstance(size, int) else 0
 
 
 def _result(step: KernelStep) -> TensorType | None:

@@ -56,17 +56,20 @@ class Part:
         return self.run == self.distance
 
     def holds(self, inner: Part, size: int) -> Part | None:
-        """Where a part of this part is, of `size` bytes, in what this one is a part of; None where its runs are not at
-        one distance.
+        """Where a part of this part is, of `size` bytes in all, in what this one is a part of; None where that is no
+        runs at one distance.
 
         >>> whole = Storage(64)
         >>> Part(whole, 8, 4, 16).holds(Part(whole, 2, 1, 4), 4) == Part(whole, 10, 1, 16)
         True
         """
-        begin, end = inner.offset, inner.offset + size
-        start = self.offset + begin // self.run * self.distance + begin % self.run
-        if self.lies_together or begin // self.run == (end - 1) // self.run:
+        number, behind = divmod(inner.offset, self.run)  # the run that it begins in, and where in that
+        start = self.offset + number * self.distance + behind
+        reach = (size // inner.run - 1) * inner.distance + inner.run
+        if self.lies_together or behind + reach <= self.run:
             return Part(self.whole, start, inner.run, inner.distance)
-        if inner.lies_together and begin % self.run == size % self.run == 0:
+        if inner.lies_together and behind == size % self.run == 0:
             return Part(self.whole, start, self.run, self.distance)
-        return Part(self.whole, start, inner.run, self.distance) if inner.distance == self.run else None
+        if inner.distance == self.run and behind + inner.run <= self.run:
+            return Part(self.whole, start, inner.run, self.distance)
+        return None

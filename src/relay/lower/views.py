@@ -3,11 +3,14 @@ the shape, or take some of the elements that lie together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relay.ir.expr import Call, Expr, Function, Op, Var
 from relay.ir.types import TensorType
 from relay.lower.external import is_external
+from relay.ops.combine import SplitAttributes, split_ranges
 from relay.ops.record import OperatorRecord
-from relay.ops.slice import StridedSliceAttributes, slices_of
+from relay.ops.slice import Slice, StridedSliceAttributes, slices_of
 
 
 def is_view(function: Function) -> bool:
@@ -17,12 +20,16 @@ def is_view(function: Function) -> bool:
     return bool(calls) and all(map(_reshapes, calls))
 
 
-def first_element(function: Function) -> int | None:
-    """How many elements of its first parameter stand before those that a primitive function gives, which lie together;
-    None where it does anything else, or that is not known now."""
-    starts = [0 if _reshapes(call) else _start_of_slice(call) for call in _calls_of_first(function)]
-    known = [start for start in starts if start is not None]
-    return sum(known) if starts and len(known) == len(starts) else None
+def first_elements(function: Function) -> tuple[int, ...] | None:
+    """How many elements of its first parameter stand before each result of a primitive function, where it takes parts
+    of that which lie together; None where it does anything else, or that is not known now."""
+    found: tuple[int, ...] = (0,)
+    for call in reversed(_calls_of_first(function)):
+        starts = (0,) if _reshapes(call) else _starts(call)
+        if starts is None:
+            return None
+        found = tuple(found[0] + start for start in starts)
+    return found if _calls_of_first(function) else None
 
 
 def behind_reshapes(expr: Expr) -> Expr:
@@ -48,17 +55,33 @@ def _reshapes(call: Call) -> bool:
     return isinstance(op, Op) and isinstance(op.operator, OperatorRecord) and op.operator.is_view
 
 
-def _start_of_slice(call: Call) -> int | None:
-    """The first element that a slice takes, where those that it takes lie together: one entry of each leading axis,
-    neighbours along one axis, and all of those behind it."""
-    data, result = call.args[0].checked_type, call.checked_type
-    if not (isinstance(call.attrs, StridedSliceAttributes) and _has_elements(data) and _has_elements(result)):
-        return None
-    assert isinstance(data, TensorType)
+def _starts(call: Call) -> tuple[int, ...] | None:
+    """The first element that each result of a slice or a split takes, where those that it takes lie together."""
+    data = call.args[0].checked_type
+    shape = _numbers(data.shape) if isinstance(data, TensorType) else ()
+    match call.attrs:
+        case StridedSliceAttributes() as attributes if shape:
+            found = [slices_of(attributes, shape)]
+        case SplitAttributes() as attributes if shape:
+            axis = attributes.axis % len(shape)
+            before, after = (tuple(Slice(0, extent) for extent in part) for part in (shape[:axis], shape[axis + 1 :]))
+            ranges = split_ranges(attributes, shape[axis])
+            found = [(*before, Slice(start, size), *after) for start, size in ranges]
+        case _:
+            return None
+    starts = [_start(each, shape) for each in found]
+    known = tuple(start for start in starts if start is not None)
+    return known if len(known) == len(starts) else None
+
+
+def _start(slices: Sequence[Slice], shape: tuple[int, ...]) -> int | None:
+    """The first element of a part that lies together: one entry of each leading axis, neighbours along one axis, and
+    all of those behind it."""
     start, stretch, whole = 0, 1, True
-    for extent, part in reversed(list(zip(data.shape, slices_of(call.attrs, data.shape), strict=True))):
-        assert isinstance(extent, int)
-        if not isinstance(part.start, int) or not (part.size == 1 or (whole and part.stride == 1)):
+    for extent, part in reversed(list(zip(shape, slices, strict=True))):
+        if not isinstance(part.start, int) or not isinstance(part.size, int) or part.size == 0:
+            return None
+        if part.size > 1 and not (whole and part.stride == 1):
             return None
         whole = whole and part.size == extent
         start += part.start * stretch
@@ -66,6 +89,7 @@ def _start_of_slice(call: Call) -> int | None:
     return start
 
 
-def _has_elements(type_: object) -> bool:
-    """Whether a type is of tensors of so many elements, as a number that is not 0."""
-    return isinstance(type_, TensorType) and all(isinstance(extent, int) and extent for extent in type_.shape)
+def _numbers(shape: Sequence[object]) -> tuple[int, ...]:
+    """Extents that are numbers; none where some are not."""
+    known = tuple(extent for extent in shape if isinstance(extent, int))
+    return known if len(known) == len(shape) else ()
