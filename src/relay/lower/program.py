@@ -7,8 +7,8 @@
 
 There are two forms of code. A *function* is straight-line and its places are decided before anything is emitted: a
 value lives in an input, in an output, in the constants, or at an offset of the workspace, which one call owns; some are
-parts of others. Nothing allocates. What branches, calls or holds other values than tensors is a *procedure* (`lower.procedure`), whose values
-live on a heap that one call owns; an *entry* lets a caller run one.
+parts of others. Nothing allocates. What branches, calls or holds other values than tensors is a *procedure*
+(`lower.procedure`), whose values live on a heap that one call owns; an *entry* lets a caller run one.
 """
 
 from __future__ import annotations
