@@ -23,13 +23,13 @@ def is_view(function: Function) -> bool:
 def first_elements(function: Function) -> tuple[int, ...] | None:
     """How many elements of its first parameter stand before each result of a primitive function, where it takes parts
     of that which lie together; None where it does anything else, or that is not known now."""
-    found: tuple[int, ...] = (0,)
+    found: tuple[int, ...] | None = None
     for call in reversed(_calls_of_first(function)):
         starts = (0,) if _reshapes(call) else _starts(call)
         if starts is None:
             return None
-        found = tuple(found[0] + start for start in starts)
-    return found if _calls_of_first(function) else None
+        found = tuple((found[0] if found else 0) + start for start in starts)
+    return found
 
 
 def behind_reshapes(expr: Expr) -> Expr:
