@@ -186,3 +186,14 @@ def test_looking_at_a_kernel_of_another_compiler_is_refused():
         with pytest.raises(RelayError) as caught:
             compilation.kernel("r").group()
     check_message("driver", "external-kernel", caught.value)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_parts_of_a_concatenation(axis):
+    """Its code knows of no distances: what lies together is written to its place, and runs are copied there."""
+    x = relay.var("x", shape=(8,))
+    parts = [relay.reshape(relay.add(x, relay.exp(x)), (2, 4)), relay.reshape(relay.nn.softmax(x), (2, 4))]
+    module = PARTITION(relay.IRModule.from_expr(relay.Function([x], relay.concatenate(parts, axis=axis))))
+    given = np.random.default_rng(0).standard_normal(8).astype("float32")
+    expected = relay.create_executor("interpreter", module).evaluate()(given)
+    np.testing.assert_allclose(built(module)(given), expected, rtol=1e-5)

@@ -373,3 +373,13 @@ def test_a_main_of_no_kernels():
     assert (float(x), nothing) == (3, ())
     assert made.debug_run() == {}
     assert str(made.profile()).splitlines()[-1].split() == ["total", "0.0", "0%"]
+
+
+def test_parts_of_a_concatenation_are_values_too() -> None:
+    x = relay.var("x", shape=(2, 3, 32))
+    parts = [relay.nn.softmax(x), relay.nn.softmax(x, axis=1)]
+    executor = graph(relay.IRModule.from_expr(relay.Function([x], relay.concatenate(parts, axis=2))))
+    values = executor.debug_run(x=random(2, 3, 32))
+    assert list(values) == ["fused_nn_softmax", "fused_nn_softmax_1", "fused_concatenate"]
+    first, second, both = values.values()
+    np.testing.assert_array_equal(np.concatenate((first, second), axis=2), both)

@@ -11,7 +11,7 @@ import pytest
 import relay
 from relay.cli.main import main
 from relay.driver.build import compile_stages
-from relay.te import ScheduleRecord, ScheduleRecords, parse_steps
+from relay.te import ScheduleRecord, ScheduleRecords, parse_steps, print_steps
 from relay.tir.printer import print_primfunc
 from tests.messages import check_message
 
@@ -169,3 +169,17 @@ def test_a_block_that_the_target_has_no_tiles_for(tmp_path: Path, capsys: pytest
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(relay.RelayError, match="cannot-read"):
         ScheduleRecords.load(tmp_path / "nothing.jsonl")
+
+
+def test_a_record_serves_the_kernel_where_its_result_is_part_of_another(records: Path) -> None:
+    _changed(records, steps=['split("relu", "i0", factor=5)'])
+    x, w, y = (relay.var(name, shape=shape) for name, shape in (("x", (20, 48)), ("w", (32, 48)), ("y", (20, 32))))
+    body = relay.concatenate([relay.nn.relu(relay.nn.dense(x, w)), relay.nn.softmax(y)], axis=1)
+    with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)):
+        stages = compile_stages(relay.Function([x, w, y], body))
+        (kernel,) = (each for each in stages.called_kernels if "relu" in each.info.name)
+        assert kernel.group().outputs[0].gap is not None
+        assert print_steps(kernel.schedule(stages.backend)) == 'split("relu", "i0", factor=5)'
+        found = relay.build(relay.Function([x, w, y], body))
+    a, b, c = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (32, 48), (20, 32)))
+    np.testing.assert_allclose(found(a, b, c)[:, :32], np.maximum(a @ b.T, 0), rtol=1e-5, atol=1e-5)

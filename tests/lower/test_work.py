@@ -64,7 +64,9 @@ def test_what_only_the_run_can_tell():
     assert evaluate(filled.value_bytes, dict.fromkeys(filled.symbols, 3)) == 4 * 7 + 4 * 3
 
 
-@pytest.mark.parametrize("network", [relay.testing.mlp, relay.testing.dqn, relay.testing.transformer])
+@pytest.mark.parametrize(
+    "network", [relay.testing.mlp, relay.testing.dqn, relay.testing.transformer, relay.testing.squeezenet]
+)
 def test_the_map_of_the_workspace_is_that_of_the_plan(network):
     """Values that are alive at once lie apart, but for results that are written over an input which dies there; and
     the plan is within 5 % of what must be."""

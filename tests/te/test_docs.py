@@ -29,7 +29,11 @@ text = te.print_steps(s.steps)               # one step a line; te.parse_steps r
 
 Stages are named after their computes, loops after the parameters of the compute's function; `split` makes `i.outer`
 and `i.inner` of `i`, `fuse` makes `i.j.fused`, `cache_write` and `cache_read` add stages `c.register`, `a.local`, and
-`rfactor` adds `c.rf`. This page is written by `tests/te/test_docs.py` (with UPDATE_GOLDEN=1).
+`rfactor` adds `c.rf`. A result may lie in something larger (`Tensor.gap`), which is no step's concern: loops are those
+of the result, in a buffer that has more room behind one axis. Loops over this axis and those in front of it are better
+not fused.
+
+This page is written by `tests/te/test_docs.py` (with UPDATE_GOLDEN=1).
 
 # Steps
 """

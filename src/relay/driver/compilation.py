@@ -8,12 +8,11 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.arith.expr import IntExpr, substitute
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.base.version import VERSION
@@ -22,17 +21,12 @@ from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
-from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
-from relay.lower.arena import arena_of
 from relay.lower.backend import Backend
 from relay.lower.devices import on_one_device
 from relay.lower.external import with_external_kernels
-from relay.lower.group import leaf_types
-from relay.lower.kernel_calls import size_bytes
 from relay.lower.module import entry_checks, lower_module
 from relay.lower.program import (
-    CallKernel,
     Parameter,
     ProcedureEntry,
     Program,
@@ -45,7 +39,7 @@ from relay.lower.work import kernel_uses, kernel_work
 from relay.runtime.artefact import Artefact
 from relay.runtime.heap import heap_bytes
 from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
-from relay.runtime.work import ArenaBuffer, KernelWork
+from relay.runtime.work import KernelWork
 from relay.runtime.workspaces import aligned_bytes
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.instruments.timing import TimedPass, Timing
@@ -75,6 +69,8 @@ class Compilation:
     watch: Stopwatch = field(default_factory=Stopwatch)
     surroundings: PassContext = field(default_factory=PassContext.current)
     constants_room: NDArray[np.uint8] | None = None
+    values_apart: ClassVar[bool] = False
+    """Whether each value has memory that is part of no other's."""
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -116,7 +112,7 @@ class Compilation:
         with self._stage("lower"):
             functions = {name: each for name, each in self.typed.functions.items() if name in module}
             checks = {name: entry_checks(each, self.typed) for name, each in functions.items()}
-            program = lower_module(module, checks, table.kernel_of)
+            program = lower_module(module, checks, table.kernel_of, self.values_apart)
             in_place = [table.by_name(name).lowered(self.backend) for name in scalar_kernels(program)]
             return replace(program, scalar_kernels=tuple(in_place)), table
 
@@ -202,7 +198,7 @@ class Compilation:
         program = self.program
         most_arguments = max((len(each.parameters) for each in program.procedures), default=0)
         with_heap = (_heap_entry_spec(entry, most_arguments) for entry in program.entries)
-        straight = (_entry_spec(each, arena_of(each, self._result_bytes)) for each in program.functions)
+        straight = map(_entry_spec, program.functions)
         arities = tuple(len(entry.inputs) - 1 for entry in program.applying)
         return Manifest(
             (*straight, *with_heap),
@@ -225,12 +221,6 @@ class Compilation:
     @cached_property
     def _kernels_by_name(self) -> dict[str, Kernel]:
         return {kernel.info.name: kernel for kernel in self.kernels}
-
-    def _result_bytes(self, call: CallKernel) -> list[IntExpr]:
-        kernel = self._kernels_by_name[call.kernel]
-        known = dict(zip(kernel.info.symbols, call.extents, strict=True))
-        types = leaf_types(known_type(kernel.function.body))
-        return [substitute(size_bytes(each), known) for each in types]
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -276,7 +266,7 @@ def _pack(array: NDArray[np.generic], room: NDArray[np.uint8]) -> None:
     room[array.nbytes :] = 0
 
 
-def _entry_spec(function: ProgramFunction, arena: tuple[ArenaBuffer, ...]) -> EntrySpec:
+def _entry_spec(function: ProgramFunction) -> EntrySpec:
     return EntrySpec(
         name=function.name,
         inputs=tuple(map(_tensor_spec, function.inputs)),
@@ -285,7 +275,7 @@ def _entry_spec(function: ProgramFunction, arena: tuple[ArenaBuffer, ...]) -> En
         symbols=function.symbols,
         workspace_bytes=function.workspace_bytes,
         failures=function.failures,
-        arena=arena,
+        arena=function.arena,
     )
 
 

@@ -57,7 +57,10 @@ def build_graph(
 
 
 class GraphCompilation(Compilation):
-    """A program on its way to a graph: `@main` alone, whatever it calls put in place, and code of kernels alone."""
+    """A program on its way to a graph: `@main` alone, whatever it calls put in place, and code of kernels alone. Each
+    value can be looked at, and other readers of the graph make room for each."""
+
+    values_apart = True
 
     @cached_property
     def typed(self) -> IRModule:

@@ -22,7 +22,7 @@ from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
 from relay.lower.external import external_key, is_external, signature_symbols
-from relay.lower.group import Group, make_group
+from relay.lower.group import GAP, Group, make_group
 from relay.lower.in_place import in_place_inputs
 from relay.lower.kernel_calls import KernelInfo
 from relay.lower.value_extents import EXTENTS, open_symbols
@@ -119,19 +119,27 @@ class KernelTable:
 
     records: ScheduleRecords = field(default_factory=ScheduleRecords)
     by_text: dict[str, Kernel] = field(default_factory=dict)
-    by_function: dict[int, KernelInfo] = field(default_factory=dict)
+    by_function: dict[Function, KernelInfo] = field(default_factory=dict)
 
     def kernel_of(self, function: Function) -> KernelInfo:
         """The kernel of a primitive function, in terms of its symbols; equal functions share one."""
-        known = self.by_function.get(id(function))
+        known = self.by_function.get(function)
         if known is None:
             text = external_key(function) if is_external(function) else astext(function, show_meta_data=True)
             kernel = self.by_text.get(text)
             if kernel is None:
-                kernel = _kernel(function, text, self.records.schedule(text))
+                kernel = _kernel(function, text, self._recorded(function, text))
                 self.by_text[text] = kernel
-            known = self.by_function[id(function)] = replace(kernel.info, symbols=kernel_symbols(function))
+            known = self.by_function[function] = replace(kernel.info, symbols=kernel_symbols(function))
         return known
+
+    def _recorded(self, function: Function, text: str) -> ScheduleRecord | None:
+        """The schedule on record for a kernel; where its result is a part of something larger, else the one for the
+        kernel whose result is alone."""
+        found = self.records.schedule(text)
+        if found is None and GAP in function.attrs:
+            return self.records.schedule(astext(function.without_attr(GAP), show_meta_data=True))
+        return found
 
     def by_name(self, name: str) -> Kernel:
         return next(kernel for kernel in self.kernels if kernel.info.name == name)
@@ -158,7 +166,7 @@ def _kernel(function: Function, text: str, recorded: ScheduleRecord | None) -> K
         return Kernel(KernelInfo(str(function.attrs["name"]), kernel_symbols(function)), function, text)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
-    in_place = () if EXTENTS in function.attrs else in_place_inputs(function)
+    in_place = () if EXTENTS in function.attrs or GAP in function.attrs else in_place_inputs(function)
     info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place, is_of_scalars(function))
     return Kernel(info, function, text, recorded)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias, Union
 
 from relay.base.diagnostics import CompilerBug
@@ -14,8 +15,11 @@ from relay.ir.types import TensorType, TupleType, Type
 from relay.lower.value_extents import EXTENTS, value_extents
 from relay.ops.record import OperatorRecord
 from relay.te.compute import compute, placeholder
-from relay.te.tensor import Tensor
+from relay.te.tensor import Gap, Tensor
 from relay.tir.expr import imm
+
+GAP = "gap"
+"""The attribute of a primitive function whose result is a part of something larger: `(axis, elements)` of a `Gap`."""
 
 GroupValue: TypeAlias = Union[Tensor, "tuple[GroupValue, ...]"]
 
@@ -46,7 +50,10 @@ def make_group(function: Function) -> Group:
     for expr in post_order(function.body):
         if id(expr) in values or isinstance(expr, Op):
             continue
-        values[id(expr)] = value = _computed(expr, values)
+        value = _computed(expr, values)
+        if expr is function.body and isinstance(value, Tensor):
+            value = replace(value, gap=gap_of(function))
+        values[id(expr)] = value
         if isinstance(expr, Call):
             anchors.append((expr, value))
     name = str(function.attrs.get("name", "kernel"))
@@ -54,6 +61,20 @@ def make_group(function: Function) -> Group:
     if isinstance(function.body, Tuple):
         outputs = _side_by_side(outputs)
     return Group(name, tuple(inputs), outputs, tuple(anchors))
+
+
+def with_gap(function: Function, gap: Gap | None) -> Function:
+    """A primitive function of one result, which is to lie in something larger."""
+    return function if gap is None else function.with_attr(GAP, (gap.axis, gap.elements))
+
+
+def gap_of(function: Function) -> Gap | None:
+    """What a primitive function leaves room for in what its result lies in."""
+    match function.attrs.get(GAP):
+        case (int(axis), int(elements)):
+            return Gap(axis, elements)
+        case _:
+            return None
 
 
 def _side_by_side(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

@@ -1,92 +1,77 @@
 """From a fused function in A-normal form to a function of the Program: each binding becomes instructions, each value
 gets its place.
 
-Reshapes are views: their result lives where their input lives, and nothing runs. Results that a kernel makes are
-written where the caller wants them; the others are copied there at the end.
+Reshapes are views: their result lives where their input lives, and nothing runs. So are slices of what lies together;
+and the parts of a concatenation are written to their place in it (`parts.py`). Results that a kernel makes are written
+where the caller wants them; the others are copied there at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TypeAlias, Union
 
-from relay.arith.expr import IntExpr, Symbol, free_symbols
+from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.operator import Check
-from relay.ir.types import (
-    TensorType,
-    Type,
-)
+from relay.ir.types import TensorType, Type
 from relay.lower.group import leaf_types
-from relay.lower.kernel_calls import Constants, KernelInfo, KernelOf, extents_of, size_bytes
-from relay.lower.place import CheckExtents, InputPlace, OutputPlace, Place, WorkspacePlace
-from relay.lower.program import (
-    CallKernel,
-    CopyBytes,
-    Instruction,
-    Parameter,
-    ProgramFunction,
-)
+from relay.lower.kernel_calls import Constants, KernelOf, size_bytes
+from relay.lower.parts import slices, write_parts_in_place
+from relay.lower.place import CheckExtents, InputPlace, Place
+from relay.lower.placing import placed
+from relay.lower.program import Parameter, ProgramFunction
 from relay.lower.refusal import not_native
 from relay.lower.run_time_checks import failure_text
-from relay.lower.storage import Lifetime, plan_storage
+from relay.lower.straight_line import KernelStep, Part, Storage, StoredTensor, StoredValue
 from relay.lower.views import is_view
 from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import ResultSpec, TupleSpec
 
 
-@frozen(eq=False)
-class _Storage:
-    """Memory of one tensor, before it has a place; `fixed` is the place of an input or a constant."""
-
-    size_bytes: IntExpr
-    fixed: Place | None = None
-
-
-@frozen(eq=False)
-class _Tensor:
-    """A tensor in some storage; the views of one tensor share it."""
-
-    type: TensorType
-    storage: _Storage
-
-
-_Value: TypeAlias = Union[_Tensor, "tuple[_Value, ...]"]
-
-
-@frozen(eq=False)
-class _KernelStep:
-    kernel: KernelInfo
-    inputs: tuple[_Storage, ...]
-    outputs: tuple[_Storage, ...]
-    extents: tuple[IntExpr, ...]
-
-
 def lower_function(
-    name: GlobalVar, function: Function, checks: Sequence[Check], kernel_of: KernelOf, constants: Constants
+    name: GlobalVar,
+    function: Function,
+    checks: Sequence[Check],
+    kernel_of: KernelOf,
+    constants: Constants,
+    apart: bool = False,
 ) -> ProgramFunction:
-    """A straight-line function, every value of which gets a place. `checks` hold when it is entered.
+    """A straight-line function, every value of which gets a place. `checks` hold when it is entered; `apart`: no value
+    is a part of another.
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which it cannot hold.
     """
-    environment: dict[Var, _Value] = {}
+    environment: dict[Var, StoredValue] = {}
     inputs: list[Parameter] = []
     for parameter in function.params:
         environment[parameter] = input_value(parameter, inputs)
     symbols = determined_symbols(function, inputs)
-    steps: list[_KernelStep] = []
+    steps: list[KernelStep] = []
+    parts: dict[Storage, Part] = {}
     body: Expr = function.body
     while isinstance(body, Let):
-        environment[body.var] = _bound(body.value, environment, steps, kernel_of, constants)
+        environment[body.var] = _bound(body.value, environment, steps, None if apart else parts, constants)
         body = body.body
     result = _atom(body, environment, constants)
+    leaves = _leaves(result)
+    if not apart:
+        steps = write_parts_in_place(steps, parts, [leaf.storage for leaf in leaves])
+    code = placed(steps, parts, leaves, kernel_of)
     instructions, failures = extent_checks(function, checks, symbols)
-    spec = result_spec(known_type(function.body), count())
-    return _placed(name.name_hint, inputs, symbols, steps, result, spec, instructions, failures)
+    return ProgramFunction(
+        name.name_hint,
+        tuple(inputs),
+        output_parameters([leaf.type for leaf in leaves]),
+        result_spec(known_type(function.body), count()),
+        symbols,
+        code.workspace_bytes,
+        (*instructions, *code.instructions),
+        failures,
+        code.arena,
+    )
 
 
 def determined_symbols(function: Function, inputs: Sequence[Parameter]) -> tuple[Symbol, ...]:
@@ -106,7 +91,7 @@ def determined_symbols(function: Function, inputs: Sequence[Parameter]) -> tuple
     return known
 
 
-def input_value(parameter: Var, inputs: list[Parameter]) -> _Value:
+def input_value(parameter: Var, inputs: list[Parameter]) -> StoredValue:
     type_ = known_type(parameter)
     try:
         leaves = leaf_types(type_)
@@ -121,11 +106,11 @@ def input_value(parameter: Var, inputs: list[Parameter]) -> _Value:
     return _nested(type_, lambda leaf: _tensor(leaf, next(places)))
 
 
-def _tensor(type_: TensorType, fixed: Place | None = None) -> _Tensor:
-    return _Tensor(type_, _Storage(size_bytes(type_), fixed))
+def _tensor(type_: TensorType, fixed: Place | None = None) -> StoredTensor:
+    return StoredTensor(type_, Storage(size_bytes(type_), fixed))
 
 
-def _nested(type_: Type, leaf: Callable[[TensorType], _Tensor]) -> _Value:
+def _nested(type_: Type, leaf: Callable[[TensorType], StoredTensor]) -> StoredValue:
     if isinstance(type_, TensorType):
         return leaf(type_)
     fields: tuple[Type, ...] = getattr(type_, "fields", ())
@@ -134,40 +119,41 @@ def _nested(type_: Type, leaf: Callable[[TensorType], _Tensor]) -> _Value:
 
 def _bound(
     value: Expr,
-    environment: Mapping[Var, _Value],
-    steps: list[_KernelStep],
-    kernel_of: KernelOf,
+    environment: Mapping[Var, StoredValue],
+    steps: list[KernelStep],
+    parts: dict[Storage, Part] | None,
     constants: Constants,
-) -> _Value:
-    """The value of a let binding; a kernel call adds a step."""
+) -> StoredValue:
+    """The value of a let binding; a kernel call adds a step, or one of `parts`, if there may be any."""
     match value:
         case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
-            arguments = [_as_tensor(_atom(argument, environment, constants)) for argument in args]
+            arguments = tuple(_as_tensor(_atom(argument, environment, constants)) for argument in args)
             if is_view(function):
-                return _Tensor(known_tensor_type(value), arguments[0].storage)
+                return StoredTensor(known_tensor_type(value), arguments[0].storage)
             result = _nested(known_type(value), _tensor)
-            kernel = kernel_of(function)
-            known = extents_of(function, [argument.type for argument in arguments])
-            extents = tuple(known.get(symbol, symbol) for symbol in kernel.symbols)
             outputs = tuple(leaf.storage for leaf in _leaves(result))
-            steps.append(_KernelStep(kernel, tuple(a.storage for a in arguments), outputs, extents))
+            found = None if parts is None else slices(function, arguments)
+            if parts is not None and found is not None:
+                parts.update(zip(outputs, found, strict=True))
+            else:
+                steps.append(KernelStep(function, arguments, outputs))
             return result
         case Tuple(fields=fields):
             return tuple(_atom(each, environment, constants) for each in fields)
         case TupleGetItem(tuple_value=whole, index=index):
-            parts = _atom(whole, environment, constants)
-            if isinstance(parts, _Tensor):
+            fields = _atom(whole, environment, constants)
+            if isinstance(fields, StoredTensor):
                 raise CompilerBug("lower", "a field is taken of a tensor")
-            return parts[index]
+            return fields[index]
         case _:
             return _atom(value, environment, constants)
 
 
-def _leaves(value: _Value) -> list[_Tensor]:
-    return [value] if isinstance(value, _Tensor) else [leaf for part in value for leaf in _leaves(part)]
+def _leaves(value: StoredValue) -> list[StoredTensor]:
+    return [value] if isinstance(value, StoredTensor) else [leaf for part in value for leaf in _leaves(part)]
 
 
-def _atom(expr: Expr, environment: Mapping[Var, _Value], constants: Constants) -> _Value:
+def _atom(expr: Expr, environment: Mapping[Var, StoredValue], constants: Constants) -> StoredValue:
     match expr:
         case Var():
             return environment[expr]
@@ -179,8 +165,8 @@ def _atom(expr: Expr, environment: Mapping[Var, _Value], constants: Constants) -
             raise not_native(expr, f"holds the expression {type(expr).__name__}")
 
 
-def _as_tensor(value: _Value) -> _Tensor:
-    if not isinstance(value, _Tensor):
+def _as_tensor(value: StoredValue) -> StoredTensor:
+    if not isinstance(value, StoredTensor):
         raise CompilerBug("lower", "a kernel is given a tuple")
     return value
 
@@ -199,35 +185,6 @@ def extent_checks(
     return list(found.values()), tuple(found)
 
 
-def _placed(
-    name: str,
-    inputs: list[Parameter],
-    symbols: tuple[Symbol, ...],
-    steps: list[_KernelStep],
-    result: _Value,
-    spec: ResultSpec,
-    checks: list[CheckExtents],
-    failures: tuple[str, ...],
-) -> ProgramFunction:
-    leaves = _leaves(result)
-    outputs = output_parameters([leaf.type for leaf in leaves])
-    places: dict[_Storage, Place] = {}
-    copied: list[tuple[_Storage, OutputPlace]] = []
-    for i, leaf in enumerate(leaves):
-        if leaf.storage.fixed is not None or leaf.storage in places:
-            copied.append((leaf.storage, OutputPlace(i)))
-        else:
-            places[leaf.storage] = OutputPlace(i)
-    workspace_bytes = _plan_workspace(steps, places)
-    instructions: list[Instruction] = [*checks]
-    for step in steps:
-        arguments = tuple(_place(storage, places) for storage in (*step.inputs, *step.outputs))
-        instructions.append(CallKernel(step.kernel.name, arguments, len(step.outputs), step.extents))
-    for storage, destination in copied:
-        instructions.append(CopyBytes(_place(storage, places), destination, storage.size_bytes))
-    return ProgramFunction(name, tuple(inputs), outputs, spec, symbols, workspace_bytes, tuple(instructions), failures)
-
-
 def output_parameters(types: Sequence[TensorType]) -> tuple[Parameter, ...]:
     """The results of a function, as those who call it know them."""
     names = ["output"] if len(types) == 1 else [f"output{i}" for i in range(len(types))]
@@ -240,41 +197,3 @@ def result_spec(type_: Type, positions: Iterator[int]) -> ResultSpec:
         return next(positions)
     fields: tuple[Type, ...] = getattr(type_, "fields", ())
     return TupleSpec(tuple(result_spec(each, positions) for each in fields))
-
-
-def _plan_workspace(steps: list[_KernelStep], places: dict[_Storage, Place]) -> IntExpr:
-    """Give every storage that is neither an input, a constant nor a result an offset of the workspace. Gives the bytes
-    that this needs."""
-    last = {storage: time for time, step in enumerate(steps) for storage in (*step.inputs, *step.outputs)}
-    first: dict[_Storage, int] = {}
-    owner: dict[_Storage, _Storage] = {}  # whose bytes a storage has
-    for time, step in enumerate(steps):
-        for storage in step.outputs:
-            if storage not in places:
-                owner[storage] = _overwritten(step, storage, time, last, owner) or storage
-                first.setdefault(owner[storage], time)
-    end = dict.fromkeys(first, 0)
-    for storage, whose in owner.items():
-        end[whose] = max(end[whose], last[storage])
-    planned = list(first)
-    plan = plan_storage([Lifetime(storage.size_bytes, first[storage], end[storage]) for storage in planned])
-    offsets = dict(zip(planned, plan.offsets_bytes, strict=True))
-    for storage, whose in owner.items():
-        places[storage] = WorkspacePlace(offsets[whose])
-    return plan.total_bytes
-
-
-def _overwritten(
-    step: _KernelStep, result: _Storage, time: int, last: Mapping[_Storage, int], owner: Mapping[_Storage, _Storage]
-) -> _Storage | None:
-    """The owner of the bytes of an input that dies here and that the result may be written over."""
-    for position in step.kernel.in_place:
-        storage = step.inputs[position]
-        once = sum(other is storage for other in step.inputs) == 1
-        if storage in owner and once and last[storage] == time and storage.size_bytes == result.size_bytes:
-            return owner[storage]
-    return None
-
-
-def _place(storage: _Storage, places: Mapping[_Storage, Place]) -> Place:
-    return storage.fixed if storage.fixed is not None else places[storage]

@@ -50,9 +50,9 @@ from relay.runtime.manifest import CellLabel, ResultSpec, TensorLabel
 Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 
 
-def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Program:
+def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: bool = False) -> Program:
     """The program of a fused module in A-normal form. `checks` are the statements about extents that each function
-    makes sure of when it is entered.
+    makes sure of when it is entered; `apart`: values are no parts of others.
 
     Straight-line functions of tensors get a place for every value; all others become procedures, and those of them
     that take tensors and give data can be entered from outside. `@main` always can.
@@ -66,7 +66,7 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf) -> Progr
     types = InputTypes(module, procedures)
     for name, function in module.functions.items():
         if is_straight(function):
-            functions.append(lower_function(name, function, checks.get(name, ()), kernel_of, constants))
+            functions.append(lower_function(name, function, checks.get(name, ()), kernel_of, constants, apart))
         elif name.name_hint == "main" or can_be_entered(function, module):
             entries.append(_entry(name, function, checks.get(name, ()), procedures, types))
     procedures.finish()

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias, Union
 
-from relay.arith.expr import Comparison, IntExpr
+from relay.arith.expr import Comparison, IntExpr, add
 from relay.base.frozen import frozen
 
 
 @frozen
 class InputPlace:
-    """The caller's array number `index`."""
+    """The caller's array number `index`, from byte `offset_bytes` on."""
 
     index: int
+    offset_bytes: int = 0
 
     def __str__(self) -> str:
-        return f"input[{self.index}]"
+        return f"input[{self.index}]{_further(self.offset_bytes)}"
 
 
 @frozen
 class OutputPlace:
-    """The array number `index` that the caller made for a result."""
+    """The array number `index` that the caller made for a result, from byte `offset_bytes` on."""
 
     index: int
+    offset_bytes: int = 0
 
     def __str__(self) -> str:
-        return f"output[{self.index}]"
+        return f"output[{self.index}]{_further(self.offset_bytes)}"
 
 
 @frozen
@@ -49,6 +52,19 @@ class WorkspacePlace:
 
 
 Place: TypeAlias = Union[InputPlace, OutputPlace, ConstantPlace, WorkspacePlace]
+
+
+def _further(offset_bytes: int) -> str:
+    return f" + {offset_bytes}" if offset_bytes else ""
+
+
+def moved(place: Place, by_bytes: int) -> Place:
+    """The place so many bytes behind another.
+
+    >>> print(moved(OutputPlace(0), 256), moved(WorkspacePlace(64), 256))
+    output[0] + 256 workspace[320]
+    """
+    return replace(place, offset_bytes=add(place.offset_bytes, by_bytes))
 
 
 @frozen

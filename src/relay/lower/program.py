@@ -6,9 +6,9 @@
     place       ::= InputPlace | OutputPlace | ConstantPlace | WorkspacePlace
 
 There are two forms of code. A *function* is straight-line and its places are decided before anything is emitted: a
-value lives in an input, in an output, in the constants, or at an offset of the workspace, which one call owns. Nothing
-allocates. What branches, calls or holds other values than tensors is a *procedure* (`lower.procedure`), whose values
-live on a heap that one call owns; an *entry* lets a caller run one.
+value lives in an input, in an output, in the constants, or at an offset of the workspace, which one call owns; some are
+parts of others. Nothing allocates. What branches, calls or holds other values than tensors is a *procedure*
+(`lower.procedure`), whose values live on a heap that one call owns; an *entry* lets a caller run one.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from relay.lower.place import CheckExtents, Place
 from relay.lower.procedure import ComputeScalar, Procedure, RunKernel
 from relay.runtime.manifest import Label, ResultSpec
 from relay.runtime.value_types import DataSpec, ValueType
+from relay.runtime.work import ArenaBuffer
 from relay.tir.stmt import PrimFunc
 
 
@@ -85,7 +86,7 @@ class ValueParameter:
 
 @frozen(eq=False)
 class ProgramFunction:
-    """One entry. Its instructions run in order; a failed check ends it."""
+    """One entry. Its instructions run in order; a failed check ends it. `arena`: who has what of the workspace."""
 
     name: str
     inputs: tuple[Parameter, ...]
@@ -95,6 +96,7 @@ class ProgramFunction:
     workspace_bytes: IntExpr
     instructions: tuple[Instruction, ...]
     failures: tuple[str, ...] = ()
+    arena: tuple[ArenaBuffer, ...] = ()
 
     def __str__(self) -> str:
         head = f"function {self.name}({', '.join(map(str, self.inputs))}) -> ({', '.join(map(str, self.outputs))})"

@@ -44,7 +44,7 @@ def lower_state(
 ) -> PrimFunc:
     """The function of `inputs` that a scheduled state stands for."""
     given: dict[Buffer, Buffer] = {tensor: _plain(tensor) for tensor in inputs}
-    results: dict[Buffer, Buffer] = {buffer: _plain(buffer) for buffer in state.outputs}
+    results: dict[Buffer, Buffer] = {tensor: _result(tensor) for tensor in state.outputs}
     placements = place_stages(state, results)
     body = Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
     parameters = (*given.values(), *results.values())
@@ -53,6 +53,11 @@ def lower_state(
 
 def _plain(buffer: Buffer) -> Buffer:
     return Buffer(buffer.name, buffer.shape, buffer.dtype)
+
+
+def _result(tensor: Tensor) -> Buffer:
+    shape = tensor.shape if tensor.gap is None else tensor.gap.around(tensor.shape)
+    return Buffer(tensor.name, shape, tensor.dtype)
 
 
 def _storages(state: State, placements: Placements, given: Mapping[Buffer, Buffer]) -> dict[Buffer, Storage]:

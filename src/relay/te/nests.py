@@ -314,8 +314,11 @@ class Nests:
         return [self._rebased(at[: len(storage.low)], storage) for storage in placed.storage]
 
     def _rebased(self, indices: tuple[IntExpr, ...], storage: Storage) -> tuple[IntExpr, ...]:
+        """Where elements are in their buffer; what is read under a condition may not tell that it is the only one."""
+        extents = storage.buffer.shape
         return tuple(
-            self.known.simplify(add(index, multiply(low, -1))) for index, low in zip(indices, storage.low, strict=True)
+            0 if extent == 1 else self.known.simplify(add(index, multiply(low, -1)))
+            for index, low, extent in zip(indices, storage.low, extents, strict=True)
         )
 
     def _translated(self, value: Value, axis_values: Mapping[Symbol, IntExpr]) -> Value:

@@ -285,8 +285,8 @@ def _storage(
         else:
             kept = region[: stage.operation.rank(component)]
             shape = tuple(_allocated(part.width) for part in kept)
-            if shape and stage.gap:
-                shape = (*shape[:-1], add(shape[-1], stage.gap))
+            if stage.gap is not None:
+                shape = stage.gap.around(shape)
             _check_scope(stage, shape)
             made.append(Storage(Buffer(buffer.name, shape, buffer.dtype, stage.scope), tuple(x.low for x in kept)))
     return tuple(made)

@@ -24,7 +24,7 @@ from relay.te.operation import (
     Scan,
     input_tensors,
 )  # fmt: skip
-from relay.te.tensor import Axis, Tensor
+from relay.te.tensor import Axis, Gap, Tensor
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Load
 from relay.tir.stmt import LoopKind
@@ -123,8 +123,8 @@ class Stage(Named):
     prefetches: tuple[Prefetching, ...] = ()
     claims: tuple[str, ...] = ()
     """Loops each iteration of which asks for what it writes."""
-    gap: int = 0
-    """How many elements more than a row has there is room for in the buffers."""
+    gap: Gap | None = None
+    """What the buffers have more room for; those of results have what their callers say."""
 
     def loop(self, name: str) -> Loop:
         """The loop of that name. Raises `RelayError` (`schedule-unknown-loop`)."""
@@ -149,10 +149,10 @@ class Stage(Named):
 
 @frozen(eq=False)
 class State:
-    """Stages, producers before consumers, and the buffers that are the program's results."""
+    """Stages, producers before consumers, and the tensors that are the program's results."""
 
     stages: tuple[Stage, ...]
-    outputs: tuple[Buffer, ...]
+    outputs: tuple[Tensor, ...]
 
     def stage(self, name: str) -> Stage:
         """The stage of that name. Raises `RelayError` (`schedule-unknown-stage`)."""
@@ -192,7 +192,7 @@ class State:
             for other in self.attached(stage, loop):
                 yield from self._lines(other, indent)
         scope = "" if stage.scope is Scope.GLOBAL else f" in {stage.scope}"
-        gap = f", rows {stage.gap} elements apart" if stage.gap else ""
+        gap = "" if stage.gap is None else f", {stage.gap}"
         yield f"{indent}{stage.name}{scope}{gap}" + (f" by {stage.intrinsic.name}" if stage.intrinsic else "")
 
     def producer(self, buffer: Buffer) -> Stage | None:

@@ -30,9 +30,32 @@ class Axis(Symbol):
         return self
 
 
+@frozen
+class Gap:
+    """Room behind each stretch of a tensor along `axis`, counted from the last, for `elements` more along it.
+
+    >>> Gap(-1, 16).around((8, 1024))
+    (8, 1040)
+    """
+
+    axis: int
+    elements: int
+
+    def around(self, shape: tuple[IntExpr, ...]) -> tuple[IntExpr, ...]:
+        """The extents of what the tensor lies in."""
+        extents = list(shape)
+        extents[self.axis] = extents[self.axis] + self.elements
+        return tuple(extents)
+
+    def __str__(self) -> str:
+        return f"with room for {self.elements} more along axis {self.axis}"
+
+
 @frozen(eq=False, repr=False)
 class Tensor(Buffer):
     """The buffer that one output of an operation fills. Indexing it gives a `tir.Load`, so bodies are `tir` values.
+
+    `gap`: as a result it is part of a larger array, which the caller has; it begins where its first element goes.
 
     >>> from relay.te.compute import placeholder
     >>> a = placeholder((4, 8), "float32", "a")
@@ -42,6 +65,7 @@ class Tensor(Buffer):
 
     operation: Operation = field(kw_only=True)
     component: int = field(default=0, kw_only=True)  # which output of the operation this is
+    gap: Gap | None = field(default=None, kw_only=True)
 
     def __getitem__(self, indices: TensorIndex | tuple[TensorIndex, ...]) -> Load:
         given = indices if isinstance(indices, tuple) else (indices,)

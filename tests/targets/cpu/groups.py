@@ -306,7 +306,20 @@ def programs(draw: st.DrawFn, kind: str) -> Function:
     """A function around one operator of a kind."""
     case = Case(draw)
     body = case.around(KINDS[kind](case))
+    if case.pick(False, False, True):
+        body = beside_others(case, body)
     return Function(case.parameters, body)
+
+
+def beside_others(case: Case, x: Expr) -> Expr:
+    """`x` as a part of something larger, where what computes it may write it to its place."""
+    shape = shape_of(x)
+    if not shape or not all(isinstance(extent, int) for extent in shape):
+        return x
+    axis = case.pick(*range(len(shape)))
+    extents = (case.pick(*[e for e in EXTENTS if e == 1 or e <= shape[axis] // 2]) for _ in range(2))
+    before, after = (case.parameter(*shape[:axis], extent, *shape[axis + 1 :]) for extent in extents)
+    return relay.concatenate(case.pick((before, x), (x, after), (before, x, after)), axis)
 
 
 def inputs_of(function: Function, seed: int = 0, special: float = 0.0) -> list[np.ndarray]:

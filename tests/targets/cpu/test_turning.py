@@ -117,3 +117,15 @@ def test_depthwise_transposed_convolutions() -> None:
     compilation = compiled(function, "llvm -mattr=+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq")
     (joined, *_) = [each for each in compilation.kernels if "concatenate" in each.info.name]
     assert "gather" not in compilation.backend.assembly(joined.source(compilation.backend))
+
+
+def test_a_concatenation_of_single_images() -> None:
+    """Where images begin decides which is read, so the only image of each is found without counting."""
+    x, y = relay.var("x", shape=(1, 15, 16, 48)), relay.var("y", shape=(1, 16, 48, 15))
+    both = relay.concatenate([relay.layout_transform(x, "NCHW", "NHWC"), y], axis=0)
+    function = relay.Function([x, y], relay.layout_transform(both, "NHWC", "NCHW"))
+    a, b = (
+        np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        for shape in ((1, 15, 16, 48), (1, 16, 48, 15))
+    )
+    np.testing.assert_array_equal(relay.build(function)(a, b), np.concatenate((a, b.transpose(0, 3, 1, 2))))

@@ -8,6 +8,7 @@ from relay.base.frozen import frozen
 from relay.te.operation import Compute
 from relay.te.schedule.step import refused
 from relay.te.state import State
+from relay.te.tensor import Gap
 
 
 @frozen
@@ -24,7 +25,7 @@ class LeaveGap:
     >>> print(te.apply([c], [te.LeaveGap("b", 16)]))
     for i
       for j
-        b, rows 16 elements apart
+        b, with room for 16 more along axis -1
     for i
       for j
         c
@@ -39,8 +40,8 @@ class LeaveGap:
             raise refused(
                 f"cannot leave gaps in the buffer of `{stage.name}`",
                 expected="a compute whose buffer is the program's own, with an axis",
-                found="a result" if state.is_output(stage) else "another stage",
+                found="a result, whose place its caller knows" if state.is_output(stage) else "another stage",
             )
         if self.elements < 0:
             raise refused("a gap cannot be negative", expected="0 or more elements", found=str(self.elements))
-        return state.with_stage(replace(stage, gap=self.elements))
+        return state.with_stage(replace(stage, gap=Gap(-1, self.elements) if self.elements else None))

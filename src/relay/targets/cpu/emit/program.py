@@ -96,16 +96,20 @@ def _instruction(e: Emitter, instruction: Instruction, input_count: int) -> None
 def _address(e: Emitter, place: Place, input_count: int) -> str:
     text = e.function
     match place:
-        case InputPlace(index):
-            return _buffer(text, index)
-        case OutputPlace(index):
-            return _buffer(text, input_count + index)
+        case InputPlace(index, offset_bytes):
+            return _behind(text, _buffer(text, index), offset_bytes)
+        case OutputPlace(index, offset_bytes):
+            return _behind(text, _buffer(text, input_count + index), offset_bytes)
         case ConstantPlace(offset_bytes):
             return text.op(f"getelementptr i8, ptr %constants, i64 {offset_bytes}")
         case WorkspacePlace(offset_bytes):
             return text.op(f"getelementptr i8, ptr %workspace, i64 {emit_index(e, offset_bytes)}")
         case _:
             assert_never(place)
+
+
+def _behind(text: FunctionText, address: str, offset_bytes: int) -> str:
+    return text.op(f"getelementptr i8, ptr {address}, i64 {offset_bytes}") if offset_bytes else address
 
 
 def _buffer(text: FunctionText, position: int) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr, Symbol, free_symbols, linear_parts, multiply
 from relay.te.operation import Compute, body_values, loads_of
 from relay.te.state import Stage
-from relay.te.tensor import Axis
+from relay.te.tensor import Axis, Tensor
 from relay.tir.expr import Holds, Ramp
 from relay.tir.traversal import walk_value
 
 
 def collapses(stage: Stage, outer: Axis, inner: Axis) -> bool:
-    """Whether two axes, one right before the other, are one contiguous axis in everything the stage reads.
+    """Whether two axes, one right before the other, are one contiguous axis in all that the stage reads and writes.
 
     True for an access whose address moves along the outer axis by exactly the inner extent times what it moves along
     the inner one, and for one that moves along neither. An axis that decides what is read stays by itself: its loop is
@@ -22,10 +22,11 @@ def collapses(stage: Stage, outer: Axis, inner: Axis) -> bool:
         return False
     if _decides(operation, outer) or _decides(operation, inner):
         return False
-    for load in loads_of(body_values(operation.body)):
-        strides = _strides(load.buffer.shape)
+    reads = [(load.indices, load.buffer.shape) for load in loads_of(body_values(operation.body))]
+    for indices, shape in (*reads, *_written(stage, operation)):
+        strides = _strides(shape)
         along_outer = along_inner = 0
-        for index, stride in zip(load.indices, strides, strict=True):
+        for index, stride in zip(indices, strides, strict=True):
             if isinstance(index, Ramp):
                 return False
             for term, coefficient in linear_parts(index)[1]:
@@ -38,6 +39,15 @@ def collapses(stage: Stage, outer: Axis, inner: Axis) -> bool:
         if along_outer != multiply(along_inner, inner.extent):
             return False
     return True
+
+
+def _written(stage: Stage, operation: Compute) -> list[tuple[tuple[IntExpr, ...], tuple[IntExpr, ...]]]:
+    """The indices of a result and the extents of what it lies in, for those that lie in something larger."""
+    return [
+        (operation.axes[: len(tensor.shape)], tensor.gap.around(tensor.shape))
+        for tensor in stage.outputs
+        if isinstance(tensor, Tensor) and tensor.gap is not None
+    ]
 
 
 def _decides(operation: Compute, axis: Axis) -> bool:

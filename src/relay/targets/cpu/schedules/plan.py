@@ -11,6 +11,7 @@ from relay.lower.group import Group
 from relay.te.operation import Compute, Reduction, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.state import FuseRelation, Stage
+from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
 from relay.tir.expr import Unary, UnaryOp
 from relay.tir.traversal import walk_value
@@ -185,10 +186,11 @@ class Plan:
 
     def prefetch_stores(self, stage: str, tile: str) -> None:
         """Ask for the lines that an iteration of loop `tile` writes, where they cannot all be in the second-level cache
-        already."""
+        already; in what a result is a part of they seldom are."""
         written = self.steps.state.stage(stage).outputs[0]
         size = product(written.shape)
-        if isinstance(size, int) and size * written.dtype.item_bytes > self.target.cache_bytes[1] // 2:
+        is_large = isinstance(size, int) and size * written.dtype.item_bytes > self.target.cache_bytes[1] // 2
+        if is_large or (isinstance(written, Tensor) and written.gap is not None):
             self.steps.prefetch_stores(stage, tile)
 
     @property

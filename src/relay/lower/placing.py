@@ -1,0 +1,115 @@
+"""Where the values of a straight-line function are: results in the caller's arrays, parts in what they are parts of,
+all others in the workspace, at offsets that they share with values that are not alive at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
+from relay.lower.group import with_gap
+from relay.lower.kernel_calls import KernelInfo, KernelOf, extents_of
+from relay.lower.place import OutputPlace, Place, WorkspacePlace, moved
+from relay.lower.program import CallKernel, CopyBytes, Instruction
+from relay.lower.storage import Lifetime, plan_storage
+from relay.lower.straight_line import KernelStep, Part, Storage, StoredTensor
+from relay.runtime.work import ArenaBuffer
+
+
+@frozen
+class PlacedCode:
+    """Instructions with all places decided, the workspace that they need, and which value has what of it."""
+
+    instructions: tuple[Instruction, ...]
+    workspace_bytes: IntExpr
+    arena: tuple[ArenaBuffer, ...]
+
+
+def placed(
+    steps: Sequence[KernelStep], parts: Mapping[Storage, Part], results: Sequence[StoredTensor], kernel_of: KernelOf
+) -> PlacedCode:
+    """The calls of kernels, and copies of those results that stand elsewhere too."""
+    places: dict[Storage, Place] = {}
+    copied: list[tuple[Storage, OutputPlace]] = []
+    for index, result in enumerate(results):
+        storage = result.storage
+        if storage.fixed is not None or storage in places or storage in parts:
+            copied.append((storage, OutputPlace(index)))
+        else:
+            places[storage] = OutputPlace(index)
+    kernels = [kernel_of(with_gap(step.function, step.gap)) for step in steps]
+    plan = _Plan(steps, kernels, parts, places)
+    workspace_bytes, arena = plan.workspace([storage for storage, _ in copied])
+    instructions: list[Instruction] = []
+    for step, kernel in zip(steps, kernels, strict=True):
+        known = extents_of(step.function, [each.type for each in step.inputs])
+        arguments = (*(each.storage for each in step.inputs), *step.outputs)
+        extents = tuple(known.get(symbol, symbol) for symbol in kernel.symbols)
+        instructions.append(CallKernel(kernel.name, tuple(map(plan.place, arguments)), len(step.outputs), extents))
+    for storage, destination in copied:
+        instructions.append(CopyBytes(plan.place(storage), destination, storage.size_bytes))
+    return PlacedCode(tuple(instructions), workspace_bytes, arena)
+
+
+@dataclass(slots=True, eq=False)
+class _Plan:
+    """`places` are those of results, and in the end those of all that is part of nothing else."""
+
+    steps: Sequence[KernelStep]
+    kernels: Sequence[KernelInfo]
+    parts: Mapping[Storage, Part]
+    places: dict[Storage, Place]
+    last: dict[Storage, int] = field(default_factory=dict)  # when a storage, or a part of it, is used
+    owner: dict[Storage, Storage] = field(default_factory=dict)  # whose bytes a storage of the workspace has
+
+    def place(self, storage: Storage) -> Place:
+        if storage in self.parts:
+            part = self.parts[storage]
+            return moved(self.place(part.whole), part.offset)
+        return storage.fixed if storage.fixed is not None else self.places[storage]
+
+    def workspace(self, copied: Sequence[Storage]) -> tuple[IntExpr, tuple[ArenaBuffer, ...]]:
+        """Give every storage that has no place yet an offset of the workspace; `copied` are read at the end. Gives the
+        bytes that this needs, and who is where and when."""
+        for time, step in enumerate(self.steps):
+            self.last.update((self._whole(each), time) for each in (*(i.storage for i in step.inputs), *step.outputs))
+        self.last.update((self._whole(storage), len(self.steps) - 1) for storage in copied)
+        first: dict[Storage, int] = {}
+        for time, step in enumerate(self.steps):
+            for storage in map(self._whole, step.outputs):
+                if storage not in self.places and storage not in first:
+                    first[storage] = time
+                    self.owner[storage] = self._overwritten(time, storage) or storage
+        begin: dict[Storage, int] = {}
+        end: dict[Storage, int] = {}
+        for storage, whose in self.owner.items():
+            begin.setdefault(whose, first[storage])
+            end[whose] = max(end.get(whose, 0), self.last[storage])
+        plan = plan_storage([Lifetime(storage.size_bytes, begin[storage], end[storage]) for storage in begin])
+        offsets = dict(zip(begin, plan.offsets_bytes, strict=True))
+        self.places.update((storage, WorkspacePlace(offsets[whose])) for storage, whose in self.owner.items())
+        arena = tuple(
+            ArenaBuffer(self.kernels[time].name, offsets[whose], storage.size_bytes, time, self.last[storage])
+            for (storage, whose), time in zip(self.owner.items(), first.values(), strict=True)
+        )
+        return plan.total_bytes, arena
+
+    def _overwritten(self, time: int, result: Storage) -> Storage | None:
+        """The owner of the bytes of an input that dies here and that the result may be written over: neither is in
+        parts, of which others may be needed."""
+        step = self.steps[time]
+        if result not in step.outputs:
+            return None
+        for position in self.kernels[time].in_place:
+            storage = step.inputs[position].storage
+            once = sum(self._whole(other.storage) is storage for other in step.inputs) == 1
+            dies = storage in self.owner and self.last[storage] == time
+            if once and dies and storage.size_bytes == result.size_bytes:
+                return self.owner[storage]
+        return None
+
+    def _whole(self, storage: Storage) -> Storage:
+        while storage in self.parts:
+            storage = self.parts[storage].whole
+        return storage
