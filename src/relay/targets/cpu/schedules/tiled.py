@@ -25,6 +25,7 @@ from relay.tir.buffer import Scope
 
 _PRODUCTS = ("nn.contrib_dense_words", "nn.contrib_conv2d_words")
 _PRODUCTS_PER_NANOSECOND = 1000
+_WEIGHT_BYTES_PER_NANOSECOND = 64  # from the second-level cache
 _MOST_LINES_APART = 2
 _WORD_BYTES = 4
 
@@ -57,7 +58,10 @@ def schedule_by_tiles(plan: Plan, reduction: str) -> None:
     around, within = _blocks_of_rows(plan, store, tiles, found) if streams else (tiles, [])
     outer = [*batch, *around, *([panel] if panel else []), *within]
     s.reorder(store, *outer, *inside, vector)
-    innermost = plan.parallelize(store, outer, plan.iterations(acc), _PRODUCTS_PER_NANOSECOND)
+    if streams:
+        innermost = plan.parallelize(store, outer, _weight_bytes(weight), _WEIGHT_BYTES_PER_NANOSECOND)
+    else:
+        innermost = plan.parallelize(store, outer, plan.iterations(acc), _PRODUCTS_PER_NANOSECOND)
     if innermost is not None:
         s.compute_at(acc, store, innermost)
     step = _sum_in_steps(plan, acc, found)
@@ -122,11 +126,15 @@ def _weights_stream(plan: Plan, found: _Product, weight: Tensor) -> bool:
     """Whether to go through panels of weights one by one, with all rows: there are more of them than of what they are
     multiplied with and give, or more than the second-level cache holds."""
     result = plan.output.outputs[0]
-    weight_bytes = product(weight.shape) * weight.dtype.item_bytes
+    weight_bytes = _weight_bytes(weight)
     maps_bytes = found.data_bytes + product(result.shape) * result.dtype.item_bytes
     if not isinstance(weight_bytes, int) or not isinstance(maps_bytes, int):
         return True
     return weight_bytes > maps_bytes or weight_bytes > plan.target.cache_bytes[1] // 2
+
+
+def _weight_bytes(weight: Tensor) -> IntExpr:
+    return product(weight.shape) * weight.dtype.item_bytes
 
 
 def _blocks_of_rows(plan: Plan, store: str, tiles: Sequence[str], found: _Product) -> tuple[list[str], list[str]]:
