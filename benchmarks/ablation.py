@@ -31,7 +31,7 @@ from relay.driver.build import compile_stages
 from relay.ir.module import IRModule
 from relay.lower.program import ProgramFunction
 from relay.runtime.executable import Executable, instantiate
-from relay.testing.measure import REST_S, Timing, interleaved, ratio
+from relay.testing.measure import Timing, interleaved, ratio
 from relay.testing.programs import char_rnn, tree_lstm
 
 LEVELS = (0, 1, 2, 3, 4)
@@ -101,7 +101,7 @@ def _rows(model: str, subject: Subject, seconds: float, choices: Sequence[Choice
             if not np.allclose(one, other, rtol=1e-2, atol=1e-3 * max(1.0, float(np.abs(other).max()))):
                 raise RuntimeError(f"{model}: {variant.name} and {variants[0].name} disagree")
     calls = {each.name: lambda each=each: each.executable(*subject.arguments) for each in distinct}
-    timings: dict[str, Timing] = interleaved(calls, seconds * len(distinct), pause_s=REST_S)
+    timings: dict[str, Timing] = interleaved(calls, seconds * len(distinct), rests=True)
     for variant in variants:
         timed = timings.get(variant.name, timings[USUAL])
         compared = ratio(timed, timings[USUAL])

@@ -17,7 +17,7 @@ from benchmarks.figures import RELAY, Failure, Record, figure
 from benchmarks.network_programs import NETWORKS, SMALL
 from benchmarks.workloads import Workload, told
 from relay.testing.libraries import library
-from relay.testing.measure import REST_S, interleaved
+from relay.testing.measure import interleaved
 from relay.testing.peers import Arrays, Call, MakeCall, openvino_call, pytorch_call, relative_error
 
 FLOAT32 = "relay-float32"
@@ -81,8 +81,7 @@ def _measure(name: str, make: Callable[[], Workload], options: argparse.Namespac
                 yield Failure(name, threads, peer, f"its result is another one: relative error {errors[peer]:.1e}")
             else:
                 calls[peer] = call
-        pause_s = REST_S if threads > 1 else 0.0
-        timings = interleaved(calls, options.seconds, rounds=options.rounds, pause_s=pause_s)
+        timings = interleaved(calls, options.seconds, rounds=options.rounds, rests=threads > 1)
         for peer in calls:
             if peer != RELAY:
                 yield figure(name, threads, peer, timings[RELAY], timings[peer], error=errors[peer], work=None)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import relay
 from benchmarks.figures import RELAY, Failure, Record, Work, figure
-from relay.testing.measure import REST_S, interleaved
+from relay.testing.measure import interleaved
 from relay.testing.peers import PEERS, Call, MakeCall, installed_peers, relative_error
 
 LARGEST_ERROR = 1e-3
@@ -92,8 +92,7 @@ def measure_calls(
         if error > largest_error:
             yield Failure(name, threads, peer, f"its result is another one: relative error {error:.1e}")
     agreeing = {peer: call for peer, call in calls.items() if errors.get(peer, 0.0) <= largest_error}
-    pause_s = REST_S if threads > 1 else 0.0
-    timings = interleaved(agreeing, options.seconds, rounds=options.rounds, pause_s=pause_s)
+    timings = interleaved(agreeing, options.seconds, rounds=options.rounds, rests=threads > 1)
     for peer, theirs in timings.items():
         if peer != RELAY:
             yield figure(name, threads, peer, timings[RELAY], theirs, error=errors[peer], work=work)

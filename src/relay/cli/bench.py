@@ -17,7 +17,7 @@ from relay.base.diagnostics import RelayError
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import add_model_options, compile_model, with_schedules
 from relay.runtime.threads import set_num_threads
-from relay.testing.measure import REST_S, interleaved, ratio
+from relay.testing.measure import interleaved, ratio
 from relay.testing.peers import PEERS, Call
 
 
@@ -54,7 +54,7 @@ def _measure(
             Path(options.peer_model or options.model), inputs, threads
         )
     set_num_threads(threads)
-    timings = interleaved(candidates, options.seconds, pause_s=REST_S if threads != 1 else 0.0)
+    timings = interleaved(candidates, options.seconds, rests=threads != 1)
     ours = timings["relay"]
     row: dict[str, Any] = {"threads": threads, "relay_ms": ours.median_s * 1e3, "relay_min_ms": ours.minimum_s * 1e3}
     if options.against:

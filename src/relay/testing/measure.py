@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from relay.base.frozen import frozen
 
-REST_S = 0.02
-"""A pause in which threads that wait for work by spinning, as those of most libraries do for some milliseconds after a
-call, give up the processor. For candidates on several threads."""
+_REST_STEP_S = 0.01
+_LONGEST_REST_S = 0.5
+_REST_SHARE = 0.1  # of a processor, that a process at rest may use
 
 TURN_S = 0.002
 """What a turn lasts at least: calls that are shorter are repeated, and the time of one is their mean."""
@@ -55,12 +55,13 @@ def interleaved(
     seconds: float = 4.0,
     rounds: int | None = None,
     warm_ups: int = 3,
-    pause_s: float = 0.0,
+    rests: bool = False,
 ) -> dict[str, Timing]:
     """Time each candidate in turn, round after round, for about `seconds` in all (or for `rounds` rounds).
 
-    A turn is a pause (`REST_S`, where there are several threads: those of the candidate before would share the
-    processor with the next), a call that is not timed, and calls that are, for `TURN_S` at least.
+    A turn is a call that is not timed, and calls that are, for `TURN_S` at least. With `rests`, for candidates on
+    several threads, it begins when this process uses the processor no more: threads of most libraries wait for work by
+    spinning, some for 100 ms, and would share the processor with those of the next candidate.
 
     >>> sorted(interleaved({"a": lambda: None, "b": lambda: None}, rounds=3))
     ['a', 'b']
@@ -68,15 +69,15 @@ def interleaved(
     repeats = {name: _repeats(function, warm_ups) for name, function in candidates.items()}
     round_s = 0.0
     for name, function in candidates.items():
-        round_s += pause_s + _turn(function, repeats[name]) * (repeats[name] + 1)
+        started = time.perf_counter()
+        _turn(function, repeats[name], rests)
+        round_s += time.perf_counter() - started
     count = rounds if rounds is not None else max(5, min(1000, int(seconds / max(round_s, 1e-7))))
     samples: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(count):
         names = list(candidates) if number % 2 == 0 else list(candidates)[::-1]
         for name in names:
-            if pause_s:
-                time.sleep(pause_s)
-            samples[name].append(_turn(candidates[name], repeats[name]))
+            samples[name].append(_turn(candidates[name], repeats[name], rests))
     return {name: Timing(statistics.median(s), min(s), tuple(s)) for name, s in samples.items()}
 
 
@@ -89,13 +90,25 @@ def _repeats(function: Callable[[], object], warm_ups: int) -> int:
     return max(1, int(TURN_S / max(time.perf_counter() - started, 1e-7)))
 
 
-def _turn(function: Callable[[], object], repeats: int) -> float:
+def _turn(function: Callable[[], object], repeats: int, rests: bool) -> float:
     """Seconds of a call."""
+    if rests:
+        _rest()
     function()  # not timed: caches and threads are warm afterwards
     started = time.perf_counter()
     for _ in range(repeats):
         function()
     return (time.perf_counter() - started) / repeats
+
+
+def _rest() -> None:
+    """Wait until the threads of this process wait too."""
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < _LONGEST_REST_S:
+        used_s = time.process_time()
+        time.sleep(_REST_STEP_S)
+        if time.process_time() - used_s < _REST_SHARE * _REST_STEP_S:
+            return
 
 
 def ratio(peer: Timing, ours: Timing) -> Ratio:
