@@ -193,7 +193,8 @@ def joined(indices: tuple[Index, ...], shape: tuple[IntExpr, ...]) -> tuple[tupl
 
 @frozen
 class Load(ValueBase):
-    """`buffer[indices]`. At most one index is a Ramp, and `lanes` is its length; masked-off lanes are zero."""
+    """`buffer[indices]`. At most one index is a Ramp, and `lanes` is its length; masked-off lanes are zero where
+    lanes read different elements, else undefined."""
 
     buffer: Buffer
     indices: tuple[Index, ...]

@@ -27,13 +27,15 @@ def values(*shape: int, special: float = 0.01) -> np.ndarray:
     return result
 
 
-def check(make: Callable[..., relay.Expr], *arrays: np.ndarray, target: str, bits: bool = False) -> None:
+def check(
+    make: Callable[..., relay.Expr], *arrays: np.ndarray, target: str, bits: bool = False, opt_level: int = 3
+) -> None:
     """Native code against the interpreter, whose operators are NumPy's; `bits`: to the last one."""
     inputs = [relay.var(f"p{i}", shape=array.shape, dtype="float32") for i, array in enumerate(arrays)]
     function = relay.Function(inputs, make(*inputs))
     with np.errstate(all="ignore"):
         expected = relay.create_executor("interpreter", mod=function).evaluate()(*arrays)
-    found = relay.build(function, target, opt_level=3)(*arrays)
+    found = relay.build(function, target, opt_level=opt_level)(*arrays)
     np.testing.assert_allclose(found, expected, rtol=0 if bits else 1e-4, atol=0 if bits else 1e-4)
 
 
@@ -88,6 +90,22 @@ def test_mean_over_maps(shape: tuple[int, ...], target: str) -> None:
     check(relay.nn.global_avg_pool2d, values(*shape), target=target)
     check(lambda x: relay.max(x, axis=[2, 3]), values(*shape), target=target, bits=True)
     check(lambda x: relay.sum(x, axis=[1, 2, 3]), values(*shape), target=target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("before", "behind"), [(0, 4), (1, 1), (3, 0), (20, 33)])
+@pytest.mark.parametrize("opt_level", [0, 3])
+def test_padding_around_an_axis_of_one(before: int, behind: int, target: str, opt_level: int) -> None:
+    """All lanes read the one element, and only one of them counts."""
+    check(lambda x: relay.nn.pad(x, [(0, 0), (before, behind)]), values(3, 1), target=target, bits=True)
+    padding = (0, before, 0, behind)
+    check(
+        lambda x, w: relay.nn.conv2d(x, w, padding=padding, groups=2, channels=2, kernel_size=(1, 1)),
+        values(1, 2, 2, 1, special=0.0),
+        values(2, 1, 1, 1, special=0.0),
+        target=target,
+        opt_level=opt_level,
+    )
 
 
 @pytest.mark.parametrize("special", [0.0, 0.01])

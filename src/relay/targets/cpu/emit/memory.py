@@ -25,7 +25,8 @@ _NARROWEST_REGISTER = 32  # bits
 
 
 def emit_load(e: Emitter, load: Load) -> str:
-    """The register that holds `load`; lanes where its mask, or the guard it stands under, is false hold 0."""
+    """The register that holds `load`; lanes where its mask, or the guard it stands under, is false hold 0, or what all
+    others do where these read one element."""
     needed = needed_mask(load.buffer, load.indices, load.mask)
     if needed is not None and is_of_one_element(load.indices, needed):
         needed = None
