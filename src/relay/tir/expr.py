@@ -193,12 +193,17 @@ def joined(indices: tuple[Index, ...], shape: tuple[IntExpr, ...]) -> tuple[tupl
 
 @frozen
 class Load(ValueBase):
-    """`buffer[indices]`. At most one index is a Ramp, and `lanes` is its length; masked-off lanes are zero where
-    lanes read different elements, else undefined."""
+    """`buffer[indices]`. At most one index is a Ramp, and `lanes` is its length; masked-off lanes are zero, but of one
+    element that all lanes read targets may give these too."""
 
     buffer: Buffer
     indices: tuple[Index, ...]
     mask: Value | None = None
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all lanes read the same element."""
+        return not any(isinstance(index, Ramp) and index.stride != 0 for index in self.indices)
 
     @property
     def dtype(self) -> DType:

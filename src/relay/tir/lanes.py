@@ -391,14 +391,9 @@ class LaneBuilder:
         failing = self._narrowed(mask, Unary(UnaryOp.NOT, decided), Unary(UnaryOp.NOT, condition), known)
         first = same_lanes(self._value(then, holding, known), self._lanes)
         second = same_lanes(self._value(otherwise, failing, known), self._lanes)
-        if isinstance(first, Load) and first.mask is decided and _moves(first) and _is_positive_zero(otherwise):
+        if isinstance(first, Load) and first.mask is decided and not first.is_uniform and _is_positive_zero(otherwise):
             return first  # lanes that are masked off are zero already
         return Select(decided, first, second)
-
-
-def _moves(load: Load) -> bool:
-    """Whether lanes read different elements. Of one that all read, targets may give all lanes the same."""
-    return any(isinstance(index, Ramp) and index.stride != 0 for index in load.indices)
 
 
 def _is_positive_zero(value: Value) -> bool:

@@ -98,7 +98,7 @@ def test_mean_over_maps(shape: tuple[int, ...], target: str) -> None:
 def test_padding_around_an_axis_of_one(before: int, behind: int, target: str, opt_level: int) -> None:
     """All lanes read the one element, and only one of them counts."""
     check(lambda x: relay.nn.pad(x, [(0, 0), (before, behind)]), values(3, 1), target=target, bits=True)
-    padding = (0, before, 0, behind)
+    padding = (1, before, 1, behind)
     check(
         lambda x, w: relay.nn.conv2d(x, w, padding=padding, groups=2, channels=2, kernel_size=(1, 1)),
         values(1, 2, 2, 1, special=0.0),

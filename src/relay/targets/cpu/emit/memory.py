@@ -14,7 +14,7 @@ from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_bfloat16, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import is_chosen, is_of_one_element, leading_lanes, needed_mask
+from relay.targets.cpu.emit.tail_mask import is_chosen, leading_lanes, needed_mask
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Cast, Index, Load, Ramp, Value, joined
@@ -28,8 +28,8 @@ def emit_load(e: Emitter, load: Load) -> str:
     """The register that holds `load`; lanes where its mask, or the guard it stands under, is false hold 0, or what all
     others do where these read one element."""
     needed = needed_mask(load.buffer, load.indices, load.mask)
-    if needed is not None and is_of_one_element(load.indices, needed):
-        needed = None
+    if needed is not None and load.is_uniform and leading_lanes(needed):
+        needed = None  # one of the lanes reads it for certain
     mask = None if needed is None else e.emit_value(e, needed)
     guard = e.guard
     if guard is not None and not is_within(e, load.buffer, load.indices):

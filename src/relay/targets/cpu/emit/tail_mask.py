@@ -44,11 +44,6 @@ def needed_mask(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value
     return None if isinstance(last.base, int) and isinstance(extent, int) and last.base + count >= extent else mask
 
 
-def is_of_one_element(indices: tuple[IntExpr | Ramp, ...], mask: Value) -> bool:
-    """Whether all lanes read the same element, and one of them for certain."""
-    return bool(leading_lanes(mask)) and not any(isinstance(index, Ramp) and index.stride != 0 for index in indices)
-
-
 def is_chosen(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value) -> bool:
     """Whether the lanes that a constant mask lets through are chosen between registers: a masked access would keep
     these in memory."""

@@ -26,6 +26,7 @@ TILED_PRODUCTS_PER_NANOSECOND = 60  # multiply-adds on tiles in registers
 # Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
 _MANY_PARTS = 8
 _EVEN_PARTS = 2
+LARGEST_SHARE = 1.25  # that a thread may have, as a multiple of its part
 _LIKELY_THREADS = 2  # where the run decides
 _VECTORS_TOGETHER = 4
 _LARGE_TO_LOSE_A_TAIL = 8  # times what is computed together

@@ -8,10 +8,9 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
-from relay.targets.cpu.schedules.plan import Plan, largest_share, product
+from relay.targets.cpu.schedules.plan import LARGEST_SHARE, Plan, largest_share, product
 
 _SMALLEST_SHARE = 4  # of the rows that there is room for
-_LARGEST_SHARE = 1.25  # of a thread, as a multiple of its part
 _STUCK = 0.05  # a slow thread's only block is not taken from it
 _FEWEST_PIXELS = 96  # of a block, where weights stream: that many products for each weight hide its way
 
@@ -74,7 +73,7 @@ def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: 
         if not isinstance(taken, int) or taken > plan.target.cache_bytes[1] // 2:
             break
         most = rows
-    best, least = None, _LARGEST_SHARE
+    best, least = None, LARGEST_SHARE
     for rows in range(max(most, height) // height * height, 0, -height):
         parts = -(-shape.rows // rows)
         pixels = product((rows, shape.columns))

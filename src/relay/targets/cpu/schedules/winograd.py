@@ -16,7 +16,14 @@ from relay.ops.winograd import MINIMAL, WinogradAttributes
 from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
-from relay.targets.cpu.schedules.plan import TILED_PRODUCTS_PER_NANOSECOND, Plan, even_tile, largest_share, product
+from relay.targets.cpu.schedules.plan import (
+    LARGEST_SHARE,
+    TILED_PRODUCTS_PER_NANOSECOND,
+    Plan,
+    even_tile,
+    largest_share,
+    product,
+)
 from relay.targets.cpu.schedules.rows import schedule_apart
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
 from relay.te.operation import Compute, scalar_indices
@@ -28,7 +35,6 @@ _PRODUCTS, _COLUMNS, _RESULT = "winograd_products", "winograd_columns", "winogra
 
 _LINE_BYTES = 64
 _SPREAD_BYTES = 512  # rows whose length is a multiple of it are put one line further apart
-_LARGEST_SHARE = 1.25  # of a thread, as a multiple of its part
 _FEWEST_TILES = 14  # of a block: that many products for each weight hide its way
 
 
@@ -143,7 +149,7 @@ def _blocks(plan: Plan, shape: Shape) -> Blocks:
     quarter = plan.target.cache_bytes[1] // 4 // (shape.points * shape.item_bytes)
     for down, across in _cuts(plan, shape, 2 * quarter // (shape.depth + 2 * shape.width)):
         images = shape.batch if isinstance(shape.batch, int) else 1
-        if largest_share(shape.tiles, down * across, plan.threads, images) <= _LARGEST_SHARE:
+        if largest_share(shape.tiles, down * across, plan.threads, images) <= LARGEST_SHARE:
             return Blocks(down, across, _together(shape, quarter // (down * across)) * shape.width, apart=False)
     down, across = _cut(shape, quarter // shape.width)
     panels = _together(shape, quarter // (down * across))
