@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -56,6 +57,26 @@ def test_code_goes_when_nobody_holds_it():
     del loaded
     gc.collect()
     assert reference() is None
+
+
+def test_loading_again_and_again_keeps_nothing():
+    image = emit_object(ADD, NATIVE)
+    loads, most_bytes_each = 400, 2048
+
+    def load_often() -> None:
+        for _ in range(loads):
+            load_objects([image], ["add"])
+        gc.collect()
+
+    load_often()
+    before = resident_bytes()
+    load_often()
+    assert resident_bytes() - before < loads * most_bytes_each
+
+
+def resident_bytes() -> int:
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) * 1024
 
 
 def test_there_is_one_support_library():

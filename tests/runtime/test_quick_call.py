@@ -80,6 +80,58 @@ def test_what_fits_in_another_way_is_taken(executable):
     np.testing.assert_array_equal(executable(A, y=A)[0], A + A)
 
 
+@pytest.fixture
+def scaled(monkeypatch):
+    """Calls of `x * s` that may not take the long way once shapes were met."""
+    n = relay.symbol("n")
+    x, s = relay.var("x", shape=(n,)), relay.var("s", shape=())
+    executable = relay.build(relay.Function([x, s], relay.multiply(x, s)))
+    executable(A, np.float32(2))
+    monkeypatch.setattr("relay.runtime.entry_point.bind_arguments", None)
+    return executable
+
+
+def test_arrays_by_name_are_taken_quickly(scaled):
+    s = np.array(3, np.float32)
+    for result in (scaled(x=A, s=s), scaled(s=s, x=A), scaled(A, s=s)):
+        np.testing.assert_array_equal(result, A * 3)
+
+
+@pytest.mark.parametrize("number", [3, 3.0, np.float32(3), np.array(3, np.float32)])
+def test_numbers_are_taken_quickly(scaled, number):
+    np.testing.assert_array_equal(scaled(A, number), A * 3)
+    np.testing.assert_array_equal(scaled(s=number, x=A), A * 3)
+
+
+@pytest.mark.parametrize(
+    ("positional", "named", "rule"),
+    [
+        ((A,), {"y": 1.0}, "bad-input-name"),
+        ((A,), {"x": 1.0}, "bad-input-name"),
+        ((A, 1.0), {"s": 1.0}, "bad-input-name"),
+        ((A,), {}, "missing-input"),
+        ((), {"s": 1.0}, "missing-input"),
+        ((A, 1.0, 2.0), {}, "too-many-inputs"),
+        ((A, "3"), {}, "input-kind"),
+        ((A, np.float64(3)), {}, "input-dtype"),
+        ((A, A), {}, "input-rank"),
+        ((3.0, 3.0), {}, "input-rank"),
+    ],
+)
+def test_what_does_not_pair_up_is_refused(positional, named, rule):
+    x, s = relay.var("x", shape=(16,)), relay.var("s", shape=())
+    executable = relay.build(relay.Function([x, s], relay.multiply(x, s)))
+    with pytest.raises(relay.RelayError) as caught:
+        executable(*positional, **named)
+    assert caught.value.rule == rule
+
+
+def test_names_are_no_inputs_of_what_has_none():
+    executable = relay.build(relay.Function([], relay.const(1.0)))
+    with pytest.raises(relay.RelayError, match="is no input"):
+        executable(x=A)
+
+
 def test_threads_have_frames_of_their_own(executable):
     wrong = []
 

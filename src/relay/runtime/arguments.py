@@ -35,29 +35,32 @@ def _leaves(argument: Any) -> list[Any]:
 
 def _pair(entry: EntrySpec, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
     names = [spec.name for spec in entry.inputs]
-    expected = f"{_inputs(len(names))}: " + ", ".join(map(str, entry.inputs))
     if len(positional) > len(names):
         raise RelayError(
             rule="too-many-inputs",
             message=f"`{entry.name}` was given too many inputs",
-            expected=expected,
+            expected=_all_inputs(entry),
             found=_inputs(len(positional)),
         )
     values = dict(zip(names, positional, strict=False))
     for name, value in named.items():
         if name not in names or name in values:
             reason = f"is no input of `{entry.name}`" if name not in names else f"was given to `{entry.name}` twice"
-            raise RelayError(rule="bad-input-name", message=f"`{name}` {reason}", expected=expected)
+            raise RelayError(rule="bad-input-name", message=f"`{name}` {reason}", expected=_all_inputs(entry))
         values[name] = value
     missing = [name for name in names if name not in values]
     if missing:
         raise RelayError(
             rule="missing-input",
             message=f"`{entry.name}` was not given " + ", ".join(f"`{name}`" for name in missing),
-            expected=expected,
+            expected=_all_inputs(entry),
             found=_inputs(len(values)),
         )
     return [values[name] for name in names]
+
+
+def _all_inputs(entry: EntrySpec) -> str:
+    return f"{_inputs(len(entry.inputs))}: " + ", ".join(map(str, entry.inputs))
 
 
 def as_array(value: Any, spec: TensorSpec) -> NDArray[np.generic]:
@@ -97,14 +100,17 @@ def _import(value: Any, spec: TensorSpec) -> NDArray[np.generic]:
 
 def _scalar(value: float, spec: TensorSpec) -> NDArray[np.generic]:
     """A Python number as an array without axes. Floats are rounded; integers and booleans must be exact."""
-    refusal = _mismatch(spec, "value", f"a number that {spec.dtype} holds", repr(value), "")
     try:
         array = np.asarray(value, dtype=spec.dtype.numpy)
     except (OverflowError, ValueError):
-        raise refusal from None
-    if (spec.dtype.is_bool and not isinstance(value, bool)) or not (spec.dtype.is_float or array == value):
-        raise refusal
+        raise _not_held(value, spec) from None
+    if not spec.dtype.is_float and (array != value or (spec.dtype.is_bool and not isinstance(value, bool))):
+        raise _not_held(value, spec)
     return array
+
+
+def _not_held(value: float, spec: TensorSpec) -> RelayError:
+    return _mismatch(spec, "value", f"a number that {spec.dtype} holds", repr(value), "")
 
 
 def solve_symbols(entry: EntrySpec, sources: Mapping[Symbol, Source], arrays: Sequence[Any]) -> dict[Symbol, int]:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import RelayError
 from relay.runtime.arena_map import ArenaMap, arena_map
-from relay.runtime.arguments import bind_arguments, solve_symbols
+from relay.runtime.arguments import as_array, bind_arguments, solve_symbols
 from relay.runtime.array_layout import data_address
 from relay.runtime.extents import symbol_sources
 from relay.runtime.heap_calls import HeapCalls
-from relay.runtime.manifest import EntrySpec, HeapResult
+from relay.runtime.manifest import EntrySpec, HeapResult, TensorSpec
 from relay.runtime.native import NativeCode
 from relay.runtime.nesting import nesting
 from relay.runtime.quick_call import QuickCall, Sizes, quick_call
@@ -44,8 +44,10 @@ class EntryPoint:
         "_function",
         "_heap",
         "_known",
+        "_names",
         "_nested",
         "_quick",
+        "_scalars",
         "_sizes",
         "_sources",
         "_spec",
@@ -57,6 +59,12 @@ class EntryPoint:
         self._spec = spec
         self._code = code
         self._function = code.entry(spec.native_symbol)
+        self._names = tuple(each.name for each in spec.inputs)
+        self._scalars = tuple(
+            (position, each)
+            for position, each in enumerate(spec.inputs)
+            if isinstance(each, TensorSpec) and not each.shape
+        )
         self._sources = symbol_sources(spec.input_shapes)
         self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
         self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
@@ -90,11 +98,15 @@ class EntryPoint:
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
         quick = self._quick
-        if quick is not None and not named and len(positional) == quick.arity:
-            sizes = self._sizes or self._known_sizes(positional)
-            result = None if sizes is None else quick(positional, sizes)
-            if result is not None:
-                return result
+        if quick is not None:
+            given = self._in_order(positional, named) if named else positional
+            if given is not None and len(given) == quick.arity:
+                if self._scalars:
+                    given = self._with_scalars(given)
+                sizes = self._sizes or self._known_sizes(given)
+                result = None if sizes is None else quick(given, sizes)
+                if result is not None:
+                    return result
         arrays = bind_arguments(self._spec, positional, named)
         values = solve_symbols(self._spec, self._sources, arrays)
         sizes = self._sizes or self._sizes_of(values)
@@ -134,6 +146,23 @@ class EntryPoint:
             self._workspaces.give_back(workspace)
         if status:
             raise self._failure(status, values)
+
+    def _in_order(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """All arguments in the order of the inputs; None where they do not pair up, which the long way explains."""
+        if len(positional) + len(named) != len(self._names):
+            return None
+        try:
+            return positional + tuple([named[name] for name in self._names[len(positional) :]])
+        except KeyError:
+            return None
+
+    def _with_scalars(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Numbers of Python, which stand for arrays without axes, as such arrays."""
+        arrays = list(given)
+        for position, spec in self._scalars:
+            if type(given[position]) is not np.ndarray:
+                arrays[position] = as_array(given[position], spec)
+        return tuple(arrays)
 
     def _known_sizes(self, arrays: Sequence[Any]) -> Sizes | None:
         try:

@@ -7,8 +7,8 @@ in `imports`, then among the symbols of the process (the C library).
 from __future__ import annotations
 
 import ctypes
-import itertools
 import threading
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -28,13 +28,19 @@ NO_IMPORTS: Mapping[str, int] = MappingProxyType({})
 
 
 class LoadedObjects:
-    """Addresses of exported symbols. The code is unloaded when this is garbage: whoever keeps an address keeps this."""
+    """Addresses of exported symbols. The code is unloaded when this is garbage: whoever keeps an address keeps this.
 
-    __slots__ = ("__weakref__", "_tracker", "addresses")
+    Each has a linker of its own: one that many shared would keep 10 KB of every load, of symbols and of libraries,
+    until the process ends.
+    """
 
-    def __init__(self, tracker: llvm.orcjit.ResourceTracker, addresses: Mapping[str, int]) -> None:
-        self._tracker = tracker
+    __slots__ = ("__weakref__", "addresses")
+
+    def __init__(
+        self, linker: llvm.orcjit.LLJIT, tracker: llvm.orcjit.ResourceTracker, addresses: Mapping[str, int]
+    ) -> None:
         self.addresses = addresses
+        weakref.finalize(self, _unload, linker, tracker).atexit = False  # threads of the pool run to the end
 
     def address(self, name: str) -> int:
         """The address of an exported symbol. Raises `RelayError` (rule `no-such-symbol`)."""
@@ -48,61 +54,16 @@ class LoadedObjects:
         return self.addresses[name]
 
 
-class _Linker:
-    """LLVM's in-process linker. There is one, and it is never disposed of: the threads of the support library's pool
-    run code that it holds until the process ends."""
-
-    def __init__(self) -> None:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        machine = llvm.Target.from_default_triple().create_target_machine(reloc="pic", codemodel="small")
-        self._jit = llvm.create_lljit_compiler(machine)
-        # so that llvmlite never disposes of it
-        self._jit._owned = True  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        self._lock = threading.Lock()
-        self._numbers = itertools.count()
-        self._support: LoadedObjects | None = None
-
-    def link(self, objects: Sequence[bytes], exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObjects:
-        names = sorted(exports)
-        builder = llvm.JITLibraryBuilder()
-        for image in objects:
-            builder.add_object_img(image)
-        for name, address in imports.items():
-            builder.import_symbol(name, address)
-        builder.add_current_process()
-        for name in names:
-            builder.export_symbol(name)
-        with self._lock:
-            try:
-                tracker = builder.link(self._jit, f"relay{next(self._numbers)}")
-            except RuntimeError as error:
-                raise RelayError(
-                    rule="cannot-load-objects",
-                    message="the object code cannot be linked into this process",
-                    expected="objects for this machine that define " + ", ".join(names[:20]),
-                    found=str(error).strip(),
-                    remedy="build it again on this machine, or load the artefact with the version that made it",
-                ) from None
-        return LoadedObjects(tracker, MappingProxyType({name: tracker[name] for name in names}))
-
-    def support(self, image: bytes) -> LoadedObjects:
-        if self._support is None:
-            loaded = self.link([image], SUPPORT_SYMBOLS, NO_IMPORTS)
-            with self._lock:
-                self._support = self._support or loaded
-            add_pool(self._support.address)
-        return self._support
-
-    def threads(self) -> int:
-        if self._support is None:
-            raise CompilerBug("runtime", "the thread pool is asked before it is loaded")
-        return int(ctypes.CFUNCTYPE(ctypes.c_int32)(self._support.address("relay_num_threads"))())
+def _unload(linker: llvm.orcjit.LLJIT, tracker: llvm.orcjit.ResourceTracker) -> None:
+    """The code first, then the linker that holds it."""
+    tracker.close()
+    linker.close()
 
 
 @cache
-def _linker() -> _Linker:
-    return _Linker()
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
 
 
 def load_objects(
@@ -112,14 +73,59 @@ def load_objects(
 
     Raises `RelayError` (rule `cannot-load-objects`) for damaged objects, those of another machine, missing symbols.
     """
-    return _linker().link(objects, exports, imports)
+    _initialize()
+    names = sorted(exports)
+    builder = llvm.JITLibraryBuilder()
+    for image in objects:
+        builder.add_object_img(image)
+    for name, address in imports.items():
+        builder.import_symbol(name, address)
+    builder.add_current_process()
+    for name in names:
+        builder.export_symbol(name)
+    machine = llvm.Target.from_default_triple().create_target_machine(reloc="pic", codemodel="small")
+    linker = llvm.create_lljit_compiler(machine)
+    try:
+        tracker = builder.link(linker, "relay")
+    except RuntimeError as error:
+        raise RelayError(
+            rule="cannot-load-objects",
+            message="the object code cannot be linked into this process",
+            expected="objects for this machine that define " + ", ".join(names[:20]),
+            found=str(error).strip(),
+            remedy="build it again on this machine, or load the artefact with the version that made it",
+        ) from None
+    return LoadedObjects(linker, tracker, MappingProxyType({name: tracker[name] for name in names}))
+
+
+class _Support:
+    """The support library of the process. It is never unloaded: the threads of its pool run its code to the end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.loaded: LoadedObjects | None = None
+
+    def load(self, image: bytes) -> LoadedObjects:
+        with self._lock:
+            if self.loaded is None:
+                self.loaded = load_objects([image], SUPPORT_SYMBOLS)
+                add_pool(self.loaded.address)
+        return self.loaded
+
+
+@cache
+def _support() -> _Support:
+    return _Support()
 
 
 def load_support(image: bytes) -> LoadedObjects:
     """The process's one support library (allocator, thread pool): `image` if it is the first, else the one there is."""
-    return _linker().support(image)
+    return _support().load(image)
 
 
 def pool_threads() -> int:
     """How many threads the process's pool uses, once a support library has been loaded."""
-    return _linker().threads()
+    loaded = _support().loaded
+    if loaded is None:
+        raise CompilerBug("runtime", "the thread pool is asked before it is loaded")
+    return int(ctypes.CFUNCTYPE(ctypes.c_int32)(loaded.address("relay_num_threads"))())
