@@ -38,6 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(
         [sys.executable, EXAMPLES / "onnx_models.py", "mlp", "-o", path / "mlp.onnx"], check=True, capture_output=True
     )
+    os.mkfifo(path / "pipe.onnx")
     return path
 
 
@@ -226,6 +227,17 @@ def test_profile_of_an_artefact_at_an_extent(here, capsys, tmp_path):
     assert sum(row["multiply_adds"] for row in json.loads(out)["kernels"]) == 7 * 3 * 4
 
 
+def test_schedules_are_printed_as_the_file_that_is_read(here, capsys):
+    (here / "two.relay").write_text(
+        '#[version = "0.0.5"]\n'
+        "def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(8, 8), float32]) {\n"
+        "  nn.softmax(nn.dense(nn.dense(%x, %w, units=8), %w, units=8))\n}\n"
+    )
+    code, out, _ = run(capsys, "show", "two.relay", "--stage", "schedule")
+    assert code == 0
+    assert len([json.loads(line)["kernel"] for line in out.splitlines()]) == 2
+
+
 def test_bench(here, capsys):
     code, out, _ = run(
         capsys, "bench", "mlp.onnx", "--against", "onnxruntime", "--threads", "1", "--seconds", "0.2", "--json"
@@ -264,6 +276,10 @@ def test_bench_against_pytorch(here, capsys, tmp_path):
 MISTAKES = {
     "no-such-file": ["show", "none.relay"],
     "no-such-onnx": ["show", "none.onnx"],
+    "device": ["bench", "/dev/zero"],
+    "device-of-schedules": ["show", "layer.relay", "--schedules", "/dev/zero"],
+    "folder": ["run", "/dev"],
+    "pipe": ["compile", "pipe.onnx", "-o", "model.rlx"],
     "unknown-suffix": ["show", "model.pb"],
     "unknown-output": ["compile", "layer.relay", "-o", "model.exe"],
     "no-such-folder": ["compile", "layer.relay", "-o", "no/such/folder/model.rlx"],

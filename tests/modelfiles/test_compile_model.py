@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import relay
+from relay.modelfiles import compiling
 from tests.driver.processes import environment
 
 SCALED = """#[version = "0.0.5"]
@@ -172,3 +173,14 @@ def test_what_was_kept_can_be_exported(kept: Path, path: Path, tmp_path: Path):
     assert _artefacts(kept)
     relay.compile_model(path, params={"w": np.full(3, 2, np.float32)}).export(tmp_path / "model.so")
     np.testing.assert_array_equal(relay.load(tmp_path / "model.so")(X), X * 2 + 1)
+
+
+def test_a_file_that_shrinks_while_it_is_hashed_is_refused(tmp_path: Path):
+    path = tmp_path / "shrinking.onnx"
+    path.write_bytes(bytes(1 << 16))
+    with compiling._content_seen(path) as content:
+        whole = compiling._digest(content, threads=2)
+        assert whole == compiling._digest(compiling._in_memory(bytes(1 << 16)), threads=1)
+        os.truncate(path, 1 << 12)
+        with pytest.raises(relay.RelayError, match="became shorter while it was read"):
+            compiling._digest(content, threads=2)

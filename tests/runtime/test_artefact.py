@@ -11,7 +11,7 @@ import pytest
 from relay.base.diagnostics import RelayError
 from relay.runtime.artefact import Artefact, constants_room
 from relay.runtime.executable import load
-from relay.runtime.files import write_atomically
+from relay.base.files import write_atomically
 from tests.runtime.test_manifest import sample
 
 

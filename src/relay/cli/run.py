@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.files import write_atomically
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import COMPILED_SUFFIXES, add_model_options, compile_model, with_schedules
 from relay.modelfiles.reading import SOURCE_SUFFIXES
 from relay.runtime.entry_point import Result
 from relay.runtime.executable import load
-from relay.runtime.files import write_atomically
 from relay.runtime.manifest import EntrySpec
 from relay.runtime.values import DataValue
 

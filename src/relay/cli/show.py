@@ -42,7 +42,11 @@ def execute(options: argparse.Namespace) -> None:
     else:
         kernels = [compilation.kernel(options.function)] if options.function else list(compilation.kernels)
         texts = {kernel.info.name: KERNEL_STAGES[options.stage](compilation, kernel) for kernel in kernels}
-    print(json.dumps(texts) if options.json else "\n\n".join(texts.values()))
+    if options.json:
+        print(json.dumps(texts))
+    else:
+        between = "\n" if options.stage in STAGES_OF_LINES else "\n\n"
+        print(between.join(text for text in texts.values() if text))
 
 
 def _relay(compilation: Compilation, function: str | None) -> str:
@@ -113,6 +117,9 @@ MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
     "program": _program,
     "passes": _passes,
 }
+STAGES_OF_LINES = ("schedule",)
+"""Stages whose texts are files of records, one a line."""
+
 KERNEL_STAGES: Mapping[str, Callable[[Compilation, Kernel], str]] = {
     "te": _te,
     "schedule": _schedule,

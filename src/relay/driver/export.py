@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from relay.base.diagnostics import RelayError
+from relay.base.files import write_atomically
 from relay.driver.c_header import c_header
 from relay.lower.backend import Backend
 from relay.runtime.artefact import Artefact
-from relay.runtime.files import write_atomically
 from relay.runtime.manifest import HeapResult, ValueSpec
 from relay.runtime.value_types import is_plain_data
 

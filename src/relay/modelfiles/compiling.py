@@ -8,21 +8,22 @@ An artefact is known by the contents of the file, the parameters, the target, th
 from __future__ import annotations
 
 import hashlib
-import mmap
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 import relay
 from relay.base.collector import collection_paused
 from relay.base.diagnostics import RelayError
+from relay.base.files import open_regular, read_file
+from relay.base.frozen import frozen
 from relay.base.kept_files import Draft, KeptFiles
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from relay.driver.compilation import Compilation, Progress
 
 DEFAULT_LIMIT_BYTES = 4 << 30
-_PART_BYTES = 16 << 20
+_PART_BYTES, _READ_BYTES = 16 << 20, 1 << 20
 _GLANCES, _GLANCE_BYTES, _GLANCE_DIGITS = 64, 64, 16
 _PROCESSORS = os.cpu_count() or 1
 _CONTEXTS = "relay.transform.context"
@@ -71,19 +72,18 @@ def compile_model(
         model = read_model(source, params, shape)
         return relay.build(model.module, wanted, model.params, opt_level, progress)
     key = partial(_key, target=wanted, params=params or {}, opt_level=opt_level, shape=shape or {})
-    seen = _content_seen(source)
-    if kept.has_any(key(seen, at_a_glance=True)):
-        artefact = _kept(kept, key(seen))
-        if artefact is not None:
-            return instantiate(artefact, partial(_export, wanted))
+    with _content_seen(source) as seen:
+        artefact = _kept(kept, key(seen)) if kept.has_any(key(seen, at_a_glance=True)) else None
+    if artefact is not None:
+        return instantiate(artefact, partial(_export, wanted))
     content = _content(source)  # read once: the key is of what is compiled, whoever writes to the file meanwhile
     with ThreadPoolExecutor(1) as thread, collection_paused():
         # It takes every byte: the compiler neither waits for it nor gives up its processor.
-        before = thread.submit(key, content, threads=max(1, _PROCESSORS - 1))
+        before = thread.submit(key, _in_memory(content), threads=max(1, _PROCESSORS - 1))
 
         def key_to_keep() -> str | None:
-            is_all = content is not None and _PLACE_OF_WEIGHTS not in content
-            return before.result() if is_all and (not params or before.result() == key(content)) else None
+            is_all = _PLACE_OF_WEIGHTS not in content
+            return before.result() if is_all and (not params or before.result() == key(_in_memory(content))) else None
 
         if params:
             before.result()  # whoever writes to these arrays writes to what is compiled
@@ -139,8 +139,44 @@ def _is_in_a_context() -> bool:
     return _CONTEXTS in sys.modules and relay.PassContext.current() != relay.PassContext()
 
 
+@frozen(eq=False)
+class _Content:
+    """Bytes to be hashed: how many, and some of them (`read(start, size)`)."""
+
+    size_bytes: int
+    read: Callable[[int, int], bytes | memoryview]
+
+    def parts(self, start: int, size_bytes: int, most_bytes: int) -> Iterator[bytes | memoryview]:
+        """`size_bytes` from `start`, as far as there are so many, at most so many at a time."""
+        end = min(start + size_bytes, self.size_bytes)
+        for offset in range(start, end, most_bytes):
+            yield self.read(offset, min(most_bytes, end - offset))
+
+
+def _in_memory(data: bytes | memoryview | None) -> _Content:
+    view = memoryview(data or b"")
+    return _Content(len(view), lambda start, size: view[start : start + size])
+
+
+def _in_file(file: BinaryIO, name: str) -> _Content:
+    """Read, and not mapped: a page that is gone when it is looked at would end the process."""
+
+    def read(start: int, size: int) -> bytes:
+        found = os.pread(file.fileno(), size, start)
+        if len(found) < size:
+            raise RelayError(
+                rule="cannot-read",
+                message=f"cannot read {name}",
+                found="it became shorter while it was read",
+                remedy="write models to a new file, and rename it",
+            )
+        return found
+
+    return _Content(os.fstat(file.fileno()).st_size, read)
+
+
 def _key(
-    content: bytes | memoryview | None,
+    content: _Content,
     target: Target,
     params: Mapping[str, Any],
     opt_level: int,
@@ -152,15 +188,16 @@ def _key(
     each array and of the file."""
     state = hashlib.sha256(f"{compiler_fingerprint()}\n{resolve(target)}\n{opt_level}\n".encode())
     state.update(repr(sorted((name, tuple(extents)) for name, extents in shape.items())).encode())
-    contents: list[memoryview] = []
+    contents: list[_Content] = []
     for name in sorted(params):
         array = np.asarray(params[name])
         state.update(f"{name} {array.dtype} {array.shape}\n".encode())
-        contents.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    contents.append(memoryview(content or b""))
+        contents.append(_in_memory(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data))
+    contents.append(content)
     for each in contents:
-        state.update(f"{len(each)}\n".encode())
-        state.update(b"".join(each[start : start + _GLANCE_BYTES] for start in _glances(len(each))))
+        state.update(f"{each.size_bytes}\n".encode())
+        for start in _glances(each.size_bytes):
+            state.update(b"".join(each.parts(start, _GLANCE_BYTES, _GLANCE_BYTES)))
     glance = state.hexdigest()[:_GLANCE_DIGITS]
     if at_a_glance:
         return glance
@@ -174,28 +211,30 @@ def _glances(size_bytes: int) -> range:
     return range(0, size_bytes, max(_GLANCE_BYTES, size_bytes // _GLANCES))
 
 
-def _content_seen(source: ModelFile) -> bytes | memoryview | None:
-    """What is in a file, mapped; None when it cannot be, which its reader will tell."""
+@contextmanager
+def _content_seen(source: ModelFile) -> Generator[_Content]:
+    """What is in a file, which stays open meanwhile. Raises `RelayError` (rule `cannot-read`)."""
     if isinstance(source, bytes):
-        return source
-    try:
-        with Path(source).open("rb") as file:
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError):
-        return None
+        yield _in_memory(source)
+        return
+    with open_regular(source) as file:
+        yield _in_file(file, os.fspath(source))
 
 
-def _content(source: ModelFile) -> bytes | None:
-    """What is in a file, copied. None when it cannot be read."""
-    try:
-        return source if isinstance(source, bytes) else Path(source).read_bytes()
-    except (OSError, ValueError):
-        return None
+def _content(source: ModelFile) -> bytes:
+    """What is in a file, copied. Raises `RelayError` (rule `cannot-read`)."""
+    return source if isinstance(source, bytes) else read_file(source)
 
 
-def _digest(content: memoryview, threads: int) -> bytes:
+def _digest(content: _Content, threads: int) -> bytes:
     """A hash of bytes, the same by however many threads."""
-    parts = [content[start : start + _PART_BYTES] for start in range(0, len(content), _PART_BYTES)]
+
+    def digest(start: int) -> bytes:
+        state = hashlib.blake2b(digest_size=32)
+        for part in content.parts(start, _PART_BYTES, _READ_BYTES):
+            state.update(part)
+        return state.digest()
+
     with ThreadPoolExecutor(threads) as executor:
-        digests = executor.map(lambda part: hashlib.blake2b(part, digest_size=32).digest(), parts)
+        digests = executor.map(digest, range(0, content.size_bytes, _PART_BYTES))
         return hashlib.sha256(b"".join(digests)).digest()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import relay
 from relay.base.diagnostics import RelayError
+from relay.base.files import read_file
 from relay.base.frozen import frozen
 
 if TYPE_CHECKING:
@@ -78,9 +79,7 @@ def read_model(
 def read_text(path: Path, content: bytes | None = None) -> str:
     """The text of a file, of which `content` may have been read. Raises `RelayError` (rule `cannot-read`)."""
     try:
-        text = (path.read_bytes() if content is None else content).decode()
-    except OSError as error:
-        raise RelayError(rule="cannot-read", message=f"cannot read {path}", found=str(error.strerror)) from error
+        text = (read_file(path) if content is None else content).decode()
     except UnicodeDecodeError as error:
         raise RelayError(rule="cannot-read", message=f"{path} is not UTF-8 text", found=str(error)) from error
     return StringIO(text, newline=None).read()  # whichever way its lines end

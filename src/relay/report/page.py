@@ -7,13 +7,13 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from relay.base.files import write_atomically
 from relay.base.version import VERSION
 from relay.report.arena_plot import arena_plot
 from relay.report.families import FAMILIES, described, family
 from relay.report.roofline_plot import roofline_plot
 from relay.report.svg import bytes_text, element, time_text
 from relay.report.timeline import timeline
-from relay.runtime.files import write_atomically
 from relay.runtime.program_profile import CONTROL, HEADER, KernelProfile, ProgramProfile, roofline_line
 
 _NUMBERS = HEADER[2:]

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from relay.runtime.files import write_atomically
+from relay.base.files import write_atomically
 from relay.runtime.program_profile import ProgramProfile
 
 _PROCESS = 1

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.files import open_regular, write_atomically
 from relay.base.frozen import frozen
-from relay.runtime.files import write_atomically
 from relay.runtime.manifest import Manifest
 
 MAGIC = b"RELAYAR2"
@@ -82,15 +82,13 @@ class Artefact:
 
         Raises `RelayError` (rule `bad-artefact`) when it is not one, is cut short or is damaged.
         """
-        try:
-            with Path(path).open("rb") as file:
-                if os.fstat(file.fileno()).st_size < _CONSTANTS_OFFSET:
-                    raise _damaged(path, "the file is too short")
+        with open_regular(path) as file:
+            if os.fstat(file.fileno()).st_size < _CONSTANTS_OFFSET:
+                raise _damaged(path, "the file is too short")
+            try:
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as error:
-            raise RelayError(
-                rule="cannot-read", message=f"cannot read the artefact {path}", found=str(error.strerror)
-            ) from error
+            except (OSError, ValueError) as error:
+                raise RelayError(rule="cannot-read", message=f"cannot map {path}", found=str(error)) from error
         sections = _decode(path, np.frombuffer(mapped, dtype=np.uint8))
         objects = [sections[name].tobytes() for name in sections if name.startswith("object")]
         missing = [name for name in ("manifest", "support", "constants") if name not in sections]

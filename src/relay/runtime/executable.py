@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from relay.base.diagnostics import RelayError
+from relay.base.files import open_regular
 from relay.runtime.artefact import Artefact
 from relay.runtime.elf import ELF_MAGIC
 from relay.runtime.entry_point import EntryPoint, Result
@@ -175,7 +176,7 @@ def load(path: str | os.PathLike[str]) -> Executable:
     Only load files you trust: they hold native code, which runs with your rights. Raises `RelayError` when the file
     is missing, damaged, made by another program, or compiled for another machine.
     """
-    with _opened(path) as file:
+    with open_regular(path) as file:
         start = file.read(len(ELF_MAGIC))
     if start == ELF_MAGIC:
         code, manifest = load_shared_library(Path(path))
@@ -185,15 +186,3 @@ def load(path: str | os.PathLike[str]) -> Executable:
         executable = Executable(artefact.manifest, lambda: load_artefact_code(artefact), artefact)
     _ = executable.code
     return executable
-
-
-def _opened(path: str | os.PathLike[str]) -> Any:
-    try:
-        return Path(path).open("rb")
-    except OSError as error:
-        raise RelayError(
-            rule="cannot-read",
-            message=f"cannot read {os.fspath(path)}",
-            found=str(error.strerror),
-            remedy="check the path",
-        ) from error

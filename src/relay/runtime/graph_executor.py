@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.files import read_file, write_atomically
 from relay.base.frozen import frozen
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.artefact import Artefact
 from relay.runtime.entry_point import Result
-from relay.runtime.files import read_file, write_atomically
 from relay.runtime.graph import APART, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.host import check_runs_here, runs_here
 from relay.runtime.manifest import EntrySpec, TensorSpec

@@ -48,7 +48,7 @@ def from_onnx(
     constants of the program, and the parameters are empty.
 
     Raises `RelayError`: `unsupported-onnx` (operators, attributes, opsets and domains that cannot be imported, all of
-    them at once, with the names of the nodes), `malformed-onnx`, `not-an-onnx-model`, `no-such-file`, `bad-tensor`,
+    them at once, with the names of the nodes), `malformed-onnx`, `not-an-onnx-model`, `cannot-read`, `bad-tensor`,
     `bad-external-data`, `unsupported-element-type`, `unknown-input`, `missing-package`, and the rules of the
     operators' type relations, placed at the node.
     """

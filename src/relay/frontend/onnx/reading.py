@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 
 from relay.base.diagnostics import RelayError
+from relay.base.files import open_regular
 from relay.base.frozen import frozen
 from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.package import onnx_package
@@ -35,7 +36,7 @@ class OnnxModel:
 def read_model(source: ModelSource, path: str | os.PathLike[str] | None = None) -> OnnxModel:
     """The model in a file, in the bytes of one (of that at `path`, if it is told), or as protobuf has it.
 
-    Raises `RelayError`: `not-an-onnx-model`, `no-such-file`, `missing-package`.
+    Raises `RelayError`: `not-an-onnx-model`, `cannot-read`, `missing-package`.
     """
     if isinstance(source, onnx_package().ModelProto):
         proto = cast("ModelProto", source)
@@ -54,15 +55,10 @@ def read_model(source: ModelSource, path: str | os.PathLike[str] | None = None) 
 
 
 def _content(path: Path) -> bytes:
-    try:
-        size_bytes = path.stat().st_size
+    with open_regular(path) as file:
+        size_bytes = os.fstat(file.fileno()).st_size
         if size_bytes <= LARGEST_FILE_BYTES:
-            return path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise RelayError(
-            rule="no-such-file", message=f"cannot read {os.fspath(path)!r}",
-            found=getattr(error, "strerror", None) or str(error),
-        ) from None  # fmt: skip
+            return file.read()
     raise RelayError(
         rule="not-an-onnx-model", message=f"{path.name} is too large to be an ONNX model",
         expected=f"at most {LARGEST_FILE_BYTES:,} bytes", found=f"{size_bytes:,} bytes",

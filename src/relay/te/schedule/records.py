@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, Union, cast
 
 from relay.base.diagnostics import RelayError
+from relay.base.files import read_file
 from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.te.schedule.step import Step
@@ -103,8 +104,8 @@ class ScheduleRecords:
         Raises `RelayError`: `cannot-read` (no such file, not text), `schedule-record` (what is wrong in which line).
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            text = read_file(path).decode()
+        except UnicodeDecodeError as error:
             raise RelayError(
                 rule="cannot-read", message=f"cannot read schedule records from {path}", found=str(error)
             ) from None
