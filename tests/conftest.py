@@ -1,14 +1,30 @@
 """How generated tests are run: the same examples every time, so that a change is judged by what it changed.
 
 `RELAY_FUZZ=1` draws new examples at every run: that is `make fuzz`, the long campaign of which the suite runs a slice.
+`RELAY_TEST_HOST=zen_3` runs tests as if this machine had the caches of one in `tests/targets/cpu/machines.py`, and no
+features that it lacks: what tests take for granted of the machine that they were written on fails there first.
 """
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
+
+from relay.targets.cpu import host
+from tests.targets.cpu.machines import MACHINES, as_far_as_here
 
 settings.register_profile("suite", derandomize=True)
 settings.register_profile("fuzz", derandomize=False)
 settings.load_profile("fuzz" if os.environ.get("RELAY_FUZZ") == "1" else "suite")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Before tests are imported: some ask for the host's features as they are."""
+    name = os.environ.get("RELAY_TEST_HOST")
+    if name:
+        machine = as_far_as_here(MACHINES[name])
+        host.host_features = lambda: machine.features
+        host.host_cache_bytes = lambda: (machine.l1_bytes, machine.l2_bytes, machine.l3_bytes)

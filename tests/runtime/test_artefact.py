@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from relay.base.diagnostics import RelayError
+from relay.base.files import write_atomically
 from relay.runtime.artefact import Artefact, constants_room
 from relay.runtime.executable import load
-from relay.base.files import write_atomically
 from tests.runtime.test_manifest import sample
 
 

@@ -41,6 +41,8 @@ class Artefact:
     support: bytes
     objects: tuple[bytes, ...]
     constants: NDArray[np.uint8]
+    is_mapped: bool = False
+    """Whether the constants are pages of a file, which somebody may cut short."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file whole or not at all."""
@@ -83,19 +85,24 @@ class Artefact:
         Raises `RelayError` (rule `bad-artefact`) when it is not one, is cut short or is damaged.
         """
         with open_regular(path) as file:
-            if os.fstat(file.fileno()).st_size < _CONSTANTS_OFFSET:
-                raise _damaged(path, "the file is too short")
-            try:
-                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            except (OSError, ValueError) as error:
-                raise RelayError(rule="cannot-read", message=f"cannot map {path}", found=str(error)) from error
-        sections = _decode(path, np.frombuffer(mapped, dtype=np.uint8))
-        objects = [sections[name].tobytes() for name in sections if name.startswith("object")]
-        missing = [name for name in ("manifest", "support", "constants") if name not in sections]
-        if missing:
-            raise _damaged(path, f"section `{missing[0]}` is missing")
-        manifest = Manifest.from_json(sections["manifest"].tobytes())
-        return Artefact(manifest, sections["support"].tobytes(), tuple(objects), sections["constants"])
+            sections = _read_table(path, file)
+            missing = [name for name in ("manifest", "support", "constants") if name not in sections]
+            if missing:
+                raise _damaged(path, f"section `{missing[0]}` is missing")
+            constants = _mapped(path, file, sections.pop("constants"))
+            data = {name: _read_section(path, file, section) for name, section in sections.items()}
+        objects = tuple(data[name] for name in data if name.startswith("object"))
+        return Artefact(Manifest.from_json(data["manifest"]), data["support"], objects, constants, is_mapped=True)
+
+
+@frozen
+class _Section:
+    """Where a section is, and its hash, which constants have not."""
+
+    name: str
+    offset: int
+    size_bytes: int
+    sha256: str
 
 
 def constants_room(file: BinaryIO, size_bytes: int) -> NDArray[np.uint8]:
@@ -109,25 +116,45 @@ def constants_room(file: BinaryIO, size_bytes: int) -> NDArray[np.uint8]:
     return np.frombuffer(mmap.mmap(file.fileno(), end), np.uint8, size_bytes, _CONSTANTS_OFFSET)
 
 
-def _decode(path: str | os.PathLike[str], data: NDArray[np.uint8]) -> dict[str, NDArray[np.uint8]]:
-    magic, start, table_bytes = _HEAD.unpack(data[: _HEAD.size].tobytes())
+def _read_table(path: str | os.PathLike[str], file: BinaryIO) -> dict[str, _Section]:
+    """The sections of a file by their names: all of them lie in it."""
+    size_bytes = os.fstat(file.fileno()).st_size
+    if size_bytes < _CONSTANTS_OFFSET:
+        raise _damaged(path, "the file is too short")
+    magic, start, table_bytes = _HEAD.unpack(file.read(_HEAD.size))
     if magic != MAGIC:
         raise _damaged(path, "it does not begin as an artefact does")
-    if start > len(data) or table_bytes > min(len(data) - start, _MAX_TABLE_BYTES):
+    if start > size_bytes or table_bytes > min(size_bytes - start, _MAX_TABLE_BYTES):
         raise _damaged(path, "the table of its sections is cut short")
-    sections: dict[str, NDArray[np.uint8]] = {}
+    file.seek(start)
+    sections: dict[str, _Section] = {}
     try:
-        for entry in json.loads(data[start : start + table_bytes].tobytes())["sections"]:
-            offset, size = int(entry["offset"]), int(entry["size"])
-            if offset < _CONSTANTS_OFFSET or size < 0 or offset + size > len(data):
-                raise _damaged(path, f"section `{entry['name']}` is cut short")
-            section = data[offset : offset + size]
-            if entry["name"] != "constants" and hashlib.sha256(section.data).hexdigest() != entry["sha256"]:
-                raise _damaged(path, f"section `{entry['name']}` has another checksum than it was written with")
-            sections[str(entry["name"])] = section
+        for entry in json.loads(file.read(table_bytes))["sections"]:
+            section = _Section(str(entry["name"]), int(entry["offset"]), int(entry["size"]), str(entry["sha256"]))
+            end = section.offset + section.size_bytes
+            if section.offset < _CONSTANTS_OFFSET or section.size_bytes < 0 or end > size_bytes:
+                raise _damaged(path, f"section `{section.name}` is cut short")
+            sections[section.name] = section
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise _damaged(path, "the table of its sections cannot be read") from error
     return sections
+
+
+def _read_section(path: str | os.PathLike[str], file: BinaryIO, section: _Section) -> bytes:
+    """Read, and not mapped: what is cut short meanwhile is found out."""
+    file.seek(section.offset)
+    data = file.read(section.size_bytes)
+    if hashlib.sha256(data).hexdigest() != section.sha256:
+        raise _damaged(path, f"section `{section.name}` has another checksum than it was written with")
+    return data
+
+
+def _mapped(path: str | os.PathLike[str], file: BinaryIO, section: _Section) -> NDArray[np.uint8]:
+    try:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return np.frombuffer(mapped, np.uint8, section.size_bytes, section.offset)
+    except (OSError, ValueError) as error:
+        raise _damaged(path, f"section `{section.name}` cannot be mapped: {error}") from error
 
 
 def _damaged(path: str | os.PathLike[str], what: str) -> RelayError:

@@ -85,7 +85,7 @@ class EntryPoint:
             return self._failure(status, solve_symbols(spec, self._sources, arrays))
 
         code = self._code
-        return quick_call(spec, code.address, code.constants_address, self._workspaces, self._nested, finish, failed)
+        return quick_call(spec, code.address, code.constants, self._workspaces, self._nested, finish, failed)
 
     @property
     def spec(self) -> EntrySpec:
@@ -141,9 +141,10 @@ class EntryPoint:
         symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
         workspace = self._workspaces.take(workspace_bytes)
         try:
-            status = self._function(buffers, symbols, workspace.address, self._code.constants_address)
+            status = self._function(buffers, symbols, workspace.address, self._code.constants.address)
         finally:
             self._workspaces.give_back(workspace)
+        self._code.constants.check()
         if status:
             raise self._failure(status, values)
 
@@ -191,4 +192,5 @@ class EntryPoint:
         return Sizes(tuple(shapes), dtypes, evaluate(self._spec.workspace_bytes, values))
 
     def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
+        self._code.constants.check()
         return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()})

@@ -149,10 +149,11 @@ class HeapCalls:
         try:
             buffers = (_BUFFERS * len(words))(*words)
             if crossing is None or not crossing.has_effects:
-                status = function(buffers, symbols, heap, self._code.constants_address)
+                status = function(buffers, symbols, heap, self._code.constants.address)
             else:
                 with self._effects(heap, crossing):
-                    status = function(buffers, symbols, heap, self._code.constants_address)
+                    status = function(buffers, symbols, heap, self._code.constants.address)
+            self._code.constants.check()
             result = self._read(heap, status, crossing, plan, made)
             if status:
                 raise _raised(crossing) or failure(spec, status, {} if crossing is None else crossing.extents.known)

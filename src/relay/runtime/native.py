@@ -16,14 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.runtime.artefact import Artefact
 from relay.runtime.elf import what_is_missing
 from relay.runtime.manifest import Manifest, entry_symbol
+from relay.runtime.mapped import Constants
 from relay.runtime.objects import load_objects, load_support
 from relay.runtime.quick_build import BUILD_SYMBOL
 from relay.runtime.quick_call import CALL_SYMBOL
@@ -49,10 +47,10 @@ HEAP_SYMBOLS = ("relay_heap_drop_result", "relay_heap_close", "relay_heap_misuse
 
 @frozen(eq=False)
 class NativeCode:
-    """Where symbols are, and what keeps them there: the library or the objects, and the constants."""
+    """Where symbols are, what keeps them there (the library or the objects), and the constants."""
 
     address: Callable[[str], int]
-    constants_address: int
+    constants: Constants
     owner: object
 
     def entry(self, symbol: str) -> NativeEntry:
@@ -74,7 +72,6 @@ def exported_symbols(manifest: Manifest) -> list[str]:
 
 def load_artefact_code(artefact: Artefact) -> NativeCode:
     """Load the objects of an artefact into this process."""
-    constants: NDArray[np.uint8] = artefact.constants
     support = load_support(artefact.support)
     objects = load_objects(artefact.objects, exported_symbols(artefact.manifest), support.addresses)
     library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}
@@ -82,7 +79,7 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
     def address(symbol: str) -> int:
         return library[symbol] if symbol in library else objects.address(symbol)
 
-    return NativeCode(address, constants.ctypes.data, (objects, constants))
+    return NativeCode(address, Constants.of(artefact, support), objects)
 
 
 def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
@@ -113,7 +110,7 @@ def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
             ) from error
 
     add_pool(address)
-    return NativeCode(address, constants, library), manifest
+    return NativeCode(address, Constants(constants, library), library), manifest
 
 
 def _open_library(path: Path) -> ctypes.CDLL:

@@ -17,6 +17,7 @@ from relay.arith.expr import Symbol
 from relay.base.frozen import frozen
 from relay.runtime.array_layout import array_layout
 from relay.runtime.manifest import EntrySpec, TensorSpec
+from relay.runtime.mapped import Constants
 from relay.runtime.nesting import Nesting
 from relay.runtime.workspaces import Workspaces
 
@@ -94,7 +95,7 @@ class QuickCall:
 def quick_call(
     spec: EntrySpec,
     address: Callable[[str], int],
-    constants: int,
+    constants: Constants,
     workspaces: Workspaces,
     nested: Nesting,
     finish: Finish | None,
@@ -114,10 +115,13 @@ def quick_call(
     def make_frame(workspace_bytes: int) -> Frame:
         workspace = workspaces.take(workspace_bytes)
         symbols = (ctypes.c_int64 * max(1, slots))()
-        head = entry, constants, workspace.address, ctypes.addressof(words), give, take, ctypes.addressof(symbols)
-        frame = (ctypes.c_int64 * (_BUFFERS + len(spec.inputs) + len(spec.outputs)))(*head)
-        kept = frame, symbols, words, workspace
-        return Frame(ctypes.addressof(frame), workspace.address, workspace.memory.nbytes, kept)
+        wanted, found = ctypes.addressof(words), ctypes.addressof(symbols)
+        head = entry, constants.address, workspace.address, wanted, give, take, found
+        count = _BUFFERS + len(spec.inputs) + len(spec.outputs)
+        frame = (ctypes.c_int64 * (1 + count))(constants.lost_address, *head)
+        kept = frame, symbols, words, workspace, constants
+        start = ctypes.addressof(frame) + ctypes.sizeof(ctypes.c_int64)
+        return Frame(start, workspace.address, workspace.memory.nbytes, kept)
 
     return QuickCall(len(spec.inputs), _PROTOTYPE(address(CALL_SYMBOL)), make_frame, nested, finish, failure)
 

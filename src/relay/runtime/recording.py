@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.runtime.artefact import Artefact
+from relay.runtime.mapped import Constants
 from relay.runtime.native import NativeCode, exported_symbols
 from relay.runtime.objects import load_objects, load_support
 from relay.runtime.quick_build import BUILD_SYMBOL
@@ -114,8 +115,8 @@ def load_recorded_code(artefact: Artefact) -> RecordedCode:
     outer = load_objects([_object(_entry_text(recorder, entries, inner.addresses), machine)], entries)
     library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}
     addresses = {**inner.addresses, **outer.addresses, **library}
-    kept = (loop, kernels, around, inner, outer, recorder, artefact.constants)
-    code = NativeCode(addresses.__getitem__, artefact.constants.ctypes.data, kept)
+    kept = (loop, kernels, around, inner, outer, recorder)
+    code = NativeCode(addresses.__getitem__, Constants.of(artefact, support), kept)
     return RecordedCode(code, recorder, manifest.kernels)
 
 

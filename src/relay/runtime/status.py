@@ -14,6 +14,9 @@ HOST_FAILED = -3
 NO_TILES = -4
 """The system does not permit the tiles of AMX; programs in C are told so, others by `check_tiles`."""
 
+CONSTANTS_LOST = -5
+"""The file that constants are mapped from was cut short; `Constants.check` says so."""
+
 
 def failure(spec: EntrySpec, status: int, values: Mapping[str, int]) -> Exception:
     """What to raise. `values` are the extents of the call, by the names of symbols."""

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import relay
 from relay.driver.compilation import Compilation
 from relay.driver.targets import backend_for
+from tests.targets.cpu.machines import CASCADE_LAKE, MACHINES, ZEN_3, as_far_as_here
 
-SMALL_CACHES = ("llvm", "llvm -l2-bytes=4096", "llvm -l2-bytes=65536", "llvm -mattr=+avx,+avx2,+fma -l2-bytes=16384")
+SMALL_L2_BYTES = (16384, 4096, 1024, 65536)
+HERE_LIKE = tuple(map(as_far_as_here, (ZEN_3, CASCADE_LAKE)))
+SMALL_CACHES = (
+    "llvm", *map(str, HERE_LIKE),
+    *(str(replace(machine, l2_bytes=size)) for machine, size in zip(HERE_LIKE * 2, SMALL_L2_BYTES, strict=True)),
+)  # fmt: skip
 # input channels, extents, output channels, window, strides, padding, dilation, groups
 CASES = [
     (16, (13, 17), 33, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1),
@@ -100,24 +108,26 @@ def test_a_depthwise_convolution_goes_with_one_other() -> None:
     module = relay.IRModule.from_expr(relay.Function(function.params, relay.nn.conv2d(function.body, second)))
     x = np.random.default_rng(1).standard_normal((2, 96, 14, 14)).astype(np.float32)
     expected = np.asarray(relay.create_executor("debug", module).evaluate()(x))
-    names = [kernel.info.name for kernel in Compilation(module, backend_for("llvm"), 3).kernels]
+    names = [kernel.info.name for kernel in Compilation(module, backend_for(CASCADE_LAKE), 3).kernels]
     assert sorted(name.count("nn_conv2d") for name in names if "conv2d" in name) == [1, 2]
     np.testing.assert_allclose(relay.build(module, opt_level=3)(x), expected, rtol=2e-4, atol=2e-3)
 
 
+@pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("extent", [7, 14, 112])
-def test_a_depthwise_convolution_of_its_own_has_its_lanes_along_rows(extent: int) -> None:
+def test_a_depthwise_convolution_of_its_own_has_its_lanes_along_rows(extent: int, machine: str) -> None:
     """Nothing is turned, whatever is elementwise around it; over a large window channels are the lanes."""
     for taps, is_turned in ((3, False), (5, False), (7, True)):
         case = (32, (extent, extent), 32, (taps, taps), (1, 1), (taps // 2,) * 4, (1, 1), 32)
-        names = [kernel.info.name for kernel in Compilation(
-            relay.IRModule.from_expr(convolution(case)), backend_for("llvm -num-threads=1"), 3).kernels]  # fmt: skip
+        backend = backend_for(MACHINES[machine].with_threads(1))
+        kernels = Compilation(relay.IRModule.from_expr(convolution(case)), backend, 3).kernels
+        names = [kernel.info.name for kernel in kernels]
         assert any("layout_transform" in name for name in names) == is_turned
 
 
 def steps_of(case: tuple, l2_bytes: int) -> str:
-    """The steps of the one kernel of a convolution."""
-    backend = backend_for(f"llvm -num-threads=1 -l2-bytes={l2_bytes}")
+    """The steps of the one kernel of a convolution, on a machine of vectors of 512 bits."""
+    backend = backend_for(replace(CASCADE_LAKE, num_threads=1, l2_bytes=l2_bytes))
     (kernel,) = Compilation(relay.IRModule.from_expr(convolution(case)), backend, 2).kernels
     return "\n".join(str(step) for step in kernel.schedule(backend))
 

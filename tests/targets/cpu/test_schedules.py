@@ -21,6 +21,7 @@ from relay.driver.compilation import Compilation
 from relay.targets.cpu.backend import CpuBackend
 from relay.targets.cpu.host import resolve
 from relay.tir.printer import print_primfunc
+from tests.targets.cpu.machines import MACHINES, as_far_as_here
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "schedules_cpu"
 FEATURES = "+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq,+avx512bw"
@@ -222,6 +223,27 @@ def test_schedule(make: Callable[[], relay.Expr]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert text == path.read_text()
+
+
+@pytest.mark.parametrize("machine", ["zen_3", "sapphire_rapids"])
+@pytest.mark.parametrize("make", [*KINDS, *KINDS_BY_TILES], ids=lambda make: make.__name__)
+def test_other_machines_schedule_the_same_program(make: Callable[[], relay.Expr], machine: str) -> None:
+    """What they choose differs; that it is accepted, and what it computes, does not."""
+    body = make()
+    function = relay.Function(relay.analysis.free_vars(body), body)
+    random = np.random.default_rng(0)
+    arrays = [
+        random.standard_normal(tuple(map(int, each.checked_type.shape))).astype(each.checked_type.dtype.numpy)
+        for each in function.params
+    ]
+    expected = np.asarray(relay.create_executor("debug", function).evaluate()(*arrays)).astype(np.float64)
+    with relay.PassContext(disabled_pass=("Conv2DToWinograd",)):
+        described = Compilation(relay.IRModule.from_expr(function), CpuBackend(MACHINES[machine]), 3)
+        found = relay.build(function, as_far_as_here(MACHINES[machine]), opt_level=3)(*arrays)
+    assert all(kernel.source(described.backend) for kernel in described.called_kernels)
+    largest = float(np.abs(expected).max(initial=1.0))
+    precision = 2.0**-7 if body.checked_type.dtype == "bfloat16" else 1e-5
+    np.testing.assert_allclose(found.astype(np.float64), expected, rtol=4 * precision, atol=precision * largest)
 
 
 def test_tail_of_a_tile_stays_in_registers() -> None:

@@ -2,11 +2,12 @@
 ; without Python's lock. Nothing of Python is changed; what does not fit is left to the caller, which can say why.
 ;
 ; frame  words: 0 entry · 1 constants · 2 workspace · 3 what is wanted · 4 gives up the lock · 5 takes it · 6 symbols · 7 buffers
+;        before them: where it is noted that constants were lost
 ; wanted words: 0 how many arrays · 1 where a tuple's items are · 2 the type of arrays · 3 to 7 where an array has its data,
 ;        rank, extents, element type and flags · 8 flags that must be set · 9 how many symbols · then for each array its
 ;        element type, rank, and extents: a number, or -1-k for symbol k
 
-; Gives the entry's status, or -2147483648 when an array does not fit.
+; Gives the entry's status, -2147483648 when an array does not fit, -5 when constants are no longer what they were.
 define i32 @relay_call(ptr %arrays, ptr %frame) {
 entry:
   %wanted.slot = getelementptr i64, ptr %frame, i64 3
@@ -119,7 +120,12 @@ run:
   %thread = call ptr %give()
   %status = call i32 %function(ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants)
   call void %take(ptr %thread)
-  ret i32 %status
+  %lost.slot.slot = getelementptr i64, ptr %frame, i64 -1
+  %lost.slot = load ptr, ptr %lost.slot.slot
+  %lost = load atomic i64, ptr %lost.slot acquire, align 8
+  %whole = icmp eq i64 %lost, 0
+  %told = select i1 %whole, i32 %status, i32 -5
+  ret i32 %told
 refuse:
   ret i32 -2147483648
 }

@@ -21,11 +21,13 @@ _PAUSE = {
 
 @cache
 def support_text(target: Target, pinning: bool = False, serial: bool = False) -> str:
-    """LLVM text of the allocator, the error slot, calls from Python, and the thread pool. Where the pool is not
-    supported (it is on Linux, x86-64 and aarch64) or not wanted (`serial`), parallel loops run on one thread."""
+    """LLVM text of the allocator, the error slot, calls from Python, the thread pool, and what watches over mapped
+    files. Where the last two are not supported (they are on Linux, x86-64 and aarch64) or not wanted (`serial`),
+    parallel loops run on one thread, and nobody watches."""
     machine = target.triple.split("-")[0]
     pooled = not serial and "linux" in target.triple and machine in _FUTEX_CALL_NUMBER
-    text = "\n".join(map(_read, ("memory.ll", "call.ll", "build.ll", "pool.ll" if pooled else "serial.ll")))
+    files = ("pool.ll", "mapped.ll") if pooled else ("serial.ll", "unmapped.ll")
+    text = "\n".join(map(_read, ("memory.ll", "call.ll", "build.ll", *files)))
     if not pooled:
         return text
     declaration, pause = _PAUSE[machine]
