@@ -15,12 +15,13 @@ from relay.runtime.arena_map import ArenaMap, arena_map
 from relay.runtime.arguments import bind_arguments, solve_symbols
 from relay.runtime.array_layout import data_address
 from relay.runtime.extents import symbol_sources
+from relay.runtime.heap import INDEX_OFFSET_BYTES
 from relay.runtime.heap_calls import HeapCalls
 from relay.runtime.manifest import EntrySpec, HeapResult
 from relay.runtime.native import NativeCode
 from relay.runtime.nesting import nesting
 from relay.runtime.quick_call import QuickCall, Sizes, quick_call
-from relay.runtime.status import failure, shown_values
+from relay.runtime.status import failure, left_index, shown_values
 from relay.runtime.stored import NativeFunction
 from relay.runtime.values import DataValue, RefValue
 from relay.runtime.workspaces import Workspaces
@@ -73,8 +74,8 @@ class EntryPoint:
             return None  # it depends on more than the heap
         finish = None if self._heap is None else self._heap.finish(spec)
 
-        def failed(status: int, arrays: tuple[Any, ...]) -> Exception:
-            return self._failure(status, solve_symbols(spec, self._sources, arrays))
+        def failed(status: int, arrays: tuple[Any, ...], workspace: int) -> Exception:
+            return self._failure(status, solve_symbols(spec, self._sources, arrays), workspace)
 
         code = self._code
         return quick_call(spec, code.address, code.constants_address, self._workspaces, self._nested, finish, failed)
@@ -130,10 +131,10 @@ class EntryPoint:
         workspace = self._workspaces.take(workspace_bytes)
         try:
             status = self._function(buffers, symbols, workspace.address, self._code.constants_address)
+            if status:
+                raise self._failure(status, values, workspace.address)
         finally:
             self._workspaces.give_back(workspace)
-        if status:
-            raise self._failure(status, values)
 
     def _known_sizes(self, arrays: Sequence[Any]) -> Sizes | None:
         try:
@@ -161,5 +162,7 @@ class EntryPoint:
         dtypes = tuple(spec.dtype.numpy for spec in self._spec.outputs)
         return Sizes(tuple(shapes), dtypes, evaluate(self._spec.workspace_bytes, values))
 
-    def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
-        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()})
+    def _failure(self, status: int, values: Mapping[Symbol, int], workspace: int) -> Exception:
+        """What a call's status means; `workspace` is the address of what it worked in."""
+        index = left_index(self._spec, status, workspace + (0 if self._heap is None else INDEX_OFFSET_BYTES))
+        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()}, index)
