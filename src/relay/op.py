@@ -3,6 +3,7 @@
 from relay.ops.activation import clip
 from relay.ops.argwhere import argwhere
 from relay.ops.build import TupleWrapper, symbol, var
+from relay.ops.check_indices import check_indices
 from relay.ops.combine import concatenate, split, stack
 from relay.ops.comparison import (
     equal,
@@ -134,6 +135,7 @@ __all__ = [
     "cast",
     "cast_like",
     "ceil",
+    "check_indices",
     "clip",
     "concatenate",
     "copy",

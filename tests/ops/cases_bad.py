@@ -8,6 +8,7 @@ from relay.ir.attributes import NoAttributes
 from relay.ir.types import TensorType, TupleType
 from relay.ops.activation import BiasAddAttributes, ClipAttributes, DropoutAttributes
 from relay.ops.attention import AttentionAttributes
+from relay.ops.check_indices import CheckIndicesAttributes
 from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.conv_transpose import Conv2DTransposeAttributes
@@ -200,6 +201,9 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("take", (t(4), i(2)), TakeAttributes(0, 0, "raise")),
         BadCase("take", (t(0), i(2)), TakeAttributes(0, 0)),
         BadCase("take", (t(4, 3), i(4)), TakeAttributes(1, 0)),
+        BadCase("check_indices", (t(4),), CheckIndicesAttributes((5,), "it")),
+        BadCase("check_indices", (i(4),), CheckIndicesAttributes((), "it")),
+        BadCase("check_indices", (i(4, 3),), CheckIndicesAttributes((5, 6), "it")),
         BadCase("gather", (t(4, 3), i(4)), GatherAttributes(0)),
         BadCase("gather", (t(4, 3), i(2, 2)), GatherAttributes(0)),
         BadCase("gather_nd", (t(4, 3), i(3, 2)), GatherNDAttributes()),

@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional
 
 from relay.base.dtypes import DType
+from relay.ops.check_indices import CheckIndicesAttributes
 from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
 from relay.ops.create import ArangeAttributes, InitAttributes, ShapeOfAttributes
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes
@@ -119,6 +120,8 @@ def _indexing() -> list[Case]:
              lambda x, i: x.gather(0, i.long()), label="axis 0"),
         Case("gather_nd", (floats(3, 4, 2), integers(2, 5, low=-3, high=2)), GatherNDAttributes(), lambda x, i: x[i[0], i[1]]),
         Case("gather_nd", (floats(2, 3, 4), integers(1, 2, 5, low=0, high=2)), GatherNDAttributes(1), label="batch"),
+        Case("check_indices", (integers(2, 4, low=-5, high=4),), CheckIndicesAttributes((5,), "a"), lambda i: i),
+        Case("check_indices", (integers(2, 2, low=0, high=2),), CheckIndicesAttributes((5, 3), "a"), label="pairs"),
         Case("one_hot", (integers(2, 3, low=0, high=4), scalar(1.0), scalar(0.0)), OneHotAttributes(5, -1, DType.FLOAT32),
              lambda i, _, __: functional.one_hot(i.long(), 5).float()),
         Case("one_hot", (np.array([0, 7, -1, 2], np.int64), scalar(3, "int32"), scalar(-1, "int32")),

@@ -26,9 +26,10 @@ from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.lower.group import leaf_types
+from relay.lower.index_faults import FAULT, FAULT_TYPE, index_user
 from relay.lower.kernel_calls import size_bytes
 from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
-from relay.lower.program import CallKernel, CopyBytes, Program, ProgramFunction
+from relay.lower.program import CallKernel, CheckIndex, CopyBytes, Program, ProgramFunction
 from relay.runtime.artefact import Artefact
 from relay.runtime.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
@@ -115,6 +116,8 @@ def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Gra
                 nodes.call(instruction, functions[instruction.kernel])
             case CopyBytes(source, destination):
                 sources[destination] = source
+            case CheckIndex():
+                pass  # what a node checks follows from its kernel
             case CheckExtents():
                 raise CompilerBug("make graph", f"{instruction}, where all extents are numbers")
             case _:
@@ -144,9 +147,11 @@ class _Nodes:
         split = len(call.arguments) - call.output_count
         sources = zip(call.arguments[:split], function.params, strict=True)
         inputs = tuple(self.seen(place, known_tensor_type(parameter)) for place, parameter in sources)
-        results = leaf_types(known_type(function.body))
+        results = [FAULT_TYPE] if FAULT in function.attrs else leaf_types(known_type(function.body))
         name = str(function.attrs.get("name", call.kernel))
         self._add(name, call.kernel, inputs, list(zip(call.arguments[split:], results, strict=True)))
+        if FAULT in function.attrs:
+            self.made[-1] = replace(self.made[-1], checks_index_of=index_user(function))
 
     def seen(self, place: Place, type_: TensorType) -> Entry:
         """The output that stands at a place. With another shape than it was written it is a node that runs nothing."""

@@ -24,8 +24,9 @@ from relay.lower.backend import Backend
 from relay.lower.external import external_key, is_external, signature_symbols
 from relay.lower.group import GAP, Group, make_group
 from relay.lower.in_place import in_place_inputs
+from relay.lower.index_faults import tells_of_body
 from relay.lower.kernel_calls import KernelInfo
-from relay.lower.value_extents import EXTENTS, open_symbols
+from relay.lower.value_extents import open_symbols
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
@@ -166,8 +167,10 @@ def _kernel(function: Function, text: str, recorded: ScheduleRecord | None) -> K
         return Kernel(KernelInfo(str(function.attrs["name"]), kernel_symbols(function)), function, text)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
-    in_place = () if EXTENTS in function.attrs or GAP in function.attrs else in_place_inputs(function)
-    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place, is_of_scalars(function))
+    tells = tells_of_body(function)
+    in_place = () if tells or GAP in function.attrs else in_place_inputs(function)
+    of_scalars = not tells and is_of_scalars(function)
+    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place, of_scalars)
     return Kernel(info, function, text, recorded)
 
 
@@ -187,7 +190,7 @@ def kernel_symbols(function: Function) -> tuple[Symbol, ...]:
         return signature_symbols(function)
     types = [parameter.checked_type for parameter in function.params]
     found = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
-    if EXTENTS not in function.attrs:
+    if not tells_of_body(function):
         found.update(dict.fromkeys(open_symbols(function)))
     for node in post_order(function.body):
         if isinstance(node, Call) and node.attrs is not None:

@@ -31,6 +31,7 @@ from relay.lower.procedure import (
     CallClosure,
     CallHost,
     CallProcedure,
+    CheckFoundIndex,
     ComputeScalar,
     Field,
     Immediate,
@@ -202,7 +203,7 @@ def _written(instruction: ProcedureInstruction) -> tuple[Register, ...]:
             return results
         case CallClosure(result) | CallHost(result):
             return (result,)
-        case StoreField() | Retain() | Release() | ReadExtent() | ReadElement() | CheckExtents():
+        case StoreField() | Retain() | Release() | ReadExtent() | ReadElement() | CheckExtents() | CheckFoundIndex():
             return ()
         case _:
             assert_never(instruction)

@@ -14,8 +14,11 @@ from relay.ir.operator import Check
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.lower.blocks import OpenBlock, OpenProcedure
+from relay.lower.index_faults import FAULT_TYPE, index_user
+from relay.lower.kernel_calls import size_bytes
 from relay.lower.place import CheckExtents
 from relay.lower.procedure import (
+    CheckFoundIndex,
     Field,
     NewTensor,
     Operand,
@@ -32,6 +35,7 @@ from relay.lower.surroundings import Surroundings
 from relay.lower.value_extents import open_symbols, value_extents
 from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import TensorLabel
+from relay.runtime.status import index_failure_text
 
 
 def extent_here(extent: IntExpr, symbols: Mapping[Symbol, IntExpr], where: Expr) -> IntExpr:
@@ -112,3 +116,18 @@ class ExtentCode:
         first = symbols[found[0]]
         for reason, text in enumerate(extents.failures):
             block.add(CheckExtents(Comparison(first, "!=", -1 - reason), self.around.failure(text)))
+
+    def refuse(
+        self, block: OpenBlock, function: Function, inputs: tuple[Operand, ...], known: Mapping[Symbol, IntExpr],
+        symbols: Mapping[Symbol, IntExpr], call: Call,
+    ) -> None:  # fmt: skip
+        """End the call if a kernel is given an index that it refuses."""
+        user = index_user(function)
+        if not user:
+            return
+        found = self.procedure.register()
+        label = self.around.label(TensorLabel(DType.INT64, 1))
+        block.add(NewTensor(found, label, FAULT_TYPE.shape, size_bytes(FAULT_TYPE)))
+        self.run(block, self.around.fault_function(function), inputs, (found,), known, symbols, call)
+        block.add(CheckFoundIndex(found, self.around.failure(index_failure_text(user))))
+        block.add(Release(found))

@@ -12,8 +12,9 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetIte
 from relay.ir.known_types import known_type
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
+from relay.lower.index_faults import tells_of_body
 from relay.lower.value_extents import EXTENTS, value_extents
-from relay.ops.record import OperatorRecord
+from relay.ops.record import Compute, IndexFault, OperatorRecord
 from relay.te.compute import compute, placeholder
 from relay.te.tensor import Gap, Tensor
 from relay.tir.expr import imm
@@ -37,15 +38,16 @@ class Group:
 
 def make_group(function: Function) -> Group:
     """The tensor expressions of a primitive function whose parameters are tensors; where it stands for the extents of
-    its body (`value_extents`), those of the extents."""
+    its body (`value_extents`) or for an index that this refuses (`index_faults`), those of that."""
     values: dict[int, GroupValue] = {}
     inputs: list[Tensor] = []
     for parameter in function.params:
         tensor = _placeholder(parameter)
         inputs.append(tensor)
         values[id(parameter)] = tensor
-    if EXTENTS in function.attrs:
-        return Group(str(function.attrs["name"]), tuple(inputs), (_extents(function, values),), ())
+    if tells_of_body(function):
+        told = _extents(function, values) if EXTENTS in function.attrs else _fault(function, values)
+        return Group(str(function.attrs["name"]), tuple(inputs), (told,), ())
     anchors: list[tuple[Call, GroupValue]] = []
     for expr in post_order(function.body):
         if id(expr) in values or isinstance(expr, Op):
@@ -85,11 +87,26 @@ def _side_by_side(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def _extents(function: Function, values: Mapping[int, GroupValue]) -> Tensor:
-    extents, call = value_extents(function), function.body
-    if extents is None or not isinstance(call, Call):
+    extents = value_extents(function)
+    if extents is None:
         raise CompilerBug("lower", "the extents of this group do not depend on values")
+    return _told(extents.extents, function.body, values)
+
+
+def _fault(function: Function, values: Mapping[int, GroupValue]) -> Tensor:
+    match function.body:
+        case Call(op=Op(operator=OperatorRecord(fault=IndexFault(fault=fault)))):
+            return _told(fault, function.body, values)
+        case _:
+            raise CompilerBug("lower", "this group refuses no indices")
+
+
+def _told(told: Compute, call: Expr, values: Mapping[int, GroupValue]) -> Tensor:
+    """What an operator says of a call of it, as a tensor."""
+    if not isinstance(call, Call):
+        raise CompilerBug("lower", f"a {type(call).__name__} is no call of an operator")
     known = {**values, **{id(each): _computed(each, values) for each in call.args if isinstance(each, Constant)}}
-    result: Tensor = extents.extents(call.attrs, tuple(known[id(each)] for each in call.args), known_type(call))
+    result: Tensor = told(call.attrs, tuple(known[id(each)] for each in call.args), known_type(call))
     return result
 
 

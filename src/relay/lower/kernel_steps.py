@@ -50,6 +50,7 @@ class KernelScope(OwningScope):
             return
         operands = tuple(self._operand(argument) for argument in args)
         known = extents_of(function, types)
+        extents.refuse(self.block, function, operands, known, self.symbols, call)
         extents.compute(self.block, function, operands, known, self.symbols, call)
         if is_view(function) and isinstance(result_type, TensorType):
             self._view(var, args[0], self._type_here(result_type, call))

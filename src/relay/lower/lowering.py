@@ -18,6 +18,7 @@ from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.operator import Check
 from relay.ir.types import TensorType, Type
 from relay.lower.group import leaf_types
+from relay.lower.index_faults import FAULT_TYPE, fault_function, index_user
 from relay.lower.kernel_calls import Constants, KernelOf, size_bytes
 from relay.lower.parts import slices, write_parts_in_place
 from relay.lower.place import CheckExtents, InputPlace, Place
@@ -29,6 +30,7 @@ from relay.lower.straight_line import KernelStep, Part, Storage, StoredTensor, S
 from relay.lower.views import is_view
 from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import ResultSpec, TupleSpec
+from relay.runtime.status import index_failure_text
 
 
 def lower_function(
@@ -49,18 +51,19 @@ def lower_function(
     for parameter in function.params:
         environment[parameter] = input_value(parameter, inputs)
     symbols = determined_symbols(function, inputs)
+    instructions, texts = extent_checks(function, checks, symbols)
+    failures = {text: number for number, text in enumerate(texts, start=1)}
     steps: list[KernelStep] = []
     parts: dict[Storage, Part] = {}
     body: Expr = function.body
     while isinstance(body, Let):
-        environment[body.var] = _bound(body.value, environment, steps, None if apart else parts, constants)
+        environment[body.var] = _bound(body.value, environment, steps, None if apart else parts, constants, failures)
         body = body.body
     result = _atom(body, environment, constants)
     leaves = _leaves(result)
     if not apart:
         steps = write_parts_in_place(steps, parts, [leaf.storage for leaf in leaves])
     code = placed(steps, parts, leaves, kernel_of)
-    instructions, failures = extent_checks(function, checks, symbols)
     return ProgramFunction(
         name.name_hint,
         tuple(inputs),
@@ -69,7 +72,7 @@ def lower_function(
         symbols,
         code.workspace_bytes,
         (*instructions, *code.instructions),
-        failures,
+        tuple(failures),
         code.arena,
     )
 
@@ -123,11 +126,18 @@ def _bound(
     steps: list[KernelStep],
     parts: dict[Storage, Part] | None,
     constants: Constants,
+    failures: dict[str, int],
 ) -> StoredValue:
-    """The value of a let binding; a kernel call adds a step, or one of `parts`, if there may be any."""
+    """The value of a let binding; a kernel call adds a step, or one of `parts`, if there may be any. `failures` are the
+    numbers of those that the function knows."""
     match value:
         case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
             arguments = tuple(_as_tensor(_atom(argument, environment, constants)) for argument in args)
+            user = index_user(function)
+            if user:
+                number = failures.setdefault(index_failure_text(user), len(failures) + 1)
+                found = (Storage(size_bytes(FAULT_TYPE)),)
+                steps.append(KernelStep(fault_function(function), arguments, found, failure=number))
             if is_view(function):
                 return StoredTensor(known_tensor_type(value), arguments[0].storage)
             result = _nested(known_type(value), _tensor)

@@ -11,7 +11,7 @@ from relay.base.frozen import frozen
 from relay.lower.group import with_gap
 from relay.lower.kernel_calls import KernelInfo, KernelOf, extents_of
 from relay.lower.place import OutputPlace, Place, WorkspacePlace, moved
-from relay.lower.program import CallKernel, CopyBytes, Instruction
+from relay.lower.program import CallKernel, CheckIndex, CopyBytes, Instruction
 from relay.lower.storage import Lifetime, plan_storage
 from relay.lower.straight_line import KernelStep, Part, Storage, StoredTensor
 from relay.runtime.work import ArenaBuffer
@@ -47,6 +47,8 @@ def placed(
         arguments = (*(each.storage for each in step.inputs), *step.outputs)
         extents = tuple(known.get(symbol, symbol) for symbol in kernel.symbols)
         instructions.append(CallKernel(kernel.name, tuple(map(plan.place, arguments)), len(step.outputs), extents))
+        if step.failure:
+            instructions.append(CheckIndex(plan.place(step.outputs[0]), step.failure))
     for storage, destination in copied:
         instructions.append(CopyBytes(plan.place(storage), destination, storage.size_bytes))
     return PlacedCode(tuple(instructions), workspace_bytes, arena)

@@ -4,7 +4,7 @@
     block       ::= parameters, instructions, terminator
     instruction ::= NewTensor | NewConstant | NewView | NewCell | NewClosure | Immediate | Field | StoreField | Retain
                   | Release | Box | Unbox | ScalarConstant | ComputeScalar | RunKernel | CallProcedure | CallClosure
-                  | CallHost | ReadExtent | ReadElement | CheckExtents
+                  | CallHost | ReadExtent | ReadElement | CheckExtents | CheckFoundIndex
     terminator  ::= Branch | Switch | Jump | Return | TailCall | TailCallClosure | Fail
 
 A register holds one word: the address of a counted object, or an odd number that stands for an object without fields;
@@ -277,6 +277,18 @@ class ReadElement:
 
 
 @frozen
+class CheckFoundIndex:
+    """End the entry's call with failure number `failure` unless the first int64 of a tensor is an index of an axis of
+    as many entries as the second says. Then the heap tells both."""
+
+    found: Register
+    failure: int
+
+    def __str__(self) -> str:
+        return f"check index {self.found} else fail {self.failure}"
+
+
+@frozen
 class CallHost:
     """A function of the caller's, for which `closure` stands; it borrows its arguments."""
 
@@ -291,7 +303,7 @@ class CallHost:
 ProcedureInstruction: TypeAlias = Union[
     NewTensor, NewConstant, NewView, NewCell, NewClosure, Immediate, Field, StoreField, Retain, Release, Box, Unbox,
     ScalarConstant, ComputeScalar, RunKernel, CallProcedure, CallClosure, CallHost, ReadExtent, ReadElement,
-    CheckExtents,
+    CheckExtents, CheckFoundIndex,
 ]  # fmt: skip
 
 

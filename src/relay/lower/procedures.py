@@ -21,6 +21,7 @@ from relay.ir.operator import Check
 from relay.lower.blocks import OpenProcedure
 from relay.lower.conventions import Conventions
 from relay.lower.conversion import boxed_procedure
+from relay.lower.index_faults import fault_function
 from relay.lower.kernel_calls import Constants, KernelInfo, KernelOf
 from relay.lower.liveness import FreeVariables
 from relay.lower.ownership import OpenScopes
@@ -70,6 +71,7 @@ class Procedures:
     _names: FreshNames = field(default_factory=lambda: FreshNames(separator="."))
     _boxed: dict[str, str] = field(default_factory=dict)
     _extents: dict[int, tuple[Function, Function]] = field(default_factory=dict)
+    _faults: dict[int, tuple[Function, Function]] = field(default_factory=dict)
     _around: dict[Var, frozenset[Symbol]] = field(default_factory=dict)  # by the let-bound functions inside
     _conventions: Conventions = field(init=False)
 
@@ -102,6 +104,9 @@ class Procedures:
 
     def extents_function(self, function: Function) -> Function:
         return self._extents.setdefault(id(function), (function, extents_function(function)))[1]
+
+    def fault_function(self, function: Function) -> Function:
+        return self._faults.setdefault(id(function), (function, fault_function(function)))[1]
 
     def no_clause_failure(self, match: Match) -> int:
         where = "" if match.span is None else f" ({match.span})"

@@ -2,7 +2,7 @@
 
     program     ::= functions, procedures, entries, labels, kernels, constants
     function    ::= parameters, results, workspace, instructions
-    instruction ::= CallKernel | CopyBytes | CheckExtents
+    instruction ::= CallKernel | CopyBytes | CheckExtents | CheckIndex
     place       ::= InputPlace | OutputPlace | ConstantPlace | WorkspacePlace
 
 There are two forms of code. A *function* is straight-line and its places are decided before anything is emitted: a
@@ -59,7 +59,19 @@ class CopyBytes:
         return f"{self.destination} = copy({self.source}, {self.size_bytes} bytes)"
 
 
-Instruction: TypeAlias = Union[CallKernel, CopyBytes, CheckExtents]
+@frozen
+class CheckIndex:
+    """Return failure number `failure` unless the first int64 at `place` is an index of an axis of as many entries as
+    the second says. Then both also stand at the beginning of the workspace, for whoever asks."""
+
+    place: Place
+    failure: int
+
+    def __str__(self) -> str:
+        return f"check index {self.place} else fail {self.failure}"
+
+
+Instruction: TypeAlias = Union[CallKernel, CopyBytes, CheckExtents, CheckIndex]
 
 
 @frozen

@@ -33,12 +33,14 @@ StoredValue: TypeAlias = Union[StoredTensor, "tuple[StoredValue, ...]"]
 
 @frozen(eq=False)
 class KernelStep:
-    """A call of a primitive function. `gap`: its one result goes into something larger."""
+    """A call of a primitive function. `gap`: its one result goes into something larger. `failure`: its one result is an
+    index, and how many entries the axis has; the failure number if the index lies outside."""
 
     function: Function
     inputs: tuple[StoredTensor, ...]
     outputs: tuple[Storage, ...]
     gap: Gap | None = None
+    failure: int = 0
 
 
 @frozen

@@ -70,6 +70,10 @@ class Surroundings(Protocol):
         """The primitive function of another's extents, always the same one."""
         ...
 
+    def fault_function(self, function: Function) -> Function:
+        """The primitive function of an index that another refuses, always the same one."""
+        ...
+
     def no_clause_failure(self, match: Match) -> int:
         """The number of the failure of a match none of whose clauses fits."""
         ...

@@ -19,11 +19,11 @@ from relay.ir.traversal import post_order
 from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import TensorType
 from relay.lower.group import leaf_types
+from relay.lower.index_faults import tells_of_body
 from relay.lower.kernel_calls import size_bytes
 from relay.lower.place import ConstantPlace
 from relay.lower.procedure import RunKernel
 from relay.lower.program import CallKernel, Program
-from relay.lower.value_extents import EXTENTS
 from relay.ops.record import FusionKind, OperatorRecord
 from relay.runtime.work import KernelWork
 
@@ -64,13 +64,13 @@ def kernel_work(name: str, function: Function, symbols: Sequence[Symbol], use: K
     """
     own = {symbol: Symbol(f"s{position}") for position, symbol in enumerate(symbols)}
     operators = [call for call in post_order(function.body) if isinstance(call, Call) and isinstance(call.op, Op)]
-    for_extents = EXTENTS in function.attrs
+    tells = tells_of_body(function)
     inputs = [leaf for parameter in function.params for leaf in leaf_types(known_type(parameter))]
     results = leaf_types(known_type(function.body))
-    gathers = not for_extents and all(map(_has_no_sums, operators))
+    gathers = not tells and all(map(_has_no_sums, operators))
 
     def count(exact: Callable[[], IntExpr]) -> IntExpr | None:
-        return None if for_extents else _in_symbols(exact, own)
+        return None if tells else _in_symbols(exact, own)
 
     def read(positions: Iterable[int]) -> IntExpr:
         return _total(_read_bytes(inputs[position], results if gathers else ()) for position in positions)

@@ -91,15 +91,14 @@ def _check_mirror(run: RelationRun, data: TensorType, widths: Widths, mode: str)
 def _pad_meaning(attributes: PadAttributes, data: Array, value: Array) -> Array:
     if attributes.pad_mode != "constant":
         return np.pad(data, attributes.pad_width, mode=_NUMPY_MODES[attributes.pad_mode])  # pyright: ignore[reportCallIssue, reportArgumentType]
-    kept = data[tuple(
-        slice(max(0, -before), extent - max(0, -after))
-        for extent, (before, after) in zip(data.shape, attributes.pad_width, strict=True)
-    )]  # fmt: skip
     added = [(max(before, 0), max(after, 0)) for before, after in attributes.pad_width]
-    result = np.full([e + b + a for e, (b, a) in zip(kept.shape, added, strict=True)],
-                     to_dtype(value, dtype_of(data.dtype)), data.dtype)  # fmt: skip
-    result[tuple(slice(b, b + e) for e, (b, _) in zip(kept.shape, added, strict=True))] = kept
-    return result
+    whole = np.full([before + extent + after for extent, (before, after) in zip(data.shape, added, strict=True)],
+                    to_dtype(value, dtype_of(data.dtype)), data.dtype)  # fmt: skip
+    whole[tuple(slice(before, before + extent) for extent, (before, _) in zip(data.shape, added, strict=True))] = data
+    return whole[tuple(
+        slice(max(0, -before), extent - max(0, -after))
+        for extent, (before, after) in zip(whole.shape, attributes.pad_width, strict=True)
+    )]  # fmt: skip
 
 
 def _mirror_place(mode: str, place: IntExpr, extent: IntExpr, width: tuple[int, int]) -> IntExpr:

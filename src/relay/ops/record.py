@@ -70,6 +70,26 @@ Extents: TypeAlias = Union[FromTypes, FromValues]
 
 
 @frozen
+class NoFault:
+    """Every call has a value."""
+
+
+@frozen
+class IndexFault:
+    """A call has no value where an index lies outside of an axis.
+
+    `fault` is a tensor expression like `compute`: an int64[2], an index and how many entries the axis has that it is
+    an index of. It is one that lies outside, if there is such. `what(attributes)` says who was given it.
+    """
+
+    fault: Compute
+    what: Callable[[Any], str]
+
+
+Fault: TypeAlias = Union[NoFault, IndexFault]
+
+
+@frozen
 class NotDifferentiable:
     """There is no useful derivative; it counts as zero."""
 
@@ -131,6 +151,7 @@ class OperatorRecord(Operator):
     fusion: FusionKind
     layout: LayoutRule
     extents: Extents
+    fault: Fault
     float_class: FloatClass
     support_level: int
     is_view: bool
@@ -155,6 +176,7 @@ def define(
     float_class: FloatClass = FloatClass.EXACT,
     gradient: Gradient = WAITS_FOR_AUTODIFF,
     extents: Extents = FromTypes(),
+    fault: Fault = NoFault(),
     effect: Effect = Effect.PURE,
     is_view: bool = False,
     precision: PrecisionRule | None = None,
@@ -184,6 +206,7 @@ def define(
         fusion=fusion,
         layout=layout,
         extents=extents,
+        fault=fault,
         float_class=float_class,
         support_level=support_level,
         is_view=is_view,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from relay.ops.activation import ACTIVATIONS
 from relay.ops.argwhere import PLACES
 from relay.ops.attention import ATTENTIONS
+from relay.ops.check_indices import INDEX_CHECKS
 from relay.ops.combine import COMBINATIONS
 from relay.ops.comparison import COMPARISONS
 from relay.ops.conv import CONVOLUTIONS
@@ -48,8 +49,8 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         UNARY, BINARY, COMPARISONS, CONVERSIONS, ACTIVATIONS, MATRIX_PRODUCTS, CONVOLUTIONS,
         TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
         INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
-        CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC, ATTENTIONS,
-        DEVICES, WORDS, WINOGRADS,
+        INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
+        ATTENTIONS, DEVICES, WORDS, WINOGRADS,
     )
     for record in family
 })  # fmt: skip

@@ -15,12 +15,13 @@ from relay.runtime.arena_map import ArenaMap, arena_map
 from relay.runtime.arguments import as_array, bind_arguments, solve_symbols
 from relay.runtime.array_layout import data_address
 from relay.runtime.extents import symbol_sources
+from relay.runtime.heap import INDEX_OFFSET_BYTES
 from relay.runtime.heap_calls import HeapCalls
 from relay.runtime.manifest import EntrySpec, HeapResult, TensorSpec
 from relay.runtime.native import NativeCode
 from relay.runtime.nesting import nesting
 from relay.runtime.quick_call import QuickCall, Sizes, quick_call
-from relay.runtime.status import failure, shown_values
+from relay.runtime.status import failure, left_index, shown_values
 from relay.runtime.stored import NativeFunction
 from relay.runtime.values import DataValue, RefValue
 from relay.runtime.workspaces import Workspaces
@@ -81,8 +82,8 @@ class EntryPoint:
             return None  # it depends on more than the heap
         finish = None if self._heap is None else self._heap.finish(spec)
 
-        def failed(status: int, arrays: tuple[Any, ...]) -> Exception:
-            return self._failure(status, solve_symbols(spec, self._sources, arrays))
+        def failed(status: int, arrays: tuple[Any, ...], workspace: int) -> Exception:
+            return self._failure(status, solve_symbols(spec, self._sources, arrays), workspace)
 
         code = self._code
         return quick_call(spec, code.address, code.constants, self._workspaces, self._nested, finish, failed)
@@ -142,11 +143,11 @@ class EntryPoint:
         workspace = self._workspaces.take(workspace_bytes)
         try:
             status = self._function(buffers, symbols, workspace.address, self._code.constants.address)
+            self._code.constants.check()
+            if status:
+                raise self._failure(status, values, workspace.address)
         finally:
             self._workspaces.give_back(workspace)
-        self._code.constants.check()
-        if status:
-            raise self._failure(status, values)
 
     def _in_order(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """All arguments in the order of the inputs; None where they do not pair up, which the long way explains."""
@@ -191,6 +192,8 @@ class EntryPoint:
         dtypes = tuple(spec.dtype.numpy for spec in self._spec.outputs)
         return Sizes(tuple(shapes), dtypes, evaluate(self._spec.workspace_bytes, values))
 
-    def _failure(self, status: int, values: Mapping[Symbol, int]) -> Exception:
+    def _failure(self, status: int, values: Mapping[Symbol, int], workspace: int) -> Exception:
+        """What a call's status means; `workspace` is the address of what it worked in."""
         self._code.constants.check()
-        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()})
+        index = left_index(self._spec, status, workspace + (0 if self._heap is None else INDEX_OFFSET_BYTES))
+        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()}, index)

@@ -10,7 +10,8 @@
     metadata       how the results nest
 
 The kernel `__nop` runs nothing: its output is its input, seen with another shape. `storage_offset` and `metadata` are
-ours; readers that do not know them make room for each storage_id, and compute the same.
+ours; readers that do not know them make room for each storage_id, and compute the same. So is the attribute
+`checks_index_of` of a node whose output tells of an index that lies outside: others go on with what is nearest.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from relay.runtime.manifest import ResultSpec, result_from_json, result_to_json
 
 NOTHING = "__nop"
 APART = -1
+_CHECKS_INDEX = "checks_index_of"
 
 Entry: TypeAlias = tuple[int, int]
 """An output: the number of its node, and which of the node's outputs it is."""
@@ -51,12 +53,14 @@ class GraphTensor:
 
 @frozen
 class GraphNode:
-    """An input or parameter (no `kernel`), or a call of `kernel`."""
+    """An input or parameter (no `kernel`), or a call of `kernel`. `checks_index_of`: its output is an index that this
+    is given, and how many entries the axis has; the run ends where the index lies outside."""
 
     name: str
     kernel: str
     inputs: tuple[Entry, ...]
     outputs: tuple[GraphTensor, ...]
+    checks_index_of: str = ""
 
     @property
     def is_argument(self) -> bool:
@@ -131,6 +135,7 @@ def _node_to_json(node: GraphNode) -> dict[str, Any]:
         "num_inputs": str(len(node.inputs)),
         "num_outputs": str(len(node.outputs)),
         "flatten_data": "0",
+        **({_CHECKS_INDEX: node.checks_index_of} if node.checks_index_of else {}),
     }
     return {"op": "tvm_op", "name": node.name, "attrs": attributes, "inputs": [[*entry, 0] for entry in node.inputs]}
 
@@ -161,7 +166,10 @@ def _nodes_from_json(document: Any) -> tuple[GraphNode, ...]:
         inputs = tuple((int(entry[0]), int(entry[1])) for entry in value["inputs"])
         _check_entries(nodes, inputs, number)
         outputs = tensors[firsts[number] : firsts[number + 1]]
-        nodes.append(GraphNode(str(value["name"]), _kernel(value, inputs, outputs), inputs, tuple(outputs)))
+        kernel, checks = _kernel(value, inputs, outputs), str(value.get("attrs", {}).get(_CHECKS_INDEX, ""))
+        if checks and [(each.shape, each.dtype) for each in outputs] != [((2,), DType.INT64)]:
+            raise ValueError(f"the node `{value['name']}` gives no index and extent")
+        nodes.append(GraphNode(str(value["name"]), kernel, inputs, tuple(outputs), checks))
     if len({node.name for node in nodes}) != len(nodes):
         raise ValueError("two nodes have one name")
     return tuple(nodes)

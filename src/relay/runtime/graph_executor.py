@@ -31,6 +31,7 @@ from relay.runtime.nesting import nesting
 from relay.runtime.objects import LoadedObjects, load_objects, load_support
 from relay.runtime.param_dict import load_param_dict, save_param_dict
 from relay.runtime.profile import OperatorTime, Profile
+from relay.runtime.status import check_index
 from relay.runtime.workspaces import aligned_bytes
 
 GRAPH_FILE, LIBRARY_FILE, PARAMETER_FILE = "graph.json", "lib.rlx", "params.bin"
@@ -46,6 +47,7 @@ class _Step:
 
     number: int
     call: Callable[[], object]
+    checks_index_of: str
 
 
 class GraphExecutor:
@@ -110,7 +112,7 @@ class GraphExecutor:
             entries = (*node.inputs, *((number, output) for output in range(len(node.outputs))))
             addresses = [self._values[entry].ctypes.data for entry in entries]
             function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(addresses))(self._code.address(node.kernel))
-            steps.append(_Step(number, partial(function, *addresses)))
+            steps.append(_Step(number, partial(function, *addresses), node.checks_index_of))
         return tuple(steps)
 
     def __call__(self, /, *positional: Any, **named: Any) -> Result:
@@ -299,6 +301,8 @@ class GraphExecutor:
         before = failures()
         for step in steps:
             each(step)
+            if step.checks_index_of:
+                check_index(step.checks_index_of, self._values[step.number, 0])
         if failures() != before:
             raise MemoryError("a kernel could not allocate memory")
         self._has_run = True

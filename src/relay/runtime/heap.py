@@ -27,6 +27,7 @@ RESULT_OFFSET_BYTES = 56
 JUMP_OFFSET_BYTES = 448
 ONCE_OFFSET_BYTES = 960  # not 0: the call must not be run again
 HOST_OFFSET_BYTES = 968  # what calls functions of the caller's
+INDEX_OFFSET_BYTES = 976  # the index that the call refused, and how many entries its axis has
 LABEL_OFFSET_BYTES = 8
 FIELDS_OFFSET_BYTES = 24
 DATA_OFFSET_BYTES = 32

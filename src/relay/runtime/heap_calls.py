@@ -18,7 +18,14 @@ from relay.runtime.array_layout import data_address
 from relay.runtime.building import build
 from relay.runtime.crossing import Border, Crossing
 from relay.runtime.extents import Extents
-from relay.runtime.heap import HOST_OFFSET_BYTES, ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES, read_result, read_word
+from relay.runtime.heap import (
+    HOST_OFFSET_BYTES,
+    INDEX_OFFSET_BYTES,
+    ONCE_OFFSET_BYTES,
+    RESULT_OFFSET_BYTES,
+    read_result,
+    read_word,
+)
 from relay.runtime.hosting import Host
 from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, ValueSpec
 from relay.runtime.native import HEAP_SYMBOLS, NativeCode, NativeEntry, apply_symbol, host_symbol
@@ -27,7 +34,7 @@ from relay.runtime.plans import Plan, Plans
 from relay.runtime.quick_build import QuickBuild
 from relay.runtime.quick_call import Finish
 from relay.runtime.reading import Reader
-from relay.runtime.status import failure
+from relay.runtime.status import failure, left_index
 from relay.runtime.stored import NativeFunction
 from relay.runtime.workspaces import Workspaces
 
@@ -156,7 +163,9 @@ class HeapCalls:
             self._code.constants.check()
             result = self._read(heap, status, crossing, plan, made)
             if status:
-                raise _raised(crossing) or failure(spec, status, {} if crossing is None else crossing.extents.known)
+                index = left_index(spec, status, heap + INDEX_OFFSET_BYTES)
+                known = {} if crossing is None else crossing.extents.known
+                raise _raised(crossing) or failure(spec, status, known, index)
             if self.observer is not None or self._is_checked:
                 self._observe(spec, heap, crossing)
             return result

@@ -51,6 +51,10 @@ Finish: TypeAlias = Callable[[tuple[NDArray[np.generic], ...], int, int], Any]
 """Makes the result of outputs, the address of the workspace, and the status; of calls that went wrong too."""
 
 
+Failure: TypeAlias = Callable[[int, tuple[Any, ...], int], Exception]
+"""What is raised of a status, the arrays of a call, and the address of its workspace."""
+
+
 class QuickCall:
     """Calls of one entry, from any number of threads: each running call has a frame of its own."""
 
@@ -63,7 +67,7 @@ class QuickCall:
         make_frame: Callable[[int], Frame],
         nested: Nesting,
         finish: Finish | None,
-        failure: Callable[[int, tuple[Any, ...]], Exception],
+        failure: Failure,
     ) -> None:
         self.arity = arity
         self._call = call
@@ -84,12 +88,14 @@ class QuickCall:
             frame = self._make_frame(sizes.workspace_bytes)
         status = self._call(arrays + outputs, frame.address)
         result = self._nested(outputs) if self._finish is None else self._finish(outputs, frame.workspace, status)
-        self._frames.append(frame)
         if not status:
+            self._frames.append(frame)
             return result
-        if status == REFUSED:
+        error = None if status == REFUSED else self._failure(status, arrays, frame.workspace)
+        self._frames.append(frame)
+        if error is None:
             return None
-        raise self._failure(status, arrays)
+        raise error
 
 
 def quick_call(
@@ -99,10 +105,10 @@ def quick_call(
     workspaces: Workspaces,
     nested: Nesting,
     finish: Finish | None,
-    failure: Callable[[int, tuple[Any, ...]], Exception],
+    failure: Failure,
 ) -> QuickCall | None:
     """Quick calls of an entry, on arrays of shapes that agree with each other; None where there are none. Without
-    `finish` the result is its outputs, `nested`; `failure` makes what is raised of a status and the arrays."""
+    `finish` the result is its outputs, `nested`; `failure` makes what is raised."""
     wanted = _wanted(spec)
     if wanted is None:
         return None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec
@@ -18,8 +22,13 @@ CONSTANTS_LOST = -5
 """The file that constants are mapped from was cut short; `Constants.check` says so."""
 
 
-def failure(spec: EntrySpec, status: int, values: Mapping[str, int]) -> Exception:
-    """What to raise. `values` are the extents of the call, by the names of symbols."""
+_INDEX_OUTSIDE = "an index is out of range: "
+"""How the text of a failure begins where an index lies outside; who was given the index follows."""
+
+
+def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tuple[int, int] = (0, 0)) -> Exception:
+    """What to raise. `values` are the extents of the call, by the names of symbols; `index` is what a failure for an
+    index left: see `left_index`."""
     if status == STACK_USED_UP:
         return RelayError(
             rule="recursion-too-deep",
@@ -28,6 +37,8 @@ def failure(spec: EntrySpec, status: int, values: Mapping[str, int]) -> Exceptio
         )
     if 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(NO_CLAUSE_FITS):
         return RelayError(rule="no-clause-fits", message=f"`{spec.name}`: {spec.failures[status - 1]}")
+    if is_about_index(spec, status):
+        return index_error(f"`{spec.name}`: {spec.failures[status - 1].removeprefix(_INDEX_OUTSIDE)}", *index)
     if 0 < status <= len(spec.failures):
         return RelayError(
             rule="check-failed",
@@ -38,6 +49,45 @@ def failure(spec: EntrySpec, status: int, values: Mapping[str, int]) -> Exceptio
     if status == OUT_OF_MEMORY:
         return MemoryError(f"`{spec.name}` could not allocate memory")
     return CompilerBug("runtime", f"`{spec.name}` returned the unknown status {status}")
+
+
+def index_failure_text(what: str) -> str:
+    """The text of the failure that `what` was given an index which lies outside."""
+    return _INDEX_OUTSIDE + what
+
+
+def is_about_index(spec: EntrySpec, status: int) -> bool:
+    """Whether a status says that an index lies outside."""
+    return 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(_INDEX_OUTSIDE)
+
+
+def left_index(spec: EntrySpec, status: int, address: int) -> tuple[int, int]:
+    """The index that a call refused, and how many entries its axis has; `address` is where it left them."""
+    if not is_about_index(spec, status):
+        return 0, 0
+    index, extent = (ctypes.c_int64 * 2).from_address(address)
+    return int(index), int(extent)
+
+
+def check_index(what: str, found: NDArray[np.generic]) -> None:
+    """Raise that `what` is given the index found[0], unless an axis with found[1] entries has it."""
+    index, extent = map(int, found.tolist())
+    if not -extent <= index < extent:
+        raise index_error(what, index, extent)
+
+
+def index_error(what: str, index: int, extent: int) -> RelayError:
+    """The error that `what` was given an index which lies outside of an axis.
+
+    >>> index_error("Gather `embed`", 7, 5).found
+    '7'
+    """
+    return RelayError(
+        rule="index-out-of-range",
+        message=f"{what}: an index lies outside of an axis with {extent} {'entry' if extent == 1 else 'entries'}",
+        expected=f"from {-extent} to {extent - 1}" if extent else "no index at all",
+        found=str(index),
+    )
 
 
 def shown_values(values: Mapping[str, int]) -> str:

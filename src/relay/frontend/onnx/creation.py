@@ -50,10 +50,19 @@ def _range(node: OnnxNode) -> Result:
     if len(plain) == 3 and all(isinstance(item, (int, float)) for item in plain):
         return _known_range(node, *plain)
     dtype = node.value(0).dtype
-    result = create.arange(node.expr(0), node.expr(1), node.expr(2), dtype=dtype)
+    result = create.arange(*(_scalar(node, each) for each in node.values()), dtype=dtype)
     if len(plain) < 3 or dtype.is_float or plain[2] != 1:
         return result
     return reshape(result, (plain[1] - plain[0],))
+
+
+def _scalar(node: OnnxNode, value: Value) -> Expr:
+    """A tensor of one element as a scalar."""
+    if value.rank == 0:
+        return value.expr
+    if any(extent != 1 for extent in value.shape):
+        node.unsupported(f"with an input of type {value.type}")
+    return reshape(value.expr, ())
 
 
 def _known_range(node: OnnxNode, start: float, limit: float, step: float) -> Result:

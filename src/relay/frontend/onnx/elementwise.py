@@ -1,4 +1,4 @@
-"""Operators that work element by element: arithmetic, comparison, logic, bits, casts.   x[..] (× y[..]) → [..]"""
+"""Operators that work element by element: arithmetic, comparison, logic, bits.   x[..] (× y[..]) → [..]"""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter, integer_range
-from relay.frontend.onnx.weights import ELEMENT_TYPES, UNSUPPORTED_TYPES
 from relay.ir.expr import Call, Expr, const
 from relay.ops import activation, comparison, convert
 from relay.ops import elementwise_binary as binary
@@ -78,32 +77,13 @@ def _bit_shift(node: OnnxNode) -> Result:
     return function(node.expr(0), node.expr(1))
 
 
-def _cast(node: OnnxNode) -> Result:
-    dtype = ELEMENT_TYPES.get(node.int("to"))
-    if dtype is None:
-        node.unsupported(f"to {UNSUPPORTED_TYPES.get(node.int('to'), 'an unknown type')}")
-    return _as_dtype(node, dtype)
-
-
-def _cast_like(node: OnnxNode) -> Result:
-    return _as_dtype(node, node.value(1).dtype)
-
-
-def _as_dtype(node: OnnxNode, dtype: DType) -> Result:
-    return node.value(0) if node.value(0).dtype is dtype else convert.cast(node.expr(), dtype)
-
-
 def _clip(node: OnnxNode) -> Result:
-    """Between two scalars; a bound that is left out is none."""
+    """Between two scalars; a bound that is left out is none. Where they cross, the upper one is the result."""
     value, low, high = node.value(0), node.optional_value(1), node.optional_value(2)
-    known = [bound is None or node.known_scalar(index) is not None for index, bound in ((1, low), (2, high))]
-    if all(known) and value.dtype.is_float:
-        limits = [node.known_scalar(index) for index in (1, 2)]
-        return activation.clip(
-            value.expr,
-            -np.inf if limits[0] is None else limits[0],
-            np.inf if limits[1] is None else limits[1],
-        )  # fmt: skip
+    least = -np.inf if low is None else node.known_scalar(1)
+    most = np.inf if high is None else node.known_scalar(2)
+    if least is not None and most is not None and least <= most and value.dtype.is_float:
+        return activation.clip(value.expr, least, most)
     result = value.expr
     if low is not None:
         result = binary.maximum(result, low.expr)
@@ -161,8 +141,6 @@ ELEMENTWISE: tuple[Converter, ...] = (
     converter("Mod", _mod, "fmod"),
     converter("Pow", _pow),
     converter("BitShift", _bit_shift, "direction"),
-    converter("Cast", _cast, "to"),
-    converter("CastLike", _cast_like),
     converter("Clip", _clip),
     converter("IsInf", _is_inf, "detect_positive", "detect_negative"),
     converter("Reciprocal", _reciprocal),

@@ -2,58 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.frontend.onnx.elementwise import number
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.slicing import slice_axes
 from relay.frontend.onnx.value import is_symbolic
 from relay.ir.expr import Expr, const
 from relay.ops import index
+from relay.ops.check_indices import check_indices
 from relay.ops.comparison import less, where
+from relay.ops.dimensions import product
 from relay.ops.elementwise_binary import add
 from relay.ops.transpose import transpose
+from relay.runtime.status import index_error
+
+
+def _checked(node: OnnxNode, extents: Sequence[IntExpr]) -> Expr:
+    """The indices of the node: input 1, or what ends the run where they lie outside of axes of these extents. Indices
+    that are known now are looked at now."""
+    indices = node.value(1)
+    known, what = indices.known, f"{node.operator} {node.name}"
+    if known is None or known.dtype.kind not in "iu" or not all(isinstance(extent, int) for extent in extents):
+        return check_indices(indices.expr, extents, what)
+    limits = np.broadcast_to(np.asarray(extents if len(extents) > 1 else extents[0], np.int64), known.shape)
+    outside = (known < -limits) | (known >= limits)
+    if bool(np.any(outside)):
+        raise index_error(what, int(known[outside][0]), int(limits[outside][0]))
+    return indices.expr
 
 
 def _gather(node: OnnxNode) -> Result:
     """data[.., e, ..] × indices[..] → [.., indices, ..]. Indices may be negative; known ones are made plain here."""
     axis = node.axis(default=0)
     indices, extent = node.value(1), node.value(0).shape[axis]
-    known = indices.known
-    if known is None or is_symbolic(known) or not isinstance(extent, int) or known.dtype.kind not in "iu":
-        return index.take(node.expr(0), indices.expr, axis=axis, mode="wrap")
-    outside = (known < -extent) | (known >= extent)
-    if bool(np.any(outside)):
-        node.unsupported(f"of place {known[outside].ravel()[0]} along an axis of {extent}")
+    checked, known = _checked(node, (extent,)), indices.known
+    if known is None or is_symbolic(known) or not isinstance(extent, int):
+        return index.take(node.expr(0), checked, axis=axis, mode="wrap")
     if not bool(np.any(known < 0)):
-        return index.take(node.expr(0), indices.expr, axis=axis)
+        return index.take(node.expr(0), checked, axis=axis)
     return index.take(node.expr(0), const(np.where(known < 0, known + extent, known)), axis=axis)
 
 
 def _gather_elements(node: OnnxNode) -> Result:
-    return index.gather(node.expr(0), node.axis(default=0), node.expr(1))
+    """data[.., e, ..] × indices[.., k, ..] → [.., k, ..]; along the other axes the indices may be fewer."""
+    data, indices, axis = node.value(0), node.value(1), node.axis(default=0)
+    if indices.rank != data.rank:
+        node.unsupported(f"of {data.type} with indices of type {indices.type}")
+    first: dict[int, tuple[IntExpr, IntExpr, int]] = {
+        position: (0, count, 1) for position, count in enumerate(indices.shape) if position != axis
+    }
+    return index.gather(slice_axes(data.expr, data.shape, first), axis, _checked(node, (data.shape[axis],)))
 
 
 def _gather_nd(node: OnnxNode) -> Result:
-    """indices[.., k] → Relay's indices[k, ..]; places that may be negative count from the end."""
+    """indices[.., k] → Relay's indices[k, ..]; places that are negative count from the end."""
     data, indices, batch = node.value(0), node.value(1), node.int("batch_dims", 0)
     depth = indices.shape[-1] if indices.rank else None
     if not isinstance(depth, int) or not 0 < depth <= data.rank - batch:
         node.unsupported(f"with indices of type {indices.type}")
-    chosen = _counted_from_front(node, indices.expr, batch, depth)
     first = (indices.rank - 1, *range(indices.rank - 1))
-    return index.gather_nd(data.expr, transpose(chosen, first), batch_dims=batch, index_rank=depth)
-
-
-def _counted_from_front(node: OnnxNode, indices: Expr, batch: int, depth: int) -> Expr:
-    known, extents = node.value(1).known, node.value(0).shape[batch : batch + depth]
-    if known is not None and not is_symbolic(known) and not bool(np.any(known < 0)):
-        return indices
-    if not all(isinstance(extent, int) for extent in extents):
-        node.unsupported("with indices that may be negative along a symbolic axis")
-    dtype = node.value(1).dtype
-    sizes = const(np.asarray(extents, dtype=dtype.numpy))
-    return where(less(indices, number(0, dtype)), add(indices, sizes), indices)
+    places = transpose(_checked(node, data.shape[batch : batch + depth]), first)
+    return index.gather_nd(data.expr, places, batch_dims=batch, index_rank=depth)
 
 
 def _one_hot(node: OnnxNode) -> Result:
@@ -72,9 +86,13 @@ def _one_hot(node: OnnxNode) -> Result:
 
 def _compress(node: OnnxNode) -> Result:
     """The elements along an axis (of all elements without one) where a known condition is true."""
-    condition = node.numbers(1, "a condition").ravel()
-    places = const(np.flatnonzero(condition), DType.INT64)
-    return index.take(node.expr(0), places, axis=node.axis() if node.has("axis") else None)
+    places = np.flatnonzero(node.numbers(1, "a condition"))
+    value = node.value(0)
+    axis = node.axis() if node.has("axis") else None
+    extent = product(value.shape) if axis is None else value.shape[axis]
+    if places.size and not (isinstance(extent, int) and places[-1] < extent):
+        node.unsupported(f"of place {places[-1]} along an axis of {extent}")
+    return index.take(value.expr, const(places, DType.INT64), axis=axis)
 
 
 INDEXING: tuple[Converter, ...] = (

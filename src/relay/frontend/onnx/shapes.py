@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
-from relay.arith.expr import IntExpr, multiply
+from relay.arith.expr import IntExpr, floor_divide, multiply
 from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
 from relay.frontend.onnx.slicing import slice_axes
 from relay.ir.expr import Expr
+from relay.ir.types import ANY
 from relay.ops import shape
 from relay.ops.combine import concatenate, split
 from relay.ops.create import shape_of
@@ -96,27 +98,25 @@ def _concat(node: OnnxNode) -> Result:
 
 
 def _split(node: OnnxNode) -> Result:
-    """Into the sizes given, else into equal parts, of which the last may be smaller (opset 18)."""
+    """Into the sizes given, else into equal parts, the last of which may be smaller, or empty (opset 18)."""
     axis, value = node.axis(), node.value(0)
-    sizes: tuple[IntExpr, ...]
+    extent = value.shape[axis]
+    edges: list[IntExpr]
     if node.optional_value(1) is not None:
         sizes = node.extents(1, "sizes")
+        whole = all(isinstance(each, int) for each in (*sizes, extent)) and sum(sizes) != extent
+        if whole or any(isinstance(size, int) and size < 0 for size in sizes):
+            node.unsupported(f"of {extent} into parts of {sizes}")
+        edges = list(accumulate(sizes[:-1]))
     else:
-        parts, extent = node.int("num_outputs", node.output_count), value.shape[axis]
+        parts = node.int("num_outputs", node.output_count)
         if parts < 1 or parts > max(node.output_count, 1):
             node.unsupported(f"into {parts} parts with {node.output_count} outputs")
-        if not isinstance(extent, int):
-            return split(value.expr, parts, axis)
-        size = -(-extent // parts)
-        sizes = (*(size,) * (parts - 1), extent - size * (parts - 1))
-    if any(isinstance(size, int) and size < 0 for size in sizes):
-        node.unsupported(f"into parts of {sizes}")
-    if len(sizes) == 1:
-        return value
-    edges: list[IntExpr] = [sizes[0]]
-    for size in sizes[1:-1]:
-        edges.append(edges[-1] + size)
-    return split(value.expr, edges, axis)
+        if extent is ANY or node.opset < 18 or quotient(extent, parts) is not None:
+            return split(value.expr, parts, axis) if parts > 1 else value
+        size = floor_divide(extent + (parts - 1), parts)
+        edges = [multiply(size, position) for position in range(1, parts)]
+    return split(value.expr, edges, axis) if edges else value
 
 
 def _expand(node: OnnxNode) -> Result:
@@ -138,7 +138,8 @@ def _tile(node: OnnxNode) -> Result:
 
 
 def _pad(node: OnnxNode) -> Result:
-    """Constant, mirrored or repeated edges; negative amounts cut (then done first)."""
+    """Constant, mirrored or repeated edges. Negative amounts cut: what a number was put around, or, before the others,
+    what is mirrored or repeated."""
     value = node.value(0)
     pads = node.integers(1, "pads")
     axes = tuple(range(value.rank))
@@ -149,27 +150,17 @@ def _pad(node: OnnxNode) -> Result:
     widths = [(0, 0)] * value.rank
     for position, axis in enumerate(axes):
         widths[axis] = (pads[position], pads[position + len(axes)])
-    modes = {"constant": "constant", "reflect": "reflect", "edge": "edge"}
-    mode = modes.get(node.text("mode"))
-    if mode is None:
-        node.unsupported(f"with mode {node.text('mode')!r}")
-    result: Expr = value.expr
-    if any(before < 0 or after < 0 for before, after in widths):
-        cuts = {axis: (max(0, -before), max(0, -after)) for axis, (before, after) in enumerate(widths)}
-        result = _cut(node, result, cuts)
-    widths = [(max(0, before), max(0, after)) for before, after in widths]
+    mode = node.text("mode")
+    if mode not in ("constant", "reflect", "edge"):
+        node.unsupported(f"with mode {mode!r}")
     if not any(before or after for before, after in widths):
-        return result
-    return pad(result, widths, _pad_value(node), mode)
-
-
-def _cut(node: OnnxNode, x: Expr, cuts: dict[int, tuple[int, int]]) -> Expr:
-    shape_ = node.value(0).shape
-    ends: dict[int, tuple[IntExpr, IntExpr, int]] = {}
-    for axis, (before, after) in cuts.items():
-        if before or after:
-            ends[axis] = (before, shape_[axis] - after, 1)
-    return slice_axes(x, shape_, ends)
+        return value
+    if mode == "constant":
+        return pad(value.expr, widths, _pad_value(node))
+    cuts = [(min(0, before), min(0, after)) for before, after in widths]
+    widths = [(max(0, before), max(0, after)) for before, after in widths]
+    cut = pad(value.expr, cuts) if any(before or after for before, after in cuts) else value.expr
+    return pad(cut, widths, pad_mode=mode) if any(before or after for before, after in widths) else cut
 
 
 def _pad_value(node: OnnxNode) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relay.frontend.onnx.activations import ACTIVATIONS
+from relay.frontend.onnx.casting import CASTS
 from relay.frontend.onnx.control import CONTROL
 from relay.frontend.onnx.convolution import CONVOLUTIONS
 from relay.frontend.onnx.creation import CREATION
@@ -25,9 +26,8 @@ CONVERTERS: Mapping[str, Converter] = MappingProxyType(
     {
         record.operator: record
         for record in (
-            *ELEMENTWISE, *ACTIVATIONS, *PRODUCTS, *CONVOLUTIONS, *POOLINGS, *NORMALIZATIONS, *REDUCTIONS, *SHAPES,
-            *SLICES, *INDEXING, *CREATION, *CONTROL,
-            *RESIZING, *EINSUM,
+            *ELEMENTWISE, *CASTS, *ACTIVATIONS, *PRODUCTS, *CONVOLUTIONS, *POOLINGS, *NORMALIZATIONS, *REDUCTIONS,
+            *SHAPES, *SLICES, *INDEXING, *CREATION, *CONTROL, *RESIZING, *EINSUM,
         )
     }
 )  # fmt: skip

@@ -18,6 +18,7 @@ from relay.lower.procedure import (
     CallClosure,
     CallHost,
     CallProcedure,
+    CheckFoundIndex,
     ComputeScalar,
     Fail,
     Field,
@@ -47,10 +48,17 @@ from relay.lower.procedure import (
     Terminator,
     Unbox,
 )
-from relay.runtime.heap import DATA_OFFSET_BYTES, EXTENTS_OFFSET_BYTES, FIELDS_OFFSET_BYTES, HOST_OFFSET_BYTES
+from relay.runtime.heap import (
+    DATA_OFFSET_BYTES,
+    EXTENTS_OFFSET_BYTES,
+    FIELDS_OFFSET_BYTES,
+    HOST_OFFSET_BYTES,
+    INDEX_OFFSET_BYTES,
+)
 from relay.runtime.status import HOST_FAILED
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.index_check import emit_index_check
 from relay.targets.cpu.emit.passing import pass_arguments, take_arguments
 from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
@@ -181,6 +189,9 @@ class _ProcedureText:
                 text.start_block(failed)
                 self._fail(failure)
                 text.start_block(passed)
+            case CheckFoundIndex(found, failure):
+                left = self._at("%heap", INDEX_OFFSET_BYTES)
+                emit_index_check(text, self._data(found), left, lambda: self._fail(failure))
             case _:
                 assert_never(instruction)
 

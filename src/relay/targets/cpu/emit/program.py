@@ -7,11 +7,12 @@ from typing import assert_never
 
 from relay.base.target import Target
 from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
-from relay.lower.program import CallKernel, CopyBytes, Instruction, Program, ProgramFunction
+from relay.lower.program import CallKernel, CheckIndex, CopyBytes, Instruction, Program, ProgramFunction
 from relay.runtime.manifest import entry_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.heap_entry import emit_heap_entry
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.index_check import emit_index_check
 from relay.targets.cpu.emit.kernel import emit_kernel_function
 from relay.targets.cpu.emit.procedure import emit_procedure, procedure_symbol, scalar_kernel_symbol
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
@@ -89,6 +90,9 @@ def _instruction(e: Emitter, instruction: Instruction, input_count: int) -> None
             text.start_block(failed)
             text.effect(f"ret i32 {failure}")
             text.start_block(passed)
+        case CheckIndex(place, failure):
+            found = _address(e, place, input_count)
+            emit_index_check(text, found, "%workspace", lambda: text.effect(f"ret i32 {failure}"))
         case _:
             assert_never(instruction)
 

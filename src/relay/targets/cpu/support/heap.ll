@@ -4,6 +4,7 @@
 ; heap    0 constants · 8 end of the stack · 16, 24 rest of the chunk · 32 chunks · 40 objects alive · 48 status
 ;         56 result · 64 free blocks by class (48 lists) · 448 where to jump when the call fails (512 bytes)
 ;         960 not 0 when the call must not be run again · 968 what calls functions of the caller's
+;         976 the index that the call refused · 984 how many entries its axis has
 ; object  0 count (of a dead one: the next) · 8 label · 12 how many fields are words · 16 class of its block · 24 fields
 ; tensor  an object with one field, the object that owns its data (or 1) · 32 address of the data · 40 extents
 ;

@@ -1,0 +1,160 @@
+"""ONNX's own backend suite: each case a model with inputs and the outputs that they must give.
+
+python -m tests.frontend.onnx_suite              every case, compiled, and what became of each
+python -m tests.frontend.onnx_suite --interpret  by the reference interpreter, which is faster to ask
+python -m tests.frontend.onnx_suite gather cast  only cases whose names contain one of these
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import numpy_helper
+from onnx.backend.test.loader import load_model_tests
+
+import relay
+from relay.base.dtypes import DType, dtype_of
+from relay.frontend.onnx import from_onnx
+from tests.frontend.running import run_relay
+
+Array = NDArray[Any]
+_NARROW_UNITS = 2
+"""Units in the last place by which results in float16 and bfloat16 may differ. The suite grants 0.001, less than one of
+bfloat16; its own values are rounded in other places of a formula than ours."""
+KINDS = ("node", "simple", "pytorch-operator", "pytorch-converted")
+
+
+@dataclass(frozen=True)
+class SuiteCase:
+    name: str
+    model: onnx.ModelProto
+    data: tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...]
+    rtol: float
+    atol: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`kind`: passed, refused, wrong or crashed; `reason` says why."""
+
+    kind: str
+    reason: str = ""
+
+
+def suite_cases(kinds: Sequence[str] = KINDS) -> Iterator[SuiteCase]:
+    """The cases that come with the package; nothing is fetched."""
+    for kind in kinds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the suite computes infinities and NaN on purpose
+            found = load_model_tests(kind=kind)
+        for case in found:
+            if case.model is not None and case.data_sets is not None:
+                data = tuple((tuple(map(_array, ins)), tuple(map(_array, outs))) for ins, outs in case.data_sets)
+                yield SuiteCase(case.name, case.model, data, case.rtol, case.atol)
+            elif case.model_dir is not None:
+                folder = Path(case.model_dir)
+                model = onnx.load(folder / "model.onnx")
+                sets = tuple(_read_set(each, model) for each in sorted(folder.glob("test_data_set_*")))
+                yield SuiteCase(case.name, model, sets, case.rtol, case.atol)
+
+
+def _array(value: Any) -> Any:
+    """Element types that NumPy does not have come as protocol buffers."""
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
+
+
+def _read_set(folder: Path, model: onnx.ModelProto) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def read(stem: str, infos: Sequence[onnx.ValueInfoProto]) -> tuple[Any, ...]:
+        found: list[Any] = []
+        for number, info in enumerate(infos[: len(list(folder.glob(f"{stem}_*.pb")))]):
+            raw = (folder / f"{stem}_{number}.pb").read_bytes()
+            is_tensor = info.type.WhichOneof("value") == "tensor_type"
+            found.append(numpy_helper.to_array(onnx.TensorProto.FromString(raw)) if is_tensor else raw)
+        return tuple(found)
+
+    return read("input", model.graph.input), read("output", model.graph.output)
+
+
+def run_case(case: SuiteCase, compiled: bool = True) -> Outcome:
+    """What becomes of a case."""
+    try:
+        module, params = from_onnx(case.model)
+        names = [parameter.name_hint for parameter in module["main"].params]
+        run = relay.build(module) if compiled else None
+        for inputs, expected in case.data:
+            given = dict(zip((each.name for each in case.model.graph.input), inputs, strict=False))
+            feeds = {**{name: array for name, array in given.items() if name in names}, **params}
+            result = run_relay(module, feeds) if run is None else run(**feeds)
+            found = list(result) if isinstance(result, (tuple, list)) else [result]
+            reason = difference(case, found, expected)
+            if reason:
+                return Outcome("wrong", reason)
+    except relay.RelayError as error:
+        return Outcome("refused", _told(error))
+    except Exception as error:
+        return Outcome("crashed", f"{type(error).__name__}: {str(error)[:200]}")
+    return Outcome("passed")
+
+
+def difference(case: SuiteCase, found: Sequence[Array], expected: Sequence[Any]) -> str:
+    """How outputs differ from those that a case wants; empty where they do not."""
+    if len(found) != len(expected):
+        return f"{len(found)} outputs instead of {len(expected)}"
+    for position, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
+        wanted = np.asarray(theirs)
+        if mine.shape != wanted.shape or mine.dtype != wanted.dtype:
+            return f"output {position} is {mine.dtype}{mine.shape} instead of {wanted.dtype}{wanted.shape}"
+        try:
+            if wanted.dtype.kind in "biuO":
+                np.testing.assert_array_equal(mine, wanted)
+            else:
+                rtol = max(case.rtol, _NARROW_UNITS * _unit(wanted.dtype))
+                np.testing.assert_allclose(
+                    mine.astype(np.float64), wanted.astype(np.float64), rtol=rtol, atol=case.atol
+                )
+        except AssertionError as error:
+            return f"output {position}: " + " ".join(str(error).split())[:200]
+    return ""
+
+
+def _unit(dtype: np.dtype[Any]) -> float:
+    is_narrow = dtype_of(dtype) in (DType.FLOAT16, DType.BFLOAT16)
+    return float(ml_dtypes.finfo(dtype).eps) if is_narrow else 0.0
+
+
+def _told(error: relay.RelayError) -> str:
+    return f"{error.rule}: " + ("; ".join(each.name for each in error.origins) or error.message)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run cases, and list what is wrong or crashes first. The status is 1 if there is any."""
+    compiled = "--interpret" not in arguments
+    wanted = [each for each in arguments if not each.startswith("-")]
+    started = time.monotonic()
+    found: dict[str, Outcome] = {}
+    for case in suite_cases():
+        if not wanted or any(each in case.name for each in wanted):
+            found[case.name] = run_case(case, compiled)
+            if found[case.name].kind in ("wrong", "crashed"):
+                sys.stdout.write(f"{found[case.name].kind:8} {case.name}: {found[case.name].reason}" + "\n")
+    refusals = Counter(outcome.reason for outcome in found.values() if outcome.kind == "refused")
+    for reason, count in refusals.most_common():
+        sys.stdout.write(f"refused {count:4}  {reason}\n")
+    counts = Counter(outcome.kind for outcome in found.values())
+    sys.stdout.write(f"{len(found)} cases in {time.monotonic() - started:.0f} s: {dict(counts)}\n")
+    return int(counts["wrong"] + counts["crashed"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
