@@ -82,6 +82,8 @@ def _slices() -> list[Case]:
         ),
         Case("strided_slice", (x,), StridedSliceAttributes((4, -1), (-INFINITE, 0), (-2, -1)), label="backwards"),
         Case("strided_slice", (x,), StridedSliceAttributes((3, 9), (1, 12)), label="empty"),
+        Case("strided_slice", (x,), StridedSliceAttributes((1,), (3, 2)), lambda x: x[1:3, :2], label="more ends"),
+        Case("strided_slice", (x,), StridedSliceAttributes((1, 2), (4,), (1, -1)), label="from the third down"),
         Case(
             "strided_slice",
             (x,),
@@ -119,10 +121,10 @@ def _indexing() -> list[Case]:
              lambda x, i: x.gather(0, i.long()), label="axis 0"),
         Case("gather_nd", (floats(3, 4, 2), integers(2, 5, low=-3, high=2)), GatherNDAttributes(), lambda x, i: x[i[0], i[1]]),
         Case("gather_nd", (floats(2, 3, 4), integers(1, 2, 5, low=0, high=2)), GatherNDAttributes(1), label="batch"),
-        Case("one_hot", (integers(2, 3, low=0, high=4), scalar(1.0), scalar(0.0)), OneHotAttributes(5, -1, DType.FLOAT32),
+        Case("one_hot", (integers(2, 3, low=0, high=4), scalar(1.0), scalar(0.0)), OneHotAttributes(DType.FLOAT32, 5, -1),
              lambda i, _, __: functional.one_hot(i.long(), 5).float()),
         Case("one_hot", (np.array([0, 7, -1, 2], np.int64), scalar(3, "int32"), scalar(-1, "int32")),
-             OneHotAttributes(4, 0, DType.INT32), label="outside"),
+             OneHotAttributes(DType.INT32, 4, 0), label="outside"),
     ]  # fmt: skip
 
 

@@ -162,5 +162,18 @@ def test_arguments_that_are_no_expressions() -> None:
         nn.conv2d(image_data(), var("w", shape=(4, 3, 3, 3)), data_layout="NCHW4")
 
 
+def test_transposed_convolutions_take_groups_before_channels_as_published() -> None:
+    image = nn.conv2d_transpose(image_data(1, 4, 5, 5), var("w", shape=(4, 3, 3, 3)), (2, 2), (1, 1), (1, 1), 2, 6, 3)
+    row = nn.conv1d_transpose(image_data(1, 4, 5), var("w", shape=(4, 3, 3)), 2, 1, 1, 2, 6, 3)
+    assert text(image) == "Tensor[(1, 6, 9, 9), float32]"
+    assert text(row) == "Tensor[(1, 6, 9), float32]"
+
+
+def test_products_of_batches_transpose_unless_told_and_say_so_in_text() -> None:
+    x, y = var("x", shape=(2, 3, 3)), var("y", shape=(2, 3, 3))
+    assert "transpose_b=True" in Function((x, y), nn.batch_matmul(x, y)).astext()
+    assert "transpose" not in Function((x, y), nn.batch_matmul(x, y, transpose_b=False)).astext()
+
+
 def test_scalars_by_dtype_name() -> None:
     assert text(var("i", "int32")) == "int32"
