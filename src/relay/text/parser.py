@@ -178,6 +178,16 @@ class ExpressionParser:
     def sequence(self, close: str) -> Steps:
         """Bindings and expressions up to `close` (which is passed; empty: the end of the text)."""
         cursor = self.cursor
+        body = yield self.bindings()
+        if close:
+            cursor.expect(close, "after the value of a block")
+        elif cursor.kind is not Kind.END:
+            cursor.fail("the expression ends here, but the text goes on")
+        return body
+
+    def bindings(self) -> Steps:
+        """Bindings and expressions up to the value of the last one: `let %x = 1; %0 = add(%x, 1); (%0, %x)`."""
+        cursor = self.cursor
         lets: list[tuple[Var, Expr, Span]] = []
         with self.scope():
             while True:
@@ -203,10 +213,6 @@ class ExpressionParser:
                         break
                     lets.append((Var("_"), body, cursor.span_from(first)))
                     cursor.advance()
-            if close:
-                cursor.expect(close, "after the value of a block")
-            elif cursor.kind is not Kind.END:
-                cursor.fail("the expression ends here, but the text goes on")
         for var, value, span in reversed(lets):
             body = Let(var, value, body, span=span)
         return body
