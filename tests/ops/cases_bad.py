@@ -205,7 +205,7 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("gather_nd", (t(4, 3), i(3, 2)), GatherNDAttributes()),
         BadCase("one_hot", (i(4), i(), t()), OneHotAttributes(DType.INT32, 3, -1)),
         BadCase("nn.pad", (t(4, 4), t()), PadAttributes(((1, 1),))),
-        BadCase("nn.pad", (t(4), i()), PadAttributes(((1, 1),))),
+        BadCase("nn.pad", (t(4), i(2)), PadAttributes(((1, 1),))),
         BadCase("nn.pad", (t(4), t()), PadAttributes(((4, 0),), "reflect")),
         BadCase("nn.pad", (t(4), t()), PadAttributes(((-3, -2),))),
         BadCase("nn.pad", (t(4), t()), PadAttributes(((1, 1),), "wrap")),

@@ -200,3 +200,9 @@ def test_a_resize_without_attributes_rounds() -> None:
                      coordinate_transformation_mode="asymmetric")
     }"""
     assert run(text, x).ravel().tolist() == [0, 3]  # 2.5 rounds up; `floor` gives 2
+
+
+@pytest.mark.parametrize(("attribute", "number"), [("", 0), ("pad_value=-1.5f, ", -1.5), ("pad_value=3, ", 3)])
+def test_padding_may_be_an_attribute_or_left_out(attribute: str, number: float) -> None:
+    text = f"def @main(%x: Tensor[(2,), float32]) {{ nn.pad(%x, {attribute}pad_width=[[1, 0]]) }}"
+    assert run(text, np.ones(2, "float32")).tolist() == [number, 1, 1]

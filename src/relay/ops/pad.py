@@ -62,7 +62,7 @@ def _rule(run: RelationRun, attributes: PadLike) -> Type:
         run.conflict("wrong-attribute", "`pad_width` must have (before, after) for each axis",
                      f"{len(data.shape)} pairs", str(widths), (0,))  # fmt: skip
     if isinstance(attributes, PadAttributes):
-        run.tensor_like(1, (), data.dtype, "the padding is one number of the type of `data`")
+        _check_value(run, data)
     if mode != "constant":
         _check_mirror(run, data, widths, mode)
     for axis, (extent, (before, after)) in enumerate(zip(data.shape, widths, strict=True)):
@@ -74,6 +74,13 @@ def _rule(run: RelationRun, attributes: PadLike) -> Type:
         for extent, (before, after) in zip(data.shape, widths, strict=True)
     )
     return TensorType(shape, data.dtype)
+
+
+def _check_value(run: RelationRun, data: TensorType) -> None:
+    """The padding is one number, of any number type: it is cast to that of the data."""
+    value = run.tensor_like(1, (), data.dtype) if run.is_open(1) else run.tensor(1)
+    if len(value.shape) > 1 or value.shape not in ((), (1,)):
+        run.conflict("wrong-shape", "`pad_value` must be one number", "a scalar, or shape (1,)", str(value), (1,))
 
 
 def _check_mirror(run: RelationRun, data: TensorType, widths: Widths, mode: str) -> None:
@@ -91,14 +98,15 @@ def _check_mirror(run: RelationRun, data: TensorType, widths: Widths, mode: str)
 def _pad_meaning(attributes: PadAttributes, data: Array, value: Array) -> Array:
     if attributes.pad_mode != "constant":
         return np.pad(data, attributes.pad_width, mode=_NUMPY_MODES[attributes.pad_mode])  # pyright: ignore[reportCallIssue, reportArgumentType]
-    kept = data[tuple(
-        slice(max(0, -before), extent - max(0, -after))
-        for extent, (before, after) in zip(data.shape, attributes.pad_width, strict=True)
-    )]  # fmt: skip
-    added = [(max(before, 0), max(after, 0)) for before, after in attributes.pad_width]
-    result = np.full([e + b + a for e, (b, a) in zip(kept.shape, added, strict=True)],
-                     to_dtype(value, dtype_of(data.dtype)), data.dtype)  # fmt: skip
-    result[tuple(slice(b, b + e) for e, (b, _) in zip(kept.shape, added, strict=True))] = kept
+    widths = list(zip(data.shape, attributes.pad_width, strict=True))
+    shape = [extent + before + after for extent, (before, after) in widths]
+    result = np.full(shape, to_dtype(value.reshape(()), dtype_of(data.dtype)), data.dtype)
+    filled = [(max(before, 0), min(before + extent, size))
+              for (extent, (before, _)), size in zip(widths, shape, strict=True)]  # fmt: skip
+    if all(first < end for first, end in filled):
+        kept = tuple(slice(first - before, end - before)
+                     for (first, end), (before, _) in zip(filled, attributes.pad_width, strict=True))  # fmt: skip
+        result[tuple(slice(first, end) for first, end in filled)] = data[kept]
     return result
 
 
@@ -132,7 +140,10 @@ def _compute(attributes: PadLike, inputs: tuple[te.Tensor, ...], result: TensorT
             inside += [te.greater_equal(place, 0)] if before > 0 else []
             inside += [te.less(place, extent)] if after > 0 else []
         read = data[tuple(places)]
-        return te.select(te.all_of(inside), read, inputs[1][()]) if inside else read
+        if not inside:
+            return read
+        value = inputs[1][(0,) * len(inputs[1].shape)]
+        return te.select(te.all_of(inside), read, te.cast(value, data.dtype))
 
     return te.compute(result.shape, element, name="pad")
 
@@ -141,7 +152,8 @@ def _record(name: str, description: str, attributes: type[Attributes], value: bo
     return define(
         name,
         description,
-        inputs={"data": "[..]", "pad_value": "a number"} if value else {"data": "[..]"},
+        inputs={"data": "[..]", "pad_value": "a number, or [1]"} if value else {"data": "[..]"},
+        input_defaults=(("pad_value", 0.0),) if value else (),
         attributes=attributes,
         type_rule=_rule,
         meaning=meaning,

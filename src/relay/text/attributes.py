@@ -12,11 +12,14 @@ from functools import cache
 from math import isfinite
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
+from relay.ir.expr import Constant, Op
 from relay.text.cursor import Cursor, near_names
 from relay.text.lexer import Kind
 from relay.text.literals import number
@@ -156,6 +159,26 @@ class ValueReader:
             yield key, self.value()
             if not cursor.at("}"):
                 cursor.expect(",", "between entries")
+
+
+def inputs_left_out(op: Op, given: int, written: dict[str, tuple[object, Span | None]], span: Span) -> list[Constant]:
+    """The inputs behind the `given` first ones that the operator has defaults for: as they were written as attributes
+    (which are taken out of `written`), or the defaults.
+
+    Raises `RelayError` (rule `bad-attribute`).
+    """
+    defaults = dict(op.operator.input_defaults)
+    inputs: list[Constant] = []
+    for name in op.operator.inputs[given:]:
+        if name in defaults:
+            value, place = written.pop(name, (defaults[name], span))
+            if not isinstance(value, int | float):
+                raise RelayError(
+                    rule="bad-attribute", message=f"attribute `{name}` of {op.name} is of another type", span=place,
+                    expected="a number", found=show_value(value, TypeNames()),
+                )  # fmt: skip
+            inputs.append(Constant(np.asarray(value, np.float32), span=place))
+    return inputs
 
 
 def build_attributes(

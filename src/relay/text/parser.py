@@ -35,7 +35,7 @@ from relay.ir.expr import (
 from relay.ir.operator import OperatorTable
 from relay.ir.types import GlobalTypeVar, Type
 from relay.text import forms
-from relay.text.attributes import ValueReader, build_attributes, read_string
+from relay.text.attributes import ValueReader, build_attributes, inputs_left_out, read_string
 from relay.text.borrowing import with_mentioned
 from relay.text.cursor import Cursor, near_names
 from relay.text.lexer import Kind, Tokens
@@ -318,6 +318,8 @@ class ExpressionParser:
             if not cursor.at(")"):
                 cursor.expect(",", "between arguments")
         span = cursor.span_from(first)
+        if isinstance(callee, Op) and callee.operator.input_defaults:
+            arguments += inputs_left_out(callee, len(arguments), written, span)
         attributes = self._attributes(callee, written, span)
         return Call(callee, tuple(arguments), attributes, type_args, span=span)
 
