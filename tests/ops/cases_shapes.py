@@ -95,6 +95,7 @@ def _slices() -> list[Case]:
         Case("slice_like", (x, floats(2, 3)), SliceLikeAttributes((-1,)), lambda x, y: x[:, :3], label="axes"),
         Case("tile", (floats(2, 3),), TileAttributes((2, 1)), lambda x: x.tile(2, 1)),
         Case("tile", (floats(2, 3),), TileAttributes((2, 1, 2)), lambda x: x.tile(2, 1, 2), label="more"),
+        Case("tile", (floats(0, 3),), TileAttributes((2, 2)), lambda x: x.tile(2, 2), label="of nothing"),
         Case("tile", (floats(2, 3),), TileAttributes((0,)), lambda x: x.tile(1, 0), label="none"),
         Case("repeat", (floats(2, 3),), RepeatAttributes(2, -1), lambda x: x.repeat_interleave(2, 1)),
         Case("repeat", (floats(3),), RepeatAttributes(0), lambda x: x.repeat_interleave(0), label="none"),
