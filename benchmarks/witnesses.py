@@ -160,7 +160,7 @@ WITNESSES: Mapping[str, Witness] = MappingProxyType(
             def @main(%q: Tensor[(12, 512, 64), float32], %k: Tensor[(12, 512, 64), float32],
                       %v: Tensor[(12, 512, 64), float32]) {
               let %scores = multiply(nn.batch_matmul(%q, %k, transpose_b=True), 0.125f);
-              nn.batch_matmul(nn.softmax(%scores, axis=-1), %v, transpose_b=False)
+              nn.batch_matmul(nn.softmax(%scores, axis=-1), %v)
             }""",
             (_floats(12, 512, 64), _floats(12, 512, 64), _floats(12, 512, 64)),
         ),

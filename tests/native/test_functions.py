@@ -384,6 +384,7 @@ def test_python_and_native_code_that_call_each_other_without_end():
 GENERIC = {
     "generic-result": "def @main(%x: float32) { let %f = fn (%y) { %y }; (%f(%x), %f) }",
     "generic-global": "def @id[A](%x: A) -> A { %x }\ndef @main() { @id }",
+    "generic-value": "def @main(%x) { fn (%y) { (%x, %y) } }",
     "generic-parameter": "def @main(%f: fn [A](A) -> A) { %f(1) }",
 }
 

@@ -177,6 +177,8 @@ def _sorts() -> list[Case]:
         Case("sort", (integers(9, dtype="uint8", low=0, high=255),), SortAttributes(0, False), label="uint8"),
         Case("sort", (floats(2, 0),), SortAttributes(1), label="empty"),
         Case("topk", (ties,), TopKAttributes(0, 0, "values"), label="all values"),
+        Case("topk", (floats(3, 7),), TopKAttributes(3, dtype=DType.FLOAT32), label="places as floats"),
+        Case("argsort", (floats(2, 300),), ArgsortAttributes(dtype=DType.FLOAT64), label="places as floats"),
         Case("topk", (ties,), TopKAttributes(2, -1, "indices"), label="indices"),
     ]
 

@@ -83,6 +83,8 @@ def _slices() -> list[Case]:
         ),
         Case("strided_slice", (x,), StridedSliceAttributes((4, -1), (-INFINITE, 0), (-2, -1)), label="backwards"),
         Case("strided_slice", (x,), StridedSliceAttributes((3, 9), (1, 12)), label="empty"),
+        Case("strided_slice", (x,), StridedSliceAttributes((1,), (3, 2)), lambda x: x[1:3, :2], label="more ends"),
+        Case("strided_slice", (x,), StridedSliceAttributes((1, 2), (4,), (1, -1)), label="from the third down"),
         Case(
             "strided_slice",
             (x,),
@@ -94,6 +96,7 @@ def _slices() -> list[Case]:
         Case("slice_like", (x, floats(2, 3)), SliceLikeAttributes((-1,)), lambda x, y: x[:, :3], label="axes"),
         Case("tile", (floats(2, 3),), TileAttributes((2, 1)), lambda x: x.tile(2, 1)),
         Case("tile", (floats(2, 3),), TileAttributes((2, 1, 2)), lambda x: x.tile(2, 1, 2), label="more"),
+        Case("tile", (floats(0, 3),), TileAttributes((2, 2)), lambda x: x.tile(2, 2), label="of nothing"),
         Case("tile", (floats(2, 3),), TileAttributes((0,)), lambda x: x.tile(1, 0), label="none"),
         Case("repeat", (floats(2, 3),), RepeatAttributes(2, -1), lambda x: x.repeat_interleave(2, 1)),
         Case("repeat", (floats(3),), RepeatAttributes(0), lambda x: x.repeat_interleave(0), label="none"),
@@ -122,10 +125,10 @@ def _indexing() -> list[Case]:
         Case("gather_nd", (floats(2, 3, 4), integers(1, 2, 5, low=0, high=2)), GatherNDAttributes(1), label="batch"),
         Case("check_indices", (integers(2, 4, low=-5, high=4),), CheckIndicesAttributes((5,), "a"), lambda i: i),
         Case("check_indices", (integers(2, 2, low=0, high=2),), CheckIndicesAttributes((5, 3), "a"), label="pairs"),
-        Case("one_hot", (integers(2, 3, low=0, high=4), scalar(1.0), scalar(0.0)), OneHotAttributes(5, -1, DType.FLOAT32),
+        Case("one_hot", (integers(2, 3, low=0, high=4), scalar(1.0), scalar(0.0)), OneHotAttributes(DType.FLOAT32, 5, -1),
              lambda i, _, __: functional.one_hot(i.long(), 5).float()),
         Case("one_hot", (np.array([0, 7, -1, 2], np.int64), scalar(3, "int32"), scalar(-1, "int32")),
-             OneHotAttributes(4, 0, DType.INT32), label="outside"),
+             OneHotAttributes(DType.INT32, 4, 0), label="outside"),
     ]  # fmt: skip
 
 
@@ -140,6 +143,12 @@ def _paddings() -> list[Case]:
         Case("nn.pad", (floats(1, 3, 4), scalar(0.0)), PadAttributes(((0, 0), (2, 1), (5, 0)), "edge"),
              lambda x, _: functional.pad(x, (5, 0, 2, 1), "replicate"), label="edge"),
         Case("nn.pad", (integers(2, dtype="int8"), scalar(-3, "int8")), PadAttributes(((1, 1),)), label="int8"),
+        Case("nn.pad", (integers(2, dtype="int8"), scalar(-3.5)), PadAttributes(((1, 1),)), label="float around int8"),
+        Case("nn.pad", (x, floats(1)), PadAttributes(((1, 2), (0, 3))), label="one element"),
+        Case("nn.pad", (floats(3), scalar(9.0)), PadAttributes(((4, -5),)), lambda x, _: torch.full((2,), 9.0),
+             label="cut beyond the end"),
+        Case("nn.pad", (floats(3), scalar(9.0)), PadAttributes(((-5, 4),)), lambda x, _: torch.full((2,), 9.0),
+             label="cut beyond the start"),
         Case("nn.pad", (floats(0, 2), scalar(1.0)), PadAttributes(((1, 0), (0, 1))), label="of nothing"),
         Case("nn.mirror_pad", (x,), MirrorPadAttributes("SYMMETRIC", ((3, 1), (0, 4)))),
         Case("nn.mirror_pad", (x,), MirrorPadAttributes("REFLECT", ((2, 1), (0, 3))), label="reflect"),

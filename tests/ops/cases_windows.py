@@ -86,13 +86,13 @@ def _resizes() -> list[Case]:
     for size in ((6, 10), (3, 4), (1, 7)):
         for method, mode in (("linear", "bilinear"), ("cubic", "bicubic")):
             for coordinates, align in (("pytorch_half_pixel", False), ("align_corners", True)):
-                attributes = Resize2DAttributes(size, "NCHW", method, coordinates, cubic_alpha=-0.75)
+                attributes = Resize2DAttributes(size, None, "NCHW", method, coordinates, cubic_alpha=-0.75)
                 # PyTorch's half pixels of a single row differ: it has no rule of their own for one.
                 oracle = torch_resize(size, mode, align) if size[0] > 1 else None
                 label = f"{size} {method} {coordinates}"
                 cases.append(Case("image.resize2d", (floats(1, 2, 4, 5),), attributes, oracle, SUMMED, label))
-        nearest = Resize2DAttributes(size, "NCHW", "nearest_neighbor", "asymmetric", "floor")
-        exact = Resize2DAttributes(size, "NCHW", "nearest_neighbor", "half_pixel", "round_prefer_ceil")
+        nearest = Resize2DAttributes(size, None, "NCHW", "nearest_neighbor", "asymmetric", "floor")
+        exact = Resize2DAttributes(size, None, "NCHW", "nearest_neighbor", "half_pixel", "round_prefer_ceil")
         cases += [
             Case("image.resize2d", (floats(1, 2, 4, 5),), nearest, torch_resize(size, "nearest", None), EXACT,
                  f"{size} nearest"),
@@ -100,7 +100,7 @@ def _resizes() -> list[Case]:
                  f"{size} nearest exact"),
         ]  # fmt: skip
     for rounding in ("floor", "ceil", "round", "round_prefer_floor", "round_prefer_ceil"):
-        attributes = Resize2DAttributes((7, 3), "NHWC", "nearest_neighbor", "half_pixel", rounding)
+        attributes = Resize2DAttributes((7, 3), None, "NHWC", "nearest_neighbor", "half_pixel", rounding)
         cases.append(Case("image.resize2d", (floats(1, 4, 5, 2),), attributes, label=rounding))
     return [
         *cases,

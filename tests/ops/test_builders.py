@@ -162,5 +162,51 @@ def test_arguments_that_are_no_expressions() -> None:
         nn.conv2d(image_data(), var("w", shape=(4, 3, 3, 3)), data_layout="NCHW4")
 
 
+def test_transposed_convolutions_take_groups_before_channels_as_published() -> None:
+    image = nn.conv2d_transpose(image_data(1, 4, 5, 5), var("w", shape=(4, 3, 3, 3)), (2, 2), (1, 1), (1, 1), 2, 6, 3)
+    row = nn.conv1d_transpose(image_data(1, 4, 5), var("w", shape=(4, 3, 3)), 2, 1, 1, 2, 6, 3)
+    assert text(image) == "Tensor[(1, 6, 9, 9), float32]"
+    assert text(row) == "Tensor[(1, 6, 9), float32]"
+
+
+def test_products_of_batches_transpose_unless_told_and_say_so_in_text() -> None:
+    x, y = var("x", shape=(2, 3, 3)), var("y", shape=(2, 3, 3))
+    assert "transpose_b=True" in Function((x, y), nn.batch_matmul(x, y)).astext()
+    assert "transpose" not in Function((x, y), nn.batch_matmul(x, y, transpose_b=False)).astext()
+
+
 def test_scalars_by_dtype_name() -> None:
     assert text(var("i", "int32")) == "int32"
+
+
+NUMBER, NUMBERS = var("k", dtype="int32", shape=()), var("k", dtype="int64", shape=(2,))
+TABLE = var("x", shape=(4, 5))
+TAKING_NUMBERS = {
+    "topk": lambda k, _: op.topk(TABLE, k),
+    "tile": lambda _, ks: op.tile(TABLE, ks),
+    "squeeze": lambda _, ks: op.squeeze(TABLE, ks),
+    "pad": lambda _, ks: nn.pad(TABLE, ks),
+    "expand_dims": lambda k, _: op.expand_dims(TABLE, k),
+    "upsampling": lambda k, _: nn.upsampling(image_data(), k, k),
+    "one_hot": lambda k, _: op.one_hot(var("i", shape=(3,), dtype="int32"), 1.0, 0.0, k, -1, "float32"),
+    "softmax": lambda k, _: nn.softmax(TABLE, k),
+    "clip": lambda k, _: op.clip(TABLE, k, 1.0),
+    "conv2d": lambda k, _: nn.conv2d(image_data(), var("w", shape=(4, 3, 3, 3)), strides=(k, 1)),
+}
+
+
+@pytest.mark.parametrize("name", TAKING_NUMBERS)
+def test_expressions_where_numbers_stand_are_refused_with_what_to_write(name: str) -> None:
+    with pytest.raises(RelayError, match="value-not-known") as caught:
+        TAKING_NUMBERS[name](NUMBER, NUMBERS)
+    assert caught.value.remedy.startswith("give the number itself")
+    assert caught.value.span is not None
+    assert caught.value.span.source.name == __file__
+
+
+def test_constants_stand_for_their_numbers() -> None:
+    assert text(op.topk(TABLE, const(3), ret_type="values")) == "Tensor[(4, 3), float32]"
+    assert text(op.tile(TABLE, const([2, 1]))) == "Tensor[(8, 5), float32]"
+    assert text(nn.pad(TABLE, const([[1, 0], [0, 2]]))) == "Tensor[(5, 7), float32]"
+    assert text(op.expand_dims(TABLE, const(0))) == "Tensor[(1, 4, 5), float32]"
+    assert text(nn.upsampling(image_data(1, 3, 4, 4), const(2), const(2))) == "Tensor[(1, 3, 8, 8), float32]"

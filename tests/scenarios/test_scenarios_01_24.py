@@ -428,7 +428,7 @@ NUMBERS = as_list(1, 2, 3, 4)
         (f"@zip({NUMBERS}, {as_list('True', 'False')})", [(1, True), (2, False)]),
         (f"@rev({NUMBERS})", [4, 3, 2, 1]),
         (f"@map_accumr(fn (%a: int32, %x: int32) {{ (%a + %x, %a * %x) }}, 0, {NUMBERS})", (10, [9, 14, 12, 0])),
-        (f"@map_accuml(fn (%a: int32, %x: int32) {{ (%a + %x, %a * %x) }}, 0, {NUMBERS})", (10, [0, 2, 9, 24])),
+        (f"@map_accuml(fn (%a: int32, %x: int32) {{ (%a + %x, %a * %x) }}, 0, {NUMBERS})", (10, [24, 9, 2, 0])),
         ("@unfoldr(fn (%n: int32) { if (%n > 3) { None } else { Some((%n + 1, %n * %n)) } }, 0)", [0, 1, 4, 9]),
         ("@unfoldl(fn (%n: int32) { if (%n > 3) { None } else { Some((%n + 1, %n * %n)) } }, 0)", [9, 4, 1, 0]),
         ("@size(Rose(1, Cons(Rose(2, Nil), Cons(Rose(3, Cons(Rose(4, Nil), Nil)), Nil))))", 4),

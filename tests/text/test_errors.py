@@ -68,6 +68,15 @@ def expression(text):
         ("%a / %b * %c", "multiply(divide(%a, %b), %c)"),
         ("%a + %b * %c", "add(%a, multiply(%b, %c))"),
         ("-%a + -1", "add(negative(%a), -1)"),
+        ("--10", "10"),
+        ("---10", "-10"),
+        ("--%a", "negative(negative(%a))"),
+        ("-42i", "-42i32"),
+        ("2147483648", "2147483648i64"),
+        ("-2147483648", "-2147483648i32"),
+        ("reshape(%a, newshape=[2i64, -1i64, 3i])", "reshape(%a, newshape=[2, -1, 3])"),
+        ("fn (%x: Tensor[(2i64, n), float], %i: int) { %x }", "fn (%x: Tensor[(2, n), float32], %i: int32) { %x }"),
+        ("(let %x = 1; %x, %0 = 2; %0)", "({ let %x = 1; %x }, { %0 = 2; %0 })"),
         ("%a(1)(2)", "(%a(1))(2)"),
         ("%a^ ", "ref_read(%a)"),
         ("(%a := %b + 1)", "ref_write(%a, add(%b, 1))"),
@@ -79,6 +88,13 @@ def expression(text):
 )
 def test_precedence_and_sugar(sugar, plain):
     assert structural_equal(expression(sugar), expression(plain), map_free_vars=True)
+
+
+def test_the_body_of_a_clause_may_bind():
+    head = '#[version = "0.0.5"]\ntype L { Some(int32), None, }\ndef @main(%l: L) { match (%l) {'
+    plain = "Some(%x) => { let %y = %x; add(%y, 1) }, None => { %0 = add(1, 1); add(%0, %0) }"
+    bare = "Some(%x) => let %y = %x; add(%y, 1), None => %0 = add(1, 1); add(%0, %0),"
+    assert structural_equal(parse(f"{head} {bare} }} }}", OPERATORS), parse(f"{head} {plain} }} }}", OPERATORS))
 
 
 def test_graph_variables_share_and_lets_bind():

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, Union, cast
 from relay.arith.expr import IntExpr, Node, Symbol, free_symbols, substitute
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.ir.sugar import ExprSugar
 
 AttributeValue: TypeAlias = Union[
     bool, int, float, str, DType, IntExpr, "tuple[AttributeValue, ...]", "Mapping[str, AttributeValue]", None
@@ -17,7 +18,8 @@ AttributeValue: TypeAlias = Union[
 
 @frozen
 class Attributes:
-    """Base of all operator attributes. Fields are of `AttributeValue`; lists given are stored as tuples.
+    """Base of all operator attributes. Fields are of `AttributeValue`; lists given are stored as tuples, and constants
+    as the numbers that they are. Raises `RelayError` (rule `value-not-known`) for other expressions.
 
     >>> NoAttributes().shown()
     ()
@@ -26,8 +28,8 @@ class Attributes:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, list):
-                object.__setattr__(self, field.name, _tuples(value))
+            if isinstance(value, list | tuple | ExprSugar):
+                object.__setattr__(self, field.name, _plain(value))
 
     def shown(self) -> tuple[tuple[str, AttributeValue], ...]:
         """`(name, value)` of each field that differs from its default: what the text format prints."""
@@ -74,5 +76,6 @@ def _with_extents(value: object, extents: Mapping[Symbol, IntExpr]) -> object:
     return substitute(value, extents) if isinstance(value, Node) else value
 
 
-def _tuples(value: object) -> object:
-    return tuple(_tuples(item) for item in value) if isinstance(value, (list, tuple)) else value
+def _plain(value: Any) -> Any:
+    known = value.known_value() if isinstance(value, ExprSugar) else value
+    return tuple(map(_plain, known)) if isinstance(known, list | tuple) else known

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias, Union, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 from typing import TypeVar as PythonTypeVar
 
 import numpy as np
@@ -85,6 +85,9 @@ class Constant(ExprBase):
     @property
     def dtype(self) -> DType:
         return dtype_of(self.data.dtype)
+
+    def known_value(self) -> Any:
+        return self.data.tolist()
 
 
 @frozen(eq=False, repr=False)

@@ -73,7 +73,10 @@ MultiplyAdds: TypeAlias = Callable[[Any, tuple[Type, ...], Type], IntExpr]
 
 @frozen(eq=False)
 class Operator:
-    """The declaration of an operator. `inputs` names the arguments; a tuple of tensors is one argument, as in Relay."""
+    """The declaration of an operator. `inputs` names the arguments; a tuple of tensors is one argument, as in Relay.
+
+    `input_defaults`: last inputs that text may leave out, or write as attributes, which they once were.
+    """
 
     name: str
     inputs: tuple[str, ...]
@@ -82,6 +85,7 @@ class Operator:
     effect: Effect = Effect.PURE
     description: str = ""
     multiply_adds: MultiplyAdds | None = None  # None: it is no sum of products
+    input_defaults: tuple[tuple[str, float], ...] = ()
 
     def __repr__(self) -> str:
         return f"Operator({self.name})"

@@ -3,7 +3,11 @@ in the operators and the printer once, when they are loaded."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from relay.base.diagnostics import RelayError
+from relay.base.span import caller_span
 
 if TYPE_CHECKING:
     from relay.ir.expr import Call, Expr
@@ -79,6 +83,33 @@ class ExprSugar(Printable):
 
     def __ge__(self, other: object) -> Call:
         return _arithmetic().binary("greater_equal", self, other)
+
+    def known_value(self) -> Any:
+        """The number, or list of numbers, that a constant is.
+
+        Raises `RelayError` (rule `value-not-known`) for all other expressions: only the run knows what they are worth.
+        """
+        raise RelayError(
+            rule="value-not-known",
+            message="an expression stands where a number is needed: only the run knows its value",
+            expected="a number, or a constant",
+            found=str(self),
+            remedy="give the number itself; of what describes shapes, expressions are taken by reshape, broadcast_to, "
+            "full, ones, zeros, strided_slice and arange",
+            span=caller_span(),
+        )
+
+    def __int__(self) -> int:
+        return int(self.known_value())
+
+    def __index__(self) -> int:
+        return int(self.known_value())
+
+    def __float__(self) -> float:
+        return float(self.known_value())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.known_value())
 
     def __neg__(self) -> Call:
         return _arithmetic().unary("negative", self)  # type: ignore[arg-type]

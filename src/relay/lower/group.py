@@ -132,9 +132,9 @@ def _computed(expr: Expr, values: Mapping[int, GroupValue]) -> GroupValue:
             inputs = tuple(values[id(argument)] for argument in args)
             return record.compute(attrs, inputs, known_type(expr))
         case Constant(data=data):
-            if data.size != 1:
+            if data.size > 1:
                 raise CompilerBug("lower", f"a constant of {data.size} elements stands inside a group")
-            value, dtype = data.reshape(-1)[0].item(), expr.dtype
+            value, dtype = data.item() if data.size else 0, expr.dtype
             return compute(data.shape, lambda *_: imm(value, dtype), name="constant")
         case Tuple(fields=fields):
             return tuple(values[id(field)] for field in fields)

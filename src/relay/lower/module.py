@@ -152,9 +152,7 @@ def is_data(type_: Type | None, module: IRModule) -> bool:
 
 
 def can_cross(type_: Type, module: IRModule) -> bool:
-    """Whether callers can make values of a type, or take them: functions among them must not be generic."""
-    if is_data(type_, module):
-        return True
+    """Whether callers can make values of a type, or take them: neither they nor functions among them are generic."""
     generic = any(isinstance(each, FuncType) and each.type_params for each in held_types(type_, module))
     return not generic and not free_type_leaves(type_)
 

@@ -17,11 +17,11 @@ def not_native(expr: Expr, what: str) -> RelayError:
 
 
 def not_crossing(expr: Expr, what: str) -> RelayError:
-    """The refusal of a generic function between a program and its caller."""
+    """The refusal of what is generic between a program and its caller."""
     return RelayError(
         rule="generic-at-border",
-        message=f"{what}, and generic functions cannot cross the border of native code",
+        message=f"{what}, and what is generic cannot cross the border of native code",
         span=expr.span,
-        expected="functions whose types are written out",
+        expected="values and functions whose types are written out",
         remedy="annotate the function with the types that it is called with",
     )

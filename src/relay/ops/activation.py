@@ -27,7 +27,7 @@ from relay.tir.expr import Value
 
 @frozen
 class LeakyReluAttributes(Attributes):
-    alpha: float
+    alpha: float = 0.25
 
 
 @frozen

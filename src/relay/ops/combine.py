@@ -25,12 +25,12 @@ from relay.tir.expr import Value
 
 @frozen
 class ConcatenateAttributes(Attributes):
-    axis: int
+    axis: int = 0
 
 
 @frozen
 class StackAttributes(Attributes):
-    axis: int
+    axis: int = 0
 
 
 @frozen

@@ -222,8 +222,8 @@ TRANSPOSED_CONVOLUTIONS: tuple[OperatorRecord, ...] = (CONV1D_TRANSPOSE, CONV2D_
 
 def conv1d_transpose(
     data: Argument, weight: Argument, strides: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1, channels: Dimension | None = None,
-    kernel_size: int | Sequence[int] | None = None, groups: int = 1, data_layout: str = "NCW",
+    dilation: int | Sequence[int] = 1, groups: int = 1,
+    channels: Dimension | None = None, kernel_size: int | Sequence[int] | None = None, data_layout: str = "NCW",
     kernel_layout: str = "IOW", out_layout: str = "", output_padding: int | Sequence[int] = 0,
     out_dtype: str | DType | None = None,
 ) -> Call:  # fmt: skip
@@ -238,8 +238,8 @@ def conv1d_transpose(
 
 def conv2d_transpose(
     data: Argument, weight: Argument, strides: int | Sequence[int] = (1, 1), padding: int | Sequence[int] = (0, 0),
-    dilation: int | Sequence[int] = (1, 1), channels: Dimension | None = None,
-    kernel_size: int | Sequence[int] | None = None, groups: int = 1, data_layout: str = "NCHW",
+    dilation: int | Sequence[int] = (1, 1), groups: int = 1,
+    channels: Dimension | None = None, kernel_size: int | Sequence[int] | None = None, data_layout: str = "NCHW",
     kernel_layout: str = "IOHW", out_layout: str = "", output_padding: int | Sequence[int] = (0, 0),
     out_dtype: str | DType | None = None,
 ) -> Call:  # fmt: skip

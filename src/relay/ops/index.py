@@ -53,9 +53,9 @@ class GatherNDAttributes(Attributes):
 
 @frozen
 class OneHotAttributes(Attributes):
-    depth: IntExpr
-    axis: int
     dtype: DType
+    depth: IntExpr = 1
+    axis: int = -1
 
 
 def _wide_index(indices: te.Tensor, at: Sequence[IntExpr]) -> Value:
@@ -344,4 +344,4 @@ def one_hot(
     """
     number = dtype_of(dtype)
     values = tuple(value if known_dtype(value) else as_expr(value, number) for value in (on_value, off_value))
-    return call(ONE_HOT, (indices, *values), OneHotAttributes(depth, axis, number))
+    return call(ONE_HOT, (indices, *values), OneHotAttributes(number, depth, axis))

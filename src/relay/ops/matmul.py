@@ -44,9 +44,12 @@ class MatmulAttributes(Attributes):
 
 @frozen
 class BatchMatmulAttributes(Attributes):
+    """`transpose_a`: x is [batch, k, m]; `transpose_b`: y is [batch, n, k], which `batch_matmul` asks for unless told
+    otherwise."""
+
     out_dtype: DType | None = None
     transpose_a: bool = False
-    transpose_b: bool = True
+    transpose_b: bool = False
 
 
 @frozen
@@ -116,7 +119,7 @@ def _matmul_rule(run: RelationRun, attributes: MatmulAttributes) -> Type:
 
 
 def _batch_matmul_rule(run: RelationRun, attributes: BatchMatmulAttributes) -> Type:
-    """x[batch, m, k] × y[batch, n, k] → [batch, m, n], with either side transposed on demand"""
+    """x[batch, m, k] × y[batch, k, n] → [batch, m, n], with either side transposed on demand"""
     x, y = run.tensor(0, 3), run.tensor(1, 3)
     _numbers(run, 0, 1)
     batch = run.broadcast((x.shape[0],), (y.shape[0],))[0]
@@ -281,7 +284,7 @@ MATMUL = _product(
 )  # fmt: skip
 BATCH_MATMUL = _product(
     "nn.batch_matmul", "Products of matrices, one for each batch.", 10,
-    inputs={"x": "[batch, m, k]", "y": "[batch, n, k]; a batch of 1 is repeated"}, attributes=BatchMatmulAttributes,
+    inputs={"x": "[batch, m, k]", "y": "[batch, k, n]; a batch of 1 is repeated"}, attributes=BatchMatmulAttributes,
     type_rule=_batch_matmul_rule, meaning=_matmul_meaning, compute=_batch_matmul_compute,
 )  # fmt: skip
 DENSE_PACK = _product(
@@ -330,6 +333,8 @@ def batch_matmul(
     transpose_b: bool = True,
 ) -> Call:  # fmt: skip
     """tensor_a[batch, m, k] × tensor_b[batch, n, k] → [batch, m, n]; a batch of 1 is repeated.
+
+    As in Relay, this function transposes `tensor_b` unless told otherwise, while text without the attribute does not.
 
     Raises `RelayError`: `axes-differ`, `extents-differ`, `wrong-rank`.
     """

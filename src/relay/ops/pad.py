@@ -62,7 +62,7 @@ def _rule(run: RelationRun, attributes: PadLike) -> Type:
         run.conflict("wrong-attribute", "`pad_width` must have (before, after) for each axis",
                      f"{len(data.shape)} pairs", str(widths), (0,))  # fmt: skip
     if isinstance(attributes, PadAttributes):
-        run.tensor_like(1, (), data.dtype, "the padding is one number of the type of `data`")
+        _check_value(run, data)
     if mode != "constant":
         _check_mirror(run, data, widths, mode)
     for axis, (extent, (before, after)) in enumerate(zip(data.shape, widths, strict=True)):
@@ -74,6 +74,13 @@ def _rule(run: RelationRun, attributes: PadLike) -> Type:
         for extent, (before, after) in zip(data.shape, widths, strict=True)
     )
     return TensorType(shape, data.dtype)
+
+
+def _check_value(run: RelationRun, data: TensorType) -> None:
+    """The padding is one number, of any number type: it is cast to that of the data."""
+    value = run.tensor_like(1, (), data.dtype) if run.is_open(1) else run.tensor(1)
+    if len(value.shape) > 1 or value.shape not in ((), (1,)):
+        run.conflict("wrong-shape", "`pad_value` must be one number", "a scalar, or shape (1,)", str(value), (1,))
 
 
 def _check_mirror(run: RelationRun, data: TensorType, widths: Widths, mode: str) -> None:
@@ -93,7 +100,7 @@ def _pad_meaning(attributes: PadAttributes, data: Array, value: Array) -> Array:
         return np.pad(data, attributes.pad_width, mode=_NUMPY_MODES[attributes.pad_mode])  # pyright: ignore[reportCallIssue, reportArgumentType]
     added = [(max(before, 0), max(after, 0)) for before, after in attributes.pad_width]
     whole = np.full([before + extent + after for extent, (before, after) in zip(data.shape, added, strict=True)],
-                    to_dtype(value, dtype_of(data.dtype)), data.dtype)  # fmt: skip
+                    to_dtype(value.reshape(()), dtype_of(data.dtype)), data.dtype)  # fmt: skip
     whole[tuple(slice(before, before + extent) for extent, (before, _) in zip(data.shape, added, strict=True))] = data
     return whole[tuple(
         slice(max(0, -before), extent - max(0, -after))
@@ -131,7 +138,10 @@ def _compute(attributes: PadLike, inputs: tuple[te.Tensor, ...], result: TensorT
             inside += [te.greater_equal(place, 0)] if before > 0 else []
             inside += [te.less(place, extent)] if after > 0 else []
         read = data[tuple(places)]
-        return te.select(te.all_of(inside), read, inputs[1][()]) if inside else read
+        if not inside:
+            return read
+        value = inputs[1][(0,) * len(inputs[1].shape)]
+        return te.select(te.all_of(inside), read, te.cast(value, data.dtype))
 
     return te.compute(result.shape, element, name="pad")
 
@@ -140,7 +150,8 @@ def _record(name: str, description: str, attributes: type[Attributes], value: bo
     return define(
         name,
         description,
-        inputs={"data": "[..]", "pad_value": "a number"} if value else {"data": "[..]"},
+        inputs={"data": "[..]", "pad_value": "a number, or [1]"} if value else {"data": "[..]"},
+        input_defaults=(("pad_value", 0.0),) if value else (),
         attributes=attributes,
         type_rule=_rule,
         meaning=meaning,

@@ -184,8 +184,10 @@ def define(
     static_of: StaticOf | None = None,
     reads_shapes_only: bool = False,
     multiply_adds: MultiplyAdds | None = None,
+    input_defaults: tuple[tuple[str, float], ...] = (),
 ) -> OperatorRecord:
-    """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation.
+    """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation;
+    `input_defaults` are those of `Operator`.
 
     `precision`, where it is not given, is FOLLOW of what moves, compares and combines elements exactly, else WIDE.
     """
@@ -199,6 +201,7 @@ def define(
         effect=effect,
         description=description,
         multiply_adds=multiply_adds,
+        input_defaults=input_defaults,
         argument_docs=tuple(inputs.values()),
         meaning=meaning,
         compute=compute,

@@ -22,10 +22,8 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, maximum, minimum
-from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
-from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, Dimension, TensorType
@@ -48,15 +46,18 @@ ROUNDINGS = ("", "floor", "ceil", "round", "round_prefer_floor", "round_prefer_c
 @frozen
 class Resize2DAttributes(Attributes):
     """`size`: rows and columns of the result. `rounding_method` (of nearest_neighbor): empty for `round` with
-    align_corners, else `floor`. `cubic_alpha`: Keys' parameter; `cubic_exclude`: 1 leaves out weights outside."""
+    align_corners, else `floor`. `cubic_alpha`: Keys' parameter; `cubic_exclude`: 1 leaves out weights outside. `roi`
+    and `extrapolation_value` mean something in the mode `tf_crop_and_resize` alone, which does not exist here yet."""
 
     size: tuple[IntExpr, ...]
+    roi: tuple[float, ...] | None = None
     layout: str = "NCHW"
     method: str = "linear"
     coordinate_transformation_mode: str = "half_pixel"
-    rounding_method: str = ""
+    rounding_method: str = "round"
     cubic_alpha: float = -0.5
     cubic_exclude: int = 0
+    extrapolation_value: float = 0.0
     out_dtype: DType | None = None
 
 
@@ -322,9 +323,10 @@ RESIZES: tuple[OperatorRecord, ...] = (RESIZE2D, UPSAMPLING)
 
 
 def resize2d(
-    data: Argument, size: Sequence[IntExpr] | IntExpr, roi: None = None, layout: str = "NCHW", method: str = "linear",
-    coordinate_transformation_mode: str = "half_pixel", rounding_method: str = "", cubic_alpha: float = -0.5,
-    cubic_exclude: int = 0, extrapolation_value: float = 0.0, out_dtype: str | DType | None = None,
+    data: Argument, size: Sequence[IntExpr] | IntExpr, roi: Sequence[float] | None = None, layout: str = "NCHW",
+    method: str = "linear", coordinate_transformation_mode: str = "half_pixel", rounding_method: str = "",
+    cubic_alpha: float = -0.5, cubic_exclude: int = 0, extrapolation_value: float = 0.0,
+    out_dtype: str | DType | None = None,
 ) -> Call:  # fmt: skip
     """data[N, C, H, W] → [N, C, *size]
 
@@ -332,7 +334,9 @@ def resize2d(
     `asymmetric` or `pytorch_half_pixel`; `rounding_method` (of nearest_neighbor): `floor`, `ceil`, `round`,
     `round_prefer_floor` or `round_prefer_ceil`.
 
-    `roi` and `extrapolation_value` belong to the mode `tf_crop_and_resize`, which does not exist here yet.
+    As in Relay, an empty `rounding_method` is `round` with `align_corners` and `floor` else, while text without the
+    attribute means `round`. `roi` and `extrapolation_value` mean something in the mode `tf_crop_and_resize` alone,
+    which does not exist here yet.
 
     Raises `RelayError`: `wrong-attribute`, `bad-layout`, `wrong-rank`, `empty-source`.
 
@@ -340,16 +344,10 @@ def resize2d(
     >>> print(resize2d(var("x", shape=("n", 3, 32, 32)), (64, 48)).checked_type)
     Tensor[(n, 3, 64, 48), float32]
     """
-    if roi is not None or extrapolation_value != 0.0:
-        raise RelayError(
-            rule="wrong-attribute", message="image.resize2d: regions of interest are not supported",
-            expected="roi=None and extrapolation_value=0.0", found=f"{roi}, {extrapolation_value}",
-            remedy="cut the region out with strided_slice first", span=caller_span(),
-        )  # fmt: skip
     sizes = dimensions(size) if isinstance(size, (tuple, list)) else dimensions(size) * 2
     attributes = Resize2DAttributes(
-        sizes, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude,
-        optional_dtype(out_dtype),
+        sizes, None if roi is None else tuple(map(float, roi)), layout, method, coordinate_transformation_mode,
+        rounding_method, cubic_alpha, cubic_exclude, extrapolation_value, optional_dtype(out_dtype),
     )  # fmt: skip
     return call(RESIZE2D, (data,), attributes)
 

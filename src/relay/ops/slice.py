@@ -27,8 +27,9 @@ from relay.ops.rounding import Array
 
 @frozen
 class StridedSliceAttributes(Attributes):
-    """One entry for each of `axes` (None: the first axes). Negative places count from the end; all are moved into the
-    data. `slice_mode` `size`: `end` gives sizes, -1 for all that is left, and strides are 1."""
+    """One entry for each of `axes` (None: the first axes); `begin` and `end` may be shorter, which takes all from there
+    on. Negative places count from the end; all are moved into the data. `slice_mode` `size`: `end` gives sizes, -1 for
+    all that is left, and strides are 1."""
 
     begin: tuple[IntExpr, ...]
     end: tuple[IntExpr, ...]
@@ -40,6 +41,9 @@ class StridedSliceAttributes(Attributes):
 @frozen
 class SliceLikeAttributes(Attributes):
     axes: tuple[int, ...] | None = None
+
+
+_LARGEST = 2**31 - 1  # as a place: the end of an axis, whatever its extent
 
 
 @frozen
@@ -62,7 +66,7 @@ def _place(place: IntExpr, extent: Dimension, low: IntExpr, high: IntExpr) -> In
     """A place counted from the front and moved between `low` and `high`. Symbolic places count from the front."""
     if isinstance(place, int) and place < 0:
         place = extent + place
-    if isinstance(place, int) and place >= 2**31 - 1:
+    if isinstance(place, int) and place >= _LARGEST:
         return high
     return _non_negative(maximum(minimum(place, high), low))
 
@@ -75,27 +79,33 @@ def _one_slice(begin: IntExpr, end: IntExpr, stride: int, extent: Dimension) -> 
         return Slice(start, _non_negative(maximum(ceil_divide(stop - start, stride), 0)), stride)
     start = _place(begin, extent, -1, extent - 1)
     # Counting down, an end before the first element is -1; written as a number that large below, it is all of them.
-    stop = -1 if isinstance(end, int) and end <= -(2**31 - 1) else _place(end, extent, -1, extent - 1)
+    stop = -1 if isinstance(end, int) and end <= -_LARGEST else _place(end, extent, -1, extent - 1)
     return Slice(start, _non_negative(maximum(ceil_divide(start - stop, -stride), 0)), stride)
+
+
+def _places(attributes: StridedSliceAttributes) -> int:
+    """How many axes the places are given for."""
+    return max(len(attributes.begin), len(attributes.end), len(attributes.strides))
 
 
 def slices_of(attributes: StridedSliceAttributes, shape: Sequence[Dimension]) -> tuple[Slice, ...]:
     """What is taken along each axis of data of this shape."""
-    axes = attributes.axes if attributes.axes is not None else tuple(range(len(attributes.begin)))
+    axes = attributes.axes if attributes.axes is not None else tuple(range(_places(attributes)))
     given = {axis % len(shape): position for position, axis in enumerate(axes)}
     slices: list[Slice] = []
     for axis, extent in enumerate(shape):
         position = given.get(axis)
-        if position is None or position >= len(attributes.begin):
+        if position is None:
             slices.append(Slice(0, extent))
             continue
-        begin = attributes.begin[position]
-        end: IntExpr = attributes.end[position] if position < len(attributes.end) else 2**31 - 1
         stride = attributes.strides[min(position, len(attributes.strides) - 1)] if attributes.strides else 1
+        first, last = (0, _LARGEST) if stride > 0 else (_LARGEST, -_LARGEST)
+        begin: IntExpr = attributes.begin[position] if position < len(attributes.begin) else first
+        end: IntExpr = attributes.end[position] if position < len(attributes.end) else last
         if attributes.slice_mode == "size":
             whole = isinstance(end, int) and end < 0
             first = extent + begin if isinstance(begin, int) and begin < 0 and extent is not ANY else begin
-            end, stride = (2**31 - 1, 1) if whole else (first + end, 1)
+            end, stride = (_LARGEST, 1) if whole else (first + end, 1)
         slices.append(_one_slice(begin, end, stride, extent))
     return tuple(slices)
 
@@ -108,11 +118,11 @@ def _strided_slice_rule(run: RelationRun, attributes: StridedSliceAttributes) ->
     if any(stride == 0 for stride in attributes.strides):
         run.conflict("wrong-attribute", "`strides` must not be 0", "1 or more, or negative", str(attributes.strides))
     named = [run.axis(axis, rank, "axes") for axis in attributes.axes or ()]
-    count = len(attributes.begin)
+    count = _places(attributes)
     if len(set(named)) != len(named) or (attributes.axes is not None and len(named) != count) or count > rank:
         wanted = len(named) if attributes.axes is not None else f"at most {rank}"
-        run.conflict("wrong-attribute", "`begin` must have one place for each axis that is sliced",
-                     f"{wanted} places, of distinct axes", str(attributes.begin))  # fmt: skip
+        run.conflict("wrong-attribute", "`begin` and `end` must have one place for each axis that is sliced",
+                     f"{wanted} places, of distinct axes", f"{attributes.begin} and {attributes.end}")  # fmt: skip
     return TensorType(tuple(part.size for part in slices_of(attributes, data.shape)), data.dtype)
 
 

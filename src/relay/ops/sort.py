@@ -22,6 +22,7 @@ from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.build import Argument, TupleWrapper, call, tuple_call
 from relay.ops.elementwise import NUMBERS
 from relay.ops.layout_rule import OwnLayout
+from relay.ops.matmul import rounded
 from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, Gradient, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
@@ -105,6 +106,11 @@ def _gathered(data: te.Tensor, indices: te.Tensor, axis: int, name: str) -> te.T
     return te.compute(indices.shape, element, name=name)
 
 
+def _place_dtype(dtype: DType) -> DType:
+    """What places are counted in where the result has them as `dtype`: floats and narrow integers cannot count far."""
+    return dtype if dtype in (DType.INT32, DType.INT64) else DType.INT32
+
+
 def _argsort_rule(run: RelationRun, attributes: ArgsortAttributes) -> Type:
     data = run.tensor(0)
     run.dtype_in(0, *NUMBERS)
@@ -152,17 +158,20 @@ def _topk_compute(attributes: TopKAttributes, inputs: tuple[te.Tensor], _: Type)
     (data,) = inputs
     axis = attributes.axis % len(data.shape)
     count = data.shape[axis] if _takes_all(attributes) else attributes.k
-    indices = _indices(data, axis, attributes.is_ascend, attributes.dtype, count, "topk")
+    places = _indices(data, axis, attributes.is_ascend, _place_dtype(attributes.dtype), count, "topk")
+    indices = rounded(places, attributes.dtype, "topk_cast")
     if attributes.ret_type == "indices":
         return indices
-    values = _gathered(data, indices, axis, "topk_values")
+    values = _gathered(data, places, axis, "topk_values")
     return values if attributes.ret_type == "values" else (values, indices)
 
 
 def _argsort_compute(attributes: ArgsortAttributes, inputs: tuple[te.Tensor], _: Type) -> te.Tensor:
     (data,) = inputs
     axis = attributes.axis % len(data.shape)
-    return _indices(data, axis, attributes.is_ascend, attributes.dtype, data.shape[axis], "argsort")
+    dtype = _place_dtype(attributes.dtype)
+    places = _indices(data, axis, attributes.is_ascend, dtype, data.shape[axis], "argsort")
+    return rounded(places, attributes.dtype, "argsort_cast")
 
 
 def _sort_compute(attributes: SortAttributes, inputs: tuple[te.Tensor], _: Type) -> te.Tensor:

@@ -25,7 +25,7 @@ from relay.ops.rounding import Array
 class SubPixelAttributes(Attributes):
     """`mode` (of depth_to_space): `DCR` has the block's position above the channels, `CDR` below."""
 
-    block_size: int
+    block_size: int = 1
     layout: str = "NCHW"
     mode: str = "DCR"
 

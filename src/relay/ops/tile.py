@@ -63,7 +63,7 @@ def _tile_compute(attributes: TileAttributes, inputs: tuple[te.Tensor], result: 
 
     def element(*i: IntExpr) -> Any:
         return data[tuple(
-            at if rep == 1 else at % extent
+            at if rep == 1 else at % extent if extent != 0 else 0
             for at, extent, rep in zip(i[added:], data.shape, reps[added:], strict=True)
         )]  # fmt: skip
 

@@ -12,15 +12,18 @@ from functools import cache
 from math import isfinite
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
+from relay.ir.expr import Constant, Op
 from relay.text.cursor import Cursor, near_names
 from relay.text.lexer import Kind
-from relay.text.literals import MAX_LITERAL_CHARACTERS
-from relay.text.types import TypeNames, TypeReader
+from relay.text.literals import number
+from relay.text.types import DTYPE_NAMES, TypeNames, TypeReader
 
 MAX_VALUE_DEPTH = 64
 _WORDS: Mapping[str, object] = {
@@ -130,28 +133,16 @@ class ValueReader:
         if cursor.accept("{"):
             return dict(self._entries())
         minus = cursor.at("-")
-        number = cursor.peek() if minus else cursor.text
+        token = cursor.peek() if minus else cursor.text
         if cursor.kind is Kind.NAME and cursor.text in _WORDS and cursor.peek() not in ("(", "*", "+", "-"):
             return _WORDS[cursor.advance()]
-        if minus and number in ("inf", "nan"):
+        value = number(token)
+        if not isinstance(value, float):
+            return self.types.dimension()
+        if minus:
             cursor.advance()
-            return -cast("float", _WORDS[cursor.advance()])
-        if number[:1].isdigit() and not number.isdigit():
-            if minus:
-                cursor.advance()
-            return self._float(-1.0 if minus else 1.0)
-        return self.types.dimension()
-
-    def _float(self, sign: float) -> float:
-        text = self.cursor.text.removesuffix("f64").removesuffix("f32").removesuffix("f")
-        try:
-            value = float(text) if len(text) < MAX_LITERAL_CHARACTERS else None
-        except ValueError:
-            value = None
-        if value is None:
-            self.cursor.fail("this is not a number", "a number")
-        self.cursor.advance()
-        return sign * value
+        cursor.advance()
+        return -value if minus else value
 
     def _items(self, close: str) -> Iterator[object]:
         while not self.cursor.accept(close):
@@ -168,6 +159,26 @@ class ValueReader:
             yield key, self.value()
             if not cursor.at("}"):
                 cursor.expect(",", "between entries")
+
+
+def inputs_left_out(op: Op, given: int, written: dict[str, tuple[object, Span | None]], span: Span) -> list[Constant]:
+    """The inputs behind the `given` first ones that the operator has defaults for: as they were written as attributes
+    (which are taken out of `written`), or the defaults.
+
+    Raises `RelayError` (rule `bad-attribute`).
+    """
+    defaults = dict(op.operator.input_defaults)
+    inputs: list[Constant] = []
+    for name in op.operator.inputs[given:]:
+        if name in defaults:
+            value, place = written.pop(name, (defaults[name], span))
+            if not isinstance(value, int | float):
+                raise RelayError(
+                    rule="bad-attribute", message=f"attribute `{name}` of {op.name} is of another type", span=place,
+                    expected="a number", found=show_value(value, TypeNames()),
+                )  # fmt: skip
+            inputs.append(Constant(np.asarray(value, np.float32), span=place))
+    return inputs
 
 
 def build_attributes(
@@ -296,6 +307,11 @@ def _to_float(value: object, _: type) -> object:
     return float(cast("float", _check(value, isinstance(value, (int, float)) and not isinstance(value, bool))))
 
 
+def _to_dtype(value: object, _: type) -> object:
+    name = value.name if isinstance(value, Symbol) else value
+    return DTYPE_NAMES[cast("str", _check(name, isinstance(name, str) and name in DTYPE_NAMES))]
+
+
 def _to_enum(value: object, enum: type) -> object:
     name = value.name if isinstance(value, Symbol) else value
     for member in cast("type[Enum]", enum):
@@ -322,6 +338,7 @@ def _to_mapping(value: object, _: type) -> object:
 
 _COERCIONS: tuple[tuple[type, Callable[[object, type], object]], ...] = (
     (bool, _to_bool),
+    (DType, _to_dtype),
     (Enum, _to_enum),
     (int, _to_int),
     (float, _to_float),

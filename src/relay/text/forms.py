@@ -23,7 +23,7 @@ def parenthesis(parser: ExpressionParser, first: int) -> Steps:
     parts: list[Expr] = []
     with parser.scope():
         while not cursor.accept(")"):
-            parts.append((yield inside_parenthesis(parser)))
+            parts.append((yield parser.bindings()))
             if cursor.accept(")"):
                 if len(parts) == 1:
                     return parts[0]
@@ -32,24 +32,20 @@ def parenthesis(parser: ExpressionParser, first: int) -> Steps:
     return Tuple(tuple(parts), span=cursor.span_from(first))
 
 
-def inside_parenthesis(parser: ExpressionParser) -> Steps:
-    """A part of a tuple, or a sequence: `(let %x = 1; %x)`."""
-    cursor = parser.cursor
-    if cursor.at("let") or (cursor.kind is Kind.GRAPH and cursor.peek() == "="):
-        inside = yield parser.sequence(")")
-        cursor.seek(cursor.position - 1)
-        return inside
-    return (yield parser.expression())
-
-
 def negation(parser: ExpressionParser, first: int) -> Steps:
+    """What follows a minus. Those in front of a number are a part of it, and cancel out."""
     cursor = parser.cursor
+    minuses = 1
+    while cursor.accept("-"):
+        minuses += 1
     if cursor.kind is Kind.NUMBER or (cursor.kind is Kind.NAME and is_special_float(cursor.text)):
         span = parser.cursor.tokens.span(first, cursor.position)
-        return read_literal(cursor.advance(), True, span)
+        return read_literal(cursor.advance(), minuses % 2 == 1, span)
     operand = yield parser.postfix()
     span = cursor.span_from(first)
-    return parser.operation("negative", (operand,), span)
+    for _ in range(minuses):
+        operand = parser.operation("negative", (operand,), span)
+    return operand
 
 
 def if_(parser: ExpressionParser) -> Steps:
@@ -79,7 +75,7 @@ def match_(parser: ExpressionParser) -> Steps:
         with parser.scope():
             pattern = parser.patterns.pattern()
             cursor.expect("=>", "after a pattern")
-            clauses.append(Clause(pattern, (yield parser.expression())))
+            clauses.append(Clause(pattern, (yield parser.bindings())))
         if not cursor.at("}"):
             cursor.expect(",", "between clauses")
     return Match(data, tuple(clauses), complete, span=cursor.span_from(first))

@@ -1,6 +1,6 @@
 """Modules as JSON: for storing, since sharing is explicit and nothing has to be read twice.
 
-    {"format": "relay-module", "version": 1, "types": text of the data types, "constants": [...],
+    {"format": "relay-module", "version": 2, "types": text of the data types, "constants": [...],
      "functions": [{"name": ..., "nodes": [...]}, ...]}
 
 The nodes of a function stand in an order where each refers to earlier ones by position; the last is the function.
@@ -51,7 +51,7 @@ from relay.text.module_parser import parse
 from relay.text.printer import astext
 from relay.text.types import TypeNames, TypeReader
 
-FORMAT, FORMAT_VERSION = "relay-module", 1
+FORMAT, FORMAT_VERSION = "relay-module", 2
 Json = dict[str, Any]
 
 

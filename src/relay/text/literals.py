@@ -38,6 +38,7 @@ SUFFIX_OF: Mapping[DType, str] = {
 _DTYPE_OF = {suffix: dtype for dtype, suffix in SUFFIX_OF.items() if suffix} | {
     "f32": DType.FLOAT32,
     "i32": DType.INT32,
+    "i": DType.INT32,
 }
 _NUMBER = re.compile(rf"(?P<digits>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|inf|nan)(?P<suffix>{SUFFIXES})?")
 _SPECIAL = re.compile(rf"(?:inf|nan)(?:{SUFFIXES})")
@@ -74,7 +75,8 @@ def literal(constant: Constant) -> str | None:
 
 
 def read_literal(text: str, negative: bool, span: Span) -> Constant:
-    """The scalar that a number stands for: int32 or, with a point or exponent, float32, unless a suffix says else.
+    """The scalar that a number stands for: int32 (int64, where it does not fit) or, with a point or exponent, float32,
+    unless a suffix says else.
 
     Raises `RelayError` (rule `bad-number`) when the value does not fit the type.
     """
@@ -84,6 +86,8 @@ def read_literal(text: str, negative: bool, span: Span) -> Constant:
     digits, suffix = match.group("digits"), match.group("suffix")
     whole = digits.isdigit()
     dtype = _DTYPE_OF[suffix] if suffix else (DType.INT32 if whole else DType.FLOAT32)
+    if whole and not suffix and not _fits(-int(digits) if negative else int(digits), dtype):
+        dtype = DType.INT64
     shown = f"-{text}" if negative else text
     if dtype.is_float:
         value = float(digits)
@@ -96,6 +100,22 @@ def read_literal(text: str, negative: bool, span: Span) -> Constant:
     if not fits or array is None:
         raise RelayError(rule="bad-number", message=f"{shown} is not a value of {dtype.value}", span=span)
     return Constant(array, span=span)
+
+
+def number(text: str) -> int | float | None:
+    """The number that a token stands for where no tensor does, in attributes and shapes; None when it is none. A suffix
+    says only whether it is whole.
+
+    >>> number("2i64"), number("0.5f"), number("1f"), number("x")
+    (2, 0.5, 1.0, None)
+    """
+    match = _NUMBER.fullmatch(text)
+    if match is None or len(text) > MAX_LITERAL_CHARACTERS:
+        return None
+    digits, suffix = match.group("digits"), match.group("suffix")
+    if suffix and not _DTYPE_OF[suffix].is_float:
+        return int(digits) if digits.isdigit() else None
+    return float(digits) if suffix or not digits.isdigit() else int(digits)
 
 
 def _fits(value: int, dtype: DType) -> bool:

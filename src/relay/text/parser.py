@@ -35,7 +35,7 @@ from relay.ir.expr import (
 from relay.ir.operator import OperatorTable
 from relay.ir.types import GlobalTypeVar, Type
 from relay.text import forms
-from relay.text.attributes import ValueReader, build_attributes, read_string
+from relay.text.attributes import ValueReader, build_attributes, inputs_left_out, read_string
 from relay.text.borrowing import with_mentioned
 from relay.text.cursor import Cursor, near_names
 from relay.text.lexer import Kind, Tokens
@@ -178,6 +178,16 @@ class ExpressionParser:
     def sequence(self, close: str) -> Steps:
         """Bindings and expressions up to `close` (which is passed; empty: the end of the text)."""
         cursor = self.cursor
+        body = yield self.bindings()
+        if close:
+            cursor.expect(close, "after the value of a block")
+        elif cursor.kind is not Kind.END:
+            cursor.fail("the expression ends here, but the text goes on")
+        return body
+
+    def bindings(self) -> Steps:
+        """Bindings and expressions up to the value of the last one: `let %x = 1; %0 = add(%x, 1); (%0, %x)`."""
+        cursor = self.cursor
         lets: list[tuple[Var, Expr, Span]] = []
         with self.scope():
             while True:
@@ -203,10 +213,6 @@ class ExpressionParser:
                         break
                     lets.append((Var("_"), body, cursor.span_from(first)))
                     cursor.advance()
-            if close:
-                cursor.expect(close, "after the value of a block")
-            elif cursor.kind is not Kind.END:
-                cursor.fail("the expression ends here, but the text goes on")
         for var, value, span in reversed(lets):
             body = Let(var, value, body, span=span)
         return body
@@ -312,6 +318,8 @@ class ExpressionParser:
             if not cursor.at(")"):
                 cursor.expect(",", "between arguments")
         span = cursor.span_from(first)
+        if isinstance(callee, Op) and callee.operator.input_defaults:
+            arguments += inputs_left_out(callee, len(arguments), written, span)
         attributes = self._attributes(callee, written, span)
         return Call(callee, tuple(arguments), attributes, type_args, span=span)
 

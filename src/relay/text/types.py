@@ -38,11 +38,17 @@ from relay.ir.types import (
 )
 from relay.text.cursor import Cursor, near_names
 from relay.text.lexer import Kind
+from relay.text.literals import number
 
 MAX_TYPE_DEPTH = 64
 MAX_DIGITS = 40
 MAX_DIMENSION_TERMS = 1024
-_DTYPES = frozenset(DType)
+DTYPE_NAMES: Mapping[str, DType] = {
+    **{dtype.value: dtype for dtype in DType},
+    "int": DType.INT32,
+    "uint": DType.UINT32,
+    "float": DType.FLOAT32,
+}
 _FUNCTIONS: Mapping[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
     "floordiv": floor_divide,
     "floormod": floor_modulo,
@@ -56,7 +62,7 @@ class TypeNames:
 
     def __init__(self) -> None:
         self._names: dict[TypeVar | Symbol, str] = {}
-        self._reserved: set[str] = set(_DTYPES) | {"Tensor", "fn", "ref", *_FUNCTIONS}
+        self._reserved: set[str] = set(DTYPE_NAMES) | {"Tensor", "fn", "ref", *_FUNCTIONS}
         self._fresh = FreshNames(self._reserved.__contains__, first=1)
 
     def reserve(self, name: str) -> None:
@@ -240,15 +246,15 @@ class TypeReader:
         cursor = self.cursor
         span = cursor.span()
         name = cursor.expect_kind(Kind.NAME, "where an element type stands")
-        if name not in _DTYPES:
+        if name not in DTYPE_NAMES:
             raise RelayError(
                 rule="unknown-dtype",
                 message=f"`{name}` is not an element type of Relay",
                 span=span,
                 expected="one of " + ", ".join(DType),
-                remedy=near_names(name, _DTYPES),
+                remedy=near_names(name, DType),
             )
-        return DType(name)
+        return DTYPE_NAMES[name]
 
     def _named(self) -> Type:
         cursor = self.cursor
@@ -257,14 +263,14 @@ class TypeReader:
         variable = self._type_vars.get(name)
         if variable is not None:
             return variable
-        if name in _DTYPES and name not in self.data_types:
-            return scalar_type(name)
+        if name in DTYPE_NAMES and name not in self.data_types:
+            return scalar_type(DTYPE_NAMES[name])
         if name == "_":
             return IncompleteType(reason="the annotation `_`", span=span)
         data = self.data_types.get(name) or self.borrow(name)
         if data is not None:
             return TypeCall(data, self.type_args())
-        known = [*_DTYPES, *self.data_types, *self._type_vars, "Tensor"]
+        known = [*DTYPE_NAMES, *self.data_types, *self._type_vars, "Tensor"]
         raise RelayError(
             rule="unknown-type", message=f"`{name}` is not a type", span=span, remedy=near_names(name, known)
         )
@@ -312,9 +318,11 @@ class TypeReader:
             cursor.expect(")", "in a dimension")
             return inside
         if cursor.kind is Kind.NUMBER:
-            if not cursor.text.isdigit() or len(cursor.text) > MAX_DIGITS:
+            value = number(cursor.text)
+            if not isinstance(value, int) or len(cursor.text) > MAX_DIGITS:
                 cursor.fail("a dimension is a whole number", "an integer")
-            return int(cursor.advance())
+            cursor.advance()
+            return value
         span = cursor.span()
         name = cursor.expect_kind(Kind.NAME, "where a dimension stands")
         function = _FUNCTIONS.get(name)

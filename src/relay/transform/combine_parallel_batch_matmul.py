@@ -1,7 +1,8 @@
 """Make batches of products of one input one batch of wider products: CombineParallelBatchMatmul.
 
-    before: nn.batch_matmul(%x, Y1), nn.batch_matmul(%x, Y2)               %x[batch, m, k], constants Y[batch, n, k]
-    after:  %0 = nn.batch_matmul(%x, concatenate(Y1, Y2, axis=1))
+    before: nn.batch_matmul(%x, Y1, transpose_b=True), nn.batch_matmul(%x, Y2, transpose_b=True)
+            (%x[batch, m, k], constants Y[batch, n, k])
+    after:  %0 = nn.batch_matmul(%x, concatenate(Y1, Y2, axis=1), transpose_b=True)
             strided_slice(%0, begin=[0], end=[n1], axes=[2]), strided_slice(%0, begin=[n1], end=[n1 + n2], axes=[2])
 
 At least `min_num_branches` products by constants that agree in everything but n. Floating point: ROUNDING (a product of

@@ -13,10 +13,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from relay.base.dtypes import dtype_of
+from relay.base.dtypes import DType
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
+from relay.ir.types import TensorType
 from relay.ops.build import call
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.layouts import parse_layout
@@ -40,15 +41,20 @@ def _folded(expr: Expr) -> Expr:
     match expr:
         case Call(
             op=Op(operator=OperatorRecord() as record),
-            args=(Call(args=(data, Constant() as value), attrs=PadAttributes() as pad), *others),
+            args=(
+                Call(
+                    args=(data, Constant() as value), attrs=PadAttributes() as pad, checked_type=TensorType() as type_
+                ),
+                *others,
+            ),
         ) if pad.pad_mode == "constant":
-            attributes = _padded(expr.attrs, pad, value)
+            attributes = _padded(expr.attrs, pad, value, type_.dtype)
             return expr if attributes is None else call(record, (data, *others), attributes)
         case _:
             return expr
 
 
-def _padded(attributes: object, pad: PadAttributes, value: Constant) -> Attributes | None:
+def _padded(attributes: object, pad: PadAttributes, value: Constant, dtype: DType) -> Attributes | None:
     """The attributes with the padding of `pad` added to their own, or None where that is something else."""
     number = value.data.item()
     match attributes:
@@ -60,7 +66,7 @@ def _padded(attributes: object, pad: PadAttributes, value: Constant) -> Attribut
                 return None
             return _with_padding(attributes, attributes.layout, pad, count_include_pad=True)
         case MaxPool1DAttributes() | MaxPool2DAttributes():
-            is_lowest = number in (lowest(dtype_of(value.data.dtype)), float("-inf"))
+            is_lowest = number in (lowest(dtype), float("-inf"))
             return _with_padding(attributes, attributes.layout, pad) if is_lowest and not attributes.ceil_mode else None
         case _:
             return None

@@ -23,6 +23,7 @@ from relay.transform.fold_explicit_padding import fold_explicit_padding
 from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
+from relay.transform.given_kernels import with_possible_kernels
 from relay.transform.inline import inline
 from relay.transform.lift_called_functions import lift_called_functions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
@@ -101,6 +102,6 @@ def level(number: int) -> Sequential:
 
 
 def optimization_pipeline(module: IRModule) -> IRModule:
-    """All of it, under the current `PassContext`."""
+    """All of it, under the current `PassContext`; functions that cannot be kernels are marked as none."""
     opt_level = PassContext.current().opt_level
-    return Sequential((*OPTIMIZATIONS, *FOR_NATIVE_CODE), opt_level, f"-O{opt_level}")(module)
+    return Sequential((*OPTIMIZATIONS, *FOR_NATIVE_CODE), opt_level, f"-O{opt_level}")(with_possible_kernels(module))

@@ -1,7 +1,7 @@
 """Write attention, where it stands as products and a softmax, as one operator: RecognizeAttention.
 
-    before: %0 = multiply(nn.batch_matmul(%q, %k), 0.125f)
-            nn.batch_matmul(nn.softmax(add(%0, %mask)), %v, transpose_b=False)
+    before: %0 = multiply(nn.batch_matmul(%q, %k, transpose_b=True), 0.125f)
+            nn.batch_matmul(nn.softmax(add(%0, %mask)), %v)
     after:  nn.attention(%q, %k, %v, %mask, scale=0.125f)
 
 The scale is a constant that scores are multiplied with or divided by, or queries or keys before the product, or none.
