@@ -52,12 +52,12 @@ def auto_batch(module: IRModule, context: PassContext) -> IRModule:
     for recursion in recursions(module):
         if isinstance(recursion, Refusal) or not (recursion.branches or recursion.name in wanted):
             continue
-        batches = define_batches(recursion, definitions, context.layouts.dense_blocks)
+        batches = define_batches(recursion, definitions, context.layouts.dense_blocks, context.rates)
         if isinstance(batches, Refusal):
             continue
         made[recursion.name] = batches
         if recursion.branches:
-            definitions.functions[recursion.name] = with_single_root(batches)
+            definitions.functions[recursion.name] = with_single_root(batches, definitions)
     if not made:
         return module
     for name in module.functions:
