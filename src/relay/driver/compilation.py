@@ -83,7 +83,8 @@ class Compilation:
         chosen = self.surroundings.layouts
         layouts = self.backend.layouts if chosen == LayoutPreferences() else chosen
         schedules = self.surroundings.schedules.on(self.backend.target)
-        return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts, schedules=schedules)
+        rates = self.surroundings.rates or self.backend.rates
+        return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts, rates=rates, schedules=schedules)
 
     @cached_property
     def typed(self) -> IRModule:

@@ -14,7 +14,7 @@ from relay.runtime.artefact import Artefact
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc
-from relay.transform.context import LayoutPreferences
+from relay.transform.context import LayoutPreferences, Rates
 
 
 class Backend(Protocol):
@@ -30,6 +30,11 @@ class Backend(Protocol):
 
     @property
     def layouts(self) -> LayoutPreferences: ...
+
+    @property
+    def rates(self) -> Rates:
+        """What the machine does in a nanosecond, for passes that choose by a cost."""
+        ...
 
     @property
     def intrinsics(self) -> tuple[AnyIntrinsic, ...]:

@@ -82,6 +82,27 @@ class LayoutPreferences:
     winograd_tile: WinogradTile | None = None
 
 
+@frozen
+class Rates:
+    """What a target does in a nanosecond on one thread, for passes that choose between two forms of a program.
+
+    `tiled_products`: multiply-adds of matrix products with many rows. `streamed_products`: those of products with one
+    row, each of which loads its own element of the matrix, from the second-level cache; `far_products`: of matrices
+    that are larger together than `near_bytes`, from further away. `copied_bytes`: what is read, rearranged and written.
+
+    In nanoseconds, `sum_nanoseconds`: adding up the lanes of a vector; `call_nanoseconds`: calling a kernel and making
+    room for its result.
+    """
+
+    tiled_products: float
+    streamed_products: float
+    far_products: float
+    near_bytes: int
+    copied_bytes: float
+    sum_nanoseconds: float
+    call_nanoseconds: float
+
+
 def fitting_block(blocks: tuple[int, ...], extent: int) -> int:
     """Of `blocks`, the one in whose multiples `extent` leaves the least empty; the first of equals.
 
@@ -134,6 +155,7 @@ class PassContext:
 
     A pass runs when `opt_level` reaches its level, or it is required, and it is not disabled, and no instrument is
     against it. Passes that come with relay are required or disabled by name, passes of one's own by themselves.
+    `rates` are of the machine that is compiled for; None: of no machine, and what depends on them is done always.
     `external_compilers` make the native code of the regions that name them (`PartitionGraph`). `schedules` are those on
     record for kernels, which stand in for the compiler's own choice (docs/schedules.md).
 
@@ -150,6 +172,7 @@ class PassContext:
     instruments: tuple[Instrument, ...] = ()
     config: Mapping[str, object] = field(default_factory=dict)
     layouts: LayoutPreferences = field(default_factory=LayoutPreferences)
+    rates: Rates | None = None
     fusion: FusionLimits = field(default_factory=FusionLimits)
     external_compilers: Mapping[str, ExternalCompiler] = field(default_factory=dict)
     schedules: ScheduleRecords = field(default_factory=ScheduleRecords)

@@ -23,6 +23,7 @@ from relay.targets.cpu.host import resolve
 from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
 from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
+from relay.targets.cpu.rates import rates_of
 from relay.targets.cpu.schedules.choose import schedule_group
 from relay.targets.cpu.schedules.reduction import LARGEST_PLANAR_WINDOW
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PRODUCT, tile_widths, word_preferences
@@ -32,7 +33,7 @@ from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc
-from relay.transform.context import LayoutPreferences
+from relay.transform.context import LayoutPreferences, Rates
 
 
 @frozen
@@ -67,6 +68,10 @@ class CpuBackend:
             LARGEST_PLANAR_WINDOW,
             WinogradModel(self.target),
         )
+
+    @property
+    def rates(self) -> Rates:
+        return rates_of(self.target)
 
     @property
     def intrinsics(self) -> tuple[AnyIntrinsic, ...]:

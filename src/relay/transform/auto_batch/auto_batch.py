@@ -44,7 +44,7 @@ from relay.transform.framework import module_pass
 
 
 @module_pass("AutoBatch", level=3, floating_point=FloatingPointClass.ROUNDING)
-def auto_batch(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+def auto_batch(module: IRModule, context: PassContext) -> IRModule:
     """Batch what can be batched."""
     definitions = Definitions.of(module)
     made: dict[GlobalVar, Batches] = {}
@@ -52,12 +52,12 @@ def auto_batch(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG
     for recursion in recursions(module):
         if isinstance(recursion, Refusal) or not (recursion.branches or recursion.name in wanted):
             continue
-        batches = define_batches(recursion, definitions)
+        batches = define_batches(recursion, definitions, context.layouts.dense_blocks, context.rates)
         if isinstance(batches, Refusal):
             continue
         made[recursion.name] = batches
         if recursion.branches:
-            definitions.functions[recursion.name] = with_single_root(batches)
+            definitions.functions[recursion.name] = with_single_root(batches, definitions)
     if not made:
         return module
     for name in module.functions:

@@ -22,6 +22,7 @@ from relay.ir.expr import (
     Tuple,
     TupleGetItem,
     Var,
+    record_type,
 )
 from relay.ir.operator import Effect
 from relay.ir.traversal import post_order
@@ -29,15 +30,22 @@ from relay.ir.types import TensorType, TupleType, Type
 from relay.transform.auto_batch.recursion import ClauseForm
 from relay.transform.auto_batch.rows import Batched, Refusal, Rows, Shared, leaves_of, repeated
 from relay.transform.auto_batch.rules import batched_call
+from relay.transform.auto_batch.shared import with_panels
+from relay.transform.rewriting import same_type
 
 
 def batched_body(
-    name: GlobalVar, clause: ClauseForm, variables: Mapping[Var, Batched], results: Mapping[Call, Batched]
+    name: GlobalVar,
+    clause: ClauseForm,
+    variables: Mapping[Var, Batched],
+    results: Mapping[Call, Batched],
+    blocks: tuple[int, ...],
 ) -> tuple[Rows, ...] | tuple[Shared, ...] | Refusal:
     """The tensors of a clause's result, as rows, or all shared when they depend on no instance.
 
-    `variables` are the fields and the invariants, `results` those of the recursive calls."""
-    walk = _Body(name, variables, results, clause.body)
+    `variables` are the fields and the invariants, `results` those of the recursive calls, `blocks` the widths of panels
+    that matrices are packed in."""
+    walk = _Body(name, variables, results, clause.body, blocks)
     result = walk.run()
     if isinstance(result, Refusal):
         return result
@@ -54,11 +62,17 @@ class _Body:
     the node is used."""
 
     def __init__(
-        self, name: GlobalVar, variables: Mapping[Var, Batched], results: Mapping[Call, Batched], body: Expr
+        self,
+        name: GlobalVar,
+        variables: Mapping[Var, Batched],
+        results: Mapping[Call, Batched],
+        body: Expr,
+        blocks: tuple[int, ...],
     ) -> None:
         self.name = name
         self.variables = variables
         self.results = results
+        self.blocks = blocks
         self.order = post_order(body)
         self.bound = {node.var: node.value for node in self.order if isinstance(node, Let)}
         self.values: dict[Expr, Batched | Refusal] = {}
@@ -126,10 +140,11 @@ class _Body:
         if isinstance(args, Refusal):
             return args
         if any(isinstance(leaf, Rows) for arg in args for leaf in leaves_of(arg)):
-            return batched_call(call, args)
+            return batched_call(*with_panels(call, args, self.blocks))
         if call.op.operator.effect is not Effect.PURE:
             return f"calls {call.op.name}, which has effects"
-        return _shared(Call(call.op, tuple(map(_expr, args)), call.attrs, span=call.span), call.checked_type)
+        again = same_type(Call(call.op, tuple(map(_expr, args)), call.attrs, span=call.span), call)
+        return _shared(again, call.checked_type)
 
 
 def _shared(expr: Expr, type_: Type | None) -> Batched | str:
@@ -137,7 +152,8 @@ def _shared(expr: Expr, type_: Type | None) -> Batched | str:
         case TensorType():
             return Shared(expr, type_)
         case TupleType(fields):
-            parts = [_shared(TupleGetItem(expr, position), field) for position, field in enumerate(fields)]
+            each = [record_type(TupleGetItem(expr, position), field) for position, field in enumerate(fields)]
+            parts = [_shared(part, field) for part, field in zip(each, fields, strict=True)]
             wrong = next((part for part in parts if isinstance(part, str)), None)
             return wrong or tuple(part for part in parts if not isinstance(part, str))
         case _:

@@ -20,6 +20,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.known_types import known_type
+from relay.ir.traversal import rewrite
 from relay.ir.types import TensorType, TupleType
 from relay.ops.build import symbol
 from relay.ops.create import zeros
@@ -38,25 +39,38 @@ from relay.transform.auto_batch.rows import (
     row_shape,
     rows_type,
 )
-from relay.transform.auto_batch.scheme import INDEX, Role, Scheme, addresses_type, gathered, source_parameters
+from relay.transform.auto_batch.scheme import (
+    INDEX,
+    BatchedClause,
+    Role,
+    Scheme,
+    addresses_type,
+    gathered,
+    source_parameters,
+)
+from relay.transform.auto_batch.shared import shared_parts
+from relay.transform.known_functions import typed_var
+from relay.transform.rewriting import rewrite_nodes
 
 
 @frozen(eq=False)
 class ClauseFunction:
-    """A clause on rows: `function(fields…, addresses…, sources…, invariants…)`, the first three as `fixed` and calls
-    demand."""
+    """A clause on rows: `function(fields…, addresses…, sources…, invariants…, shared…)`, the first three as `fixed` and
+    calls demand. `shared(invariants…)` gives the last ones, which are computed once for all levels; None for none."""
 
     function: Function
     fixed: bool
+    shared: Function | None
 
 
 def clause_function(
-    recursion: Recursion, clause: ClauseForm, sources: Sequence[Sequence[Var]], bits: int
+    recursion: Recursion, clause: ClauseForm, sources: Sequence[Sequence[Var]], bits: int, blocks: tuple[int, ...]
 ) -> ClauseFunction | Refusal:
-    """The function of one clause, or why there is none. `sources` are its parameters if it has calls."""
+    """The function of one clause, or why there is none. `sources` are its parameters if it has calls, `blocks` the
+    widths of panels that matrices are packed in."""
     fields = [Var(var.name_hint, rows_type(type_, symbol("n"))) for var, type_ in _fields(clause)]
     addresses = [Var(f"of_{var.name_hint}", addresses_type(symbol("n"))) for var in clause.sub_trees]
-    invariants = [Var(var.name_hint, known_type(var)) for var in recursion.invariants]
+    invariants = [typed_var(var.name_hint, known_type(var)) for var in recursion.invariants]
     known: dict[Var, Batched] = {
         var: Rows(mine, type_) for (var, type_), mine in zip(_fields(clause), fields, strict=True)
     }
@@ -65,7 +79,7 @@ def clause_function(
         call: nested(recursion.result, gathered(address, sources, recursion.leaves, bits))
         for call, address in zip(clause.calls, addresses, strict=True)
     }
-    found = batched_body(recursion.name, clause, known, results)
+    found = batched_body(recursion.name, clause, known, results, blocks)
     if isinstance(found, Refusal):
         return found
     fixed = not clause.calls and all(isinstance(leaf, Shared) for leaf in found)
@@ -75,7 +89,18 @@ def clause_function(
     result = TupleType(tuple(rows_type(leaf, 1 if fixed else symbol("n")) for leaf in recursion.leaves))
     used = [var for source in sources for var in source] if clause.calls else []
     params = invariants if fixed else [*fields, *addresses, *used, *invariants]
-    return ClauseFunction(Function(tuple(params), leaves, result), fixed)
+    parts = shared_parts(leaves, invariants) if clause.calls else ()
+    own = {part: Var("shared", known_type(part)) for part in parts}
+    function = Function((*params, *own.values()), leaves, result)
+    function = rewrite_nodes(function, lambda node, rebuilt: own.get(node, rebuilt))
+    return ClauseFunction(function, fixed, _function_of(invariants, parts) if parts else None)
+
+
+def _function_of(variables: Sequence[Var], parts: Sequence[Expr]) -> Function:
+    """A function of copies of `variables` that gives `parts`."""
+    own = {var: Var(var.name_hint, known_type(var)) for var in variables}
+    body = rewrite(Tuple(tuple(parts)), lambda node: own.get(node, node) if isinstance(node, Var) else node)
+    return Function(tuple(own.values()), body, TupleType(tuple(map(known_type, parts))))
 
 
 def _fields(clause: ClauseForm) -> list[tuple[Var, TensorType]]:
@@ -99,17 +124,19 @@ def _one_row(leaf: Shared) -> Expr:
 
 
 def define_up(scheme: Scheme, linearizer: Linearizer) -> GlobalVar:
-    """`up(levels, sources…, invariants…)` → the rows of the clauses that recurse, on the top level"""
+    """`up(levels, sources…, invariants…, shared…)` → the rows of the clauses that recurse, on the top level"""
     name = scheme.definitions.fresh(f"{scheme.prefix}_up")
     recursion = scheme.recursion
     levels, rest = Var("levels", linearizer.level_type), Var("rest")
     sources = source_parameters(recursion)
     invariants = tuple(Var(var.name_hint, known_type(var)) for var in recursion.invariants)
+    shared = [_shared_variables(clause) for clause in scheme.clauses]
     flat = tuple(var for source in sources for var in source)
+    handed_on = (*invariants, *(var for each in shared for var in each))
     patterns: list[Var] = []
     bound: list[tuple[Var, Expr]] = []
     after: list[Expr] = []
-    for clause, source in zip(scheme.clauses, sources, strict=True):
+    for clause, source, own in zip(scheme.clauses, sources, shared, strict=True):
         if not clause.form.calls:
             after += source
             continue
@@ -117,9 +144,9 @@ def define_up(scheme: Scheme, linearizer: Linearizer) -> GlobalVar:
         addresses = [Var(f"of_{var.name_hint}") for var in clause.form.sub_trees]
         patterns += (*fields, *addresses)
         made = Var(clause.form.constructor.name_hint.lower())
-        bound.append((made, Call(clause.function, (*fields, *addresses, *flat, *invariants))))
+        bound.append((made, Call(clause.function, (*fields, *addresses, *flat, *invariants, *own))))
         after += items(made, len(recursion.leaves))
-    body: Expr = Call(name, (rest, *after, *invariants))
+    body: Expr = Call(name, (rest, *after, *handed_on))
     for var, value in reversed(bound):
         body = Let(var, value, body)
     top = Tuple(_of_steps(scheme, sources))
@@ -128,8 +155,12 @@ def define_up(scheme: Scheme, linearizer: Linearizer) -> GlobalVar:
         Clause(PatternConstructor(linearizer.top), top),
     )
     result = TupleType(scheme.rows_types() * len(recursion.steps))
-    scheme.definitions.functions[name] = Function((levels, *flat, *invariants), Match(levels, clauses), result)
+    scheme.definitions.functions[name] = Function((levels, *flat, *handed_on), Match(levels, clauses), result)
     return name
+
+
+def _shared_variables(clause: BatchedClause) -> tuple[Var, ...]:
+    return tuple(Var("shared", type_) for type_ in clause.shared_types)
 
 
 def _of_steps(scheme: Scheme, sources: Sequence[Sequence[Expr]]) -> tuple[Expr, ...]:
@@ -160,8 +191,13 @@ def define_batch(scheme: Scheme, linearizer: Linearizer, up: GlobalVar) -> Globa
     ]
     deepest, *all_kept = items(levels, 1 + len(kept))
     sources = _end_sources(scheme, linearizer, all_kept, invariants, bound)
-    raised = Var("raised")
-    bound.append((raised, Call(up, (deepest, *(v for source in sources for v in source), *invariants))))
+    raised, shared = Var("raised"), list[Expr]()
+    for clause in scheme.clauses:
+        if clause.shared is not None:
+            once = Var("shared")
+            bound.append((once, Call(clause.shared, invariants)))
+            shared += items(once, len(clause.shared_types))
+    bound.append((raised, Call(up, (deepest, *(v for source in sources for v in source), *invariants, *shared))))
     on_top = iter(items(raised, len(recursion.leaves) * len(recursion.steps)))
     found = [
         tuple(next(on_top) for _ in recursion.leaves) if clause.form.calls else source

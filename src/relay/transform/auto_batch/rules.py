@@ -246,7 +246,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             _ALONG_ONE,
         ),
         **dict.fromkeys(("reshape", "expand_dims", "squeeze", "nn.batch_flatten"), _same_order),
-        **dict.fromkeys(("nn.dense", "nn.matmul"), _product),
+        **dict.fromkeys(("nn.dense", "nn.matmul", "nn.contrib_dense_pack"), _product),
         "stack": _Along(_one_axis, _at_axis, more_rank=1),
         "strided_slice": _Along(_sliced, lambda attributes, axes: replace(attributes, axes=axes)),
         "transpose": _transpose,

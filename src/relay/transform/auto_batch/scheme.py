@@ -55,11 +55,14 @@ class Slot:
 
 @frozen(eq=False)
 class BatchedClause:
-    """A clause of the recursion as a function of rows. `fixed`: its result depends on no instance, and has one row."""
+    """A clause of the recursion as a function of rows. `fixed`: its result depends on no instance, and has one row.
+    `shared(invariants…)`: a tuple of `shared_types` that the function is given besides; None for none."""
 
     form: ClauseForm
     function: GlobalVar
     fixed: bool
+    shared: GlobalVar | None = None
+    shared_types: tuple[Type, ...] = ()
 
 
 @frozen(eq=False)

@@ -19,6 +19,7 @@ from relay.ir.expr import (
     Tuple,
     Var,
     const,
+    record_type,
 )
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
@@ -35,9 +36,11 @@ from relay.ops.table import OPERATORS
 from relay.text.prelude import borrow_functions
 from relay.transform.auto_batch.definitions import Definitions, items
 from relay.transform.auto_batch.generate import Batches
+from relay.transform.auto_batch.recursion import Recursion
 from relay.transform.auto_batch.rows import has_unit_axis, nested_expr, rows_type
 from relay.transform.auto_batch.scheme import INDEX
-from relay.transform.rewriting import rewrite_typed, same_type
+from relay.transform.known_functions import typed_var
+from relay.transform.rewriting import copied, rewrite_typed, same_type
 
 MAP = GlobalVar("map")
 
@@ -94,8 +97,14 @@ def with_batches(name: GlobalVar, definitions: Definitions, made: Mapping[Global
         rest = (arg for position, arg in enumerate(call.args) if position != subject)
         if batches.each not in definitions.functions:
             _define_each(batches, definitions)
-        results = Call(batches.each, (values, *rest), span=node.span)
-        return _mapped_on(function, call, results, node)
+        named = typed_var("values", known_type(values))
+        results = Call(batches.each, (named, *rest), span=node.span)
+        record_type(results, batches.lists.of(batches.recursion.result))
+        together = same_type(_mapped_on(function, call, results, node), node)
+        if batches.choice is None:
+            return Let(named, values, together)
+        one_by_one = same_type(Call(node.op, (copied(function), named), span=node.span), node)
+        return Let(named, values, same_type(If(batches.choice.pays_together(named), together, one_by_one), node))
 
     return rewrite_typed(definitions.functions[name], lambda node, _: step(node))
 
@@ -112,8 +121,8 @@ def _mapped_on(function: Function, call: Call, results: Expr, node: Call) -> Exp
 # ----------------------------------------------------------------------------------------- from rows to single results
 
 
-def with_single_root(batches: Batches) -> Function:
-    """The recursive function as a batch of one."""
+def with_single_root(batches: Batches, definitions: Definitions) -> Function:
+    """The recursive function as a batch of one, where that pays."""
     recursion, lists = batches.recursion, batches.lists
     params = {param: Var(param.name_hint, known_type(param)) for param in recursion.function.params}
     values = lists.with_first(params[recursion.subject], lists.empty())
@@ -124,7 +133,20 @@ def with_single_root(batches: Batches) -> Function:
         recursion.result,
         lambda i, leaf: take(fields[i], expand_dims(const(0), 0) if has_unit_axis(leaf) else const(0), axis=0),
     )
-    return Function(tuple(params.values()), Let(rows, call, result), recursion.function.ret_type or recursion.result)
+    body: Expr = Let(rows, call, result)
+    if batches.choice is not None:
+        alone = Call(_define_alone(recursion, definitions), tuple(params.values()))
+        body = If(batches.choice.pays(params[recursion.subject]), body, alone)
+    return Function(tuple(params.values()), body, recursion.function.ret_type or recursion.result)
+
+
+def _define_alone(recursion: Recursion, definitions: Definitions) -> GlobalVar:
+    """The recursion as it was, under another name."""
+    alone = definitions.fresh(f"{recursion.name.name_hint}_alone")
+    definitions.functions[alone] = rewrite_typed(
+        recursion.function, lambda node, _: alone if node == recursion.name else node
+    )
+    return alone
 
 
 def _define_each(batches: Batches, definitions: Definitions) -> None:

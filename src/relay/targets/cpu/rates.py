@@ -1,0 +1,37 @@
+"""What a processor does in a nanosecond, for passes that choose between two forms of a program: from its vectors and
+caches.
+
+The rates of products are those by which schedules share out work (`schedules.plan`), of vectors of 512 bits; narrower
+ones multiply less at a time. What loads a weight for each product is bound by the cache that the weights come from: the
+second level gives twice what the third does.
+"""
+
+from __future__ import annotations
+
+from relay.base.target import Target
+from relay.targets.cpu.schedules.plan import STREAMED_PRODUCTS_PER_NANOSECOND, TILED_PRODUCTS_PER_NANOSECOND
+from relay.transform.context import Rates
+
+_WIDEST_VECTOR_BITS = 512
+_NEAR = 2.0  # times the rate of what comes from the third level
+_COPIED_BYTES = 20.0
+_SUM_NANOSECONDS = 2.0  # four steps, each of which waits for the one before
+_CALL_NANOSECONDS = 50.0  # a jump, checks, and a cell of the heap taken and given back
+
+
+def rates_of(target: Target) -> Rates:
+    """The rates of a resolved target.
+
+    >>> rates_of(Target(vector_bits=256, l2_bytes=1 << 19)).tiled_products
+    30.0
+    """
+    width = target.register_bits / _WIDEST_VECTOR_BITS
+    return Rates(
+        tiled_products=TILED_PRODUCTS_PER_NANOSECOND * width,
+        streamed_products=_NEAR * STREAMED_PRODUCTS_PER_NANOSECOND * min(1.0, 2 * width),
+        far_products=float(STREAMED_PRODUCTS_PER_NANOSECOND),
+        near_bytes=target.cache_bytes[1] // 2,
+        copied_bytes=_COPIED_BYTES,
+        sum_nanoseconds=_SUM_NANOSECONDS,
+        call_nanoseconds=_CALL_NANOSECONDS,
+    )
