@@ -176,6 +176,10 @@ def _sorts() -> list[Case]:
         *cases,
         Case("sort", (integers(9, dtype="uint8", low=0, high=255),), SortAttributes(0, False), label="uint8"),
         Case("sort", (floats(2, 0),), SortAttributes(1), label="empty"),
+        Case("sort", (bools(3, 7),), SortAttributes(1, False), label="bool"),
+        Case("sort", (floats(2, 70, 3, dtype="float16"),), SortAttributes(1), label="float16 between axes"),
+        Case("argsort", (integers(300, dtype="int64"),), ArgsortAttributes(dtype=DType.FLOAT32), label="as float32"),
+        Case("topk", (floats(2, 400),), TopKAttributes(3, dtype=DType.FLOAT32), label="places as float32"),
         Case("topk", (ties,), TopKAttributes(0, 0, "values"), label="all values"),
         Case("topk", (ties,), TopKAttributes(2, -1, "indices"), label="indices"),
     ]
