@@ -1,9 +1,7 @@
 """Elements in order along an axis: argsort, sort, topk.   data[.., e, ..]
 
-The order is stable: of equal elements the first comes first. NaN comes after all numbers, in both directions.
-
-The tensor expressions count: the rank of an element is the number of elements that come before it, and the element at
-place p is the one whose rank is p. That takes e² comparisons, all of them independent.
+The order is stable: of equal elements the first comes first. NaN comes after all numbers, in both directions. 0 and −0
+are equal.
 """
 
 from __future__ import annotations
@@ -20,13 +18,11 @@ from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.build import Argument, TupleWrapper, call, tuple_call
-from relay.ops.elementwise import NUMBERS
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.matmul import rounded
 from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, Gradient, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
-from relay.tir.expr import Value
+from relay.ops.sort_loops import FirstInOrder
 
 
 @frozen
@@ -64,63 +60,14 @@ def _order(data: Array, axis: int, ascend: bool) -> Array:
     return np.argsort(-x, axis=axis, kind="stable")
 
 
-def _indices(data: te.Tensor, axis: int, ascend: bool, dtype: DType, count: IntExpr, name: str) -> te.Tensor:
-    """Stages `<name>_rank` and `<name>_index`: the places in the data of its first `count` elements in order."""
-    extent = data.shape[axis]
-    other, place = te.reduce_axis(extent, "j"), te.reduce_axis(extent, "j")
-
-    def at(i: tuple[IntExpr, ...], index: IntExpr) -> tuple[IntExpr, ...]:
-        return (*i[:axis], index, *i[axis + 1 :])
-
-    def rank(*i: IntExpr) -> Any:
-        first = _before(data[at(i, other)], data[i], other, i[axis], ascend)
-        return te.sum(te.cast(first, DType.INT32), axis=other)
-
-    ranks = te.compute(data.shape, rank, name=f"{name}_rank")
-    shape = (*data.shape[:axis], count, *data.shape[axis + 1 :])
-
-    def chosen(*i: IntExpr) -> Any:
-        here = te.equal(ranks[at(i, place)], te.index_value(i[axis], DType.INT32))
-        return te.sum(te.select(here, te.index_value(place, dtype), te.const(0, dtype)), axis=place)
-
-    return te.compute(shape, chosen, name=f"{name}_index")
-
-
-def _before(left: Value, right: Value, left_index: IntExpr, right_index: IntExpr, ascend: bool) -> Value:
-    """That the element `left` comes before the element `right`."""
-    wins = te.less(left, right) if ascend else te.greater(left, right)
-    ties = te.equal(left, right)
-    if left.dtype.is_float:
-        wins = te.logical_or(wins, te.logical_and(te.logical_not(te.is_nan(left)), te.is_nan(right)))
-        ties = te.logical_or(ties, te.logical_and(te.is_nan(left), te.is_nan(right)))
-    return te.logical_or(wins, te.logical_and(ties, te.less(left_index, right_index)))
-
-
-def _gathered(data: te.Tensor, indices: te.Tensor, axis: int, name: str) -> te.Tensor:
-    def element(*i: IntExpr) -> Value:
-        # An index is in range by its making; the clip says so where that cannot be seen.
-        last = te.index_value(data.shape[axis] - 1, indices.dtype)
-        place = te.maximum(te.minimum(indices[i], last), 0)
-        return data[(*i[:axis], te.as_index(place), *i[axis + 1 :])]
-
-    return te.compute(indices.shape, element, name=name)
-
-
-def _place_dtype(dtype: DType) -> DType:
-    """What places are counted in where the result has them as `dtype`: floats and narrow integers cannot count far."""
-    return dtype if dtype in (DType.INT32, DType.INT64) else DType.INT32
-
-
 def _argsort_rule(run: RelationRun, attributes: ArgsortAttributes) -> Type:
     data = run.tensor(0)
-    run.dtype_in(0, *NUMBERS)
     run.axis(attributes.axis, len(data.shape))
     return TensorType(data.shape, attributes.dtype)
 
 
 def _sort_rule(run: RelationRun, attributes: SortAttributes) -> Type:
     data = run.tensor(0)
-    run.dtype_in(0, *NUMBERS)
     run.axis(attributes.axis, len(data.shape))
     return data
 
@@ -128,7 +75,6 @@ def _sort_rule(run: RelationRun, attributes: SortAttributes) -> Type:
 def _topk_rule(run: RelationRun, attributes: TopKAttributes) -> Type:
     """data[.., e, ..] → (values[.., k, ..], indices[.., k, ..])"""
     data = run.tensor(0)
-    run.dtype_in(0, *NUMBERS)
     axis = run.axis(attributes.axis, len(data.shape))
     if attributes.ret_type not in ("both", "values", "indices"):
         run.conflict("wrong-attribute", "`ret_type` is not known", "`both`, `values` or `indices`", attributes.ret_type)
@@ -158,27 +104,21 @@ def _topk_compute(attributes: TopKAttributes, inputs: tuple[te.Tensor], _: Type)
     (data,) = inputs
     axis = attributes.axis % len(data.shape)
     count = data.shape[axis] if _takes_all(attributes) else attributes.k
-    places = _indices(data, axis, attributes.is_ascend, _place_dtype(attributes.dtype), count, "topk")
-    indices = rounded(places, attributes.dtype, "topk_cast")
-    if attributes.ret_type == "indices":
-        return indices
-    values = _gathered(data, places, axis, "topk_values")
-    return values if attributes.ret_type == "values" else (values, indices)
+    kinds = {"values": (None,), "indices": (attributes.dtype,)}.get(attributes.ret_type, (None, attributes.dtype))
+    found = FirstInOrder(axis, attributes.is_ascend, count, kinds).of(data, "topk")
+    return found if attributes.ret_type == "both" else found[0]
 
 
 def _argsort_compute(attributes: ArgsortAttributes, inputs: tuple[te.Tensor], _: Type) -> te.Tensor:
     (data,) = inputs
     axis = attributes.axis % len(data.shape)
-    dtype = _place_dtype(attributes.dtype)
-    places = _indices(data, axis, attributes.is_ascend, dtype, data.shape[axis], "argsort")
-    return rounded(places, attributes.dtype, "argsort_cast")
+    return FirstInOrder(axis, attributes.is_ascend, data.shape[axis], (attributes.dtype,)).of(data, "argsort")[0]
 
 
 def _sort_compute(attributes: SortAttributes, inputs: tuple[te.Tensor], _: Type) -> te.Tensor:
     (data,) = inputs
     axis = attributes.axis % len(data.shape)
-    indices = _indices(data, axis, attributes.is_ascend, DType.INT32, data.shape[axis], "sort")
-    return _gathered(data, indices, axis, "sort")
+    return FirstInOrder(axis, attributes.is_ascend, data.shape[axis], (None,)).of(data, "sort")[0]
 
 
 def _argsort_meaning(attributes: ArgsortAttributes, data: Array) -> Array:
@@ -195,7 +135,7 @@ def _record(
     return define(
         name,
         description,
-        inputs={"data": "[.., e, ..], a number type"},
+        inputs={"data": "[.., e, ..]"},
         attributes=attributes,
         type_rule=rule,
         meaning=meaning,

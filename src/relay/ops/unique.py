@@ -18,10 +18,10 @@ from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.build import Argument, TupleWrapper, tuple_call
 from relay.ops.elementwise import NUMBERS
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.merge_sort import stable_order
 from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
+from relay.ops.sort_loops import FirstInOrder
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Cast, IndexValue, Load, Value, imm
 from relay.tir.stmt import Allocate, For, If, Sequence, Stmt, Store
@@ -66,6 +66,11 @@ def _before(left: Value, right: Value) -> Value:
     return less
 
 
+def _order(data: te.Tensor) -> te.Tensor:
+    """The places of the elements in order: int64[n]."""
+    return FirstInOrder(0, True, data.shape[0], (DType.INT64,)).of(data, "unique_order")[0]
+
+
 def _element(data: te.Tensor | Buffer, order: te.Tensor | Buffer, place: Any) -> Value:
     """The element at a place in order."""
     return Load(data, (ValueIndex(Load(order, (place,))),))
@@ -74,7 +79,7 @@ def _element(data: te.Tensor | Buffer, order: te.Tensor | Buffer, place: Any) ->
 def _count(attributes: UniqueAttributes, inputs: tuple[te.Tensor], _: Type) -> te.Tensor:
     """How many elements, in order, come after the one in front of them; once for each result of that extent."""
     (data,) = inputs
-    order = stable_order(data, _before, "unique_order")
+    order = _order(data)
     j = te.reduce_axis(data.shape[0], "j")
     is_new = _before(_element(data, order, j - 1), _element(data, order, j))
     starts = te.select(te.equal(j, 0), te.const(True, DType.BOOL), is_new)
@@ -85,7 +90,7 @@ def _count(attributes: UniqueAttributes, inputs: tuple[te.Tensor], _: Type) -> t
 
 def _compute(attributes: UniqueAttributes, inputs: tuple[te.Tensor], result: TupleType) -> tuple[te.Tensor, ...]:
     (data,) = inputs
-    order = stable_order(data, _before, "unique_order")
+    order = _order(data)
     types = [field for field in result.fields if isinstance(field, TensorType)]
     emit = _in_order if attributes.sorted else _as_they_appear
     return te.extern(

@@ -57,6 +57,7 @@ from relay.tir.semantics import (
     cast_function,
     compare_function,
     index_as_number,
+    reinterpret_function,
     unary_function,
 )
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Stmt, Store
@@ -212,6 +213,8 @@ class _Machine:
             case Broadcast(operand, lanes):
                 get, numpy_dtype, times = self.value(operand), operand.dtype.numpy, lanes // operand.lanes
                 return lambda: np.repeat(np.asarray(get(), numpy_dtype), times)
+            case Call("reinterpret", (operand,), dtype):
+                return _applied(reinterpret_function(dtype), (self.value(operand),))
             case Call(name, arguments):
                 if name not in self.intrinsics:
                     raise RelayError(

@@ -92,6 +92,16 @@ def cast_function(source: DType, target: DType) -> Function:
     return float_to_integer if source.is_float else to_integer
 
 
+@cache
+def reinterpret_function(target: DType) -> Function:
+    """The same bits as numbers of `target`, which are as wide.
+
+    >>> hex(reinterpret_function(DType.UINT32)(np.float32(-2.0)))
+    '0xc0000000'
+    """
+    return lambda x: x.view(target.numpy)
+
+
 def _computed_wide(function: Function, dtype: DType) -> Function:
     """`function` in the computation type of `dtype`; see Note [Narrow types]."""
     wide = dtype.computation
