@@ -13,6 +13,9 @@ from relay.dataflow_pattern import (
     RuleSet,
     dominates,
     is_constant,
+    is_function,
+    is_if,
+    is_let,
     is_op,
     is_tuple_get_item,
     rewrite,
@@ -169,6 +172,22 @@ def test_partition_of_a_field():
     pattern = is_op("nn.relu")(is_tuple_get_item(is_op("split")(wildcard()), 0))
     call = pattern.partition(relay.nn.relu(parts[0]))
     assert call.args == (x,)
+
+
+def test_what_stands_in_a_scope_stays_there():
+    y, w = relay.var("y", shape=(2, 3)), relay.var("w", shape=(2, 3))
+    called = Call(Function((y,), relay.nn.relu(relay.tanh(y) + w)), (relay.exp(x),))
+    for body in (wildcard(), is_op("nn.relu")(wildcard())):
+        result = is_function(None, body)(wildcard()).partition(relay.Function((x, w), called))
+        assert relay.analysis.well_formed(result) == ()
+        assert len(result.body.args) == 2, "exp(x) and w"
+        assert isinstance(result.body.op.body.op, Function), "the function is inside, and so is its body"
+    condition = relay.var("c", shape=(), dtype="bool")
+    choice = relay.If(condition, relay.exp(x), relay.tanh(x))
+    call = is_if(wildcard(), wildcard(), wildcard()).partition(choice)
+    assert call.args == (condition, x)
+    let = relay.Let(y, relay.exp(x), relay.tanh(y))
+    assert is_let(wildcard(), wildcard(), wildcard()).partition(let).args == (let.value,)
 
 
 def test_matches_do_not_overlap():

@@ -26,7 +26,8 @@ from relay.dataflow.patterns import (
 )
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import AttributeValue
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
+from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, If, Let, Op, Var, record_type
+from relay.ir.traversal import LEAVES
 from relay.ir.variables import vars_bound_at
 
 _STRUCTURE = (CallPattern, TuplePattern, TupleGetItemPattern, FunctionPattern, LetPattern, IfPattern)
@@ -41,6 +42,14 @@ class _Group:
     inside: dict[int, Expr] = field(default_factory=dict)
     embedded: set[int] = field(default_factory=set)
 
+    def add_scope(self, body: Expr) -> None:
+        """What is evaluated in a scope of its own stays there, whatever the pattern says of it."""
+        for node in graph_post_order((body,), parts_of):
+            if isinstance(node, Constant):
+                self.embedded.add(id(node))
+            elif not isinstance(node, LEAVES):
+                self.inside[id(node)] = node
+
 
 def partition(
     pattern: Pattern,
@@ -50,7 +59,8 @@ def partition(
 ) -> Expr:
     """`expr` with each match of `pattern` replaced by the call of a function with the attributes `attrs` and
     `PartitionedFromPattern` (the operators by name). What the pattern's wildcards and variables match are its
-    arguments; constants that it asks for are inside.
+    arguments, but for what stands in functions, branches and lets that it matches; constants that it asks for are
+    inside.
 
     A match whose inner nodes are used outside, or that overlaps one that was taken (those nearer to the result are
     taken first), or for which `check(root)` is false, is left. Linear in the nodes.
@@ -86,9 +96,24 @@ def _group(matcher: Matcher, match: Match, root: Expr) -> _Group:
             group.inside.update((id(node), node) for node in matcher.between(pattern, found))
         elif isinstance(pattern, _STRUCTURE):
             group.inside[id(found)] = found
+            for part in _scopes_of(found):
+                group.add_scope(part)
         elif isinstance(pattern, _EMBEDDED):
             group.embedded.add(id(found))
     return group
+
+
+def _scopes_of(expr: Expr) -> tuple[Expr, ...]:
+    """The parts of a node that are evaluated where it says: not always, or with variables that it binds."""
+    match expr:
+        case Function(body=body) if not is_opaque(expr):
+            return (body,)
+        case Let(body=body):
+            return (body,)
+        case If(true_branch=true_branch, false_branch=false_branch):
+            return true_branch, false_branch
+        case _:
+            return ()
 
 
 def _rebuilt(

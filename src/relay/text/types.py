@@ -140,7 +140,7 @@ class TypeNames:
 
 
 class Depth:
-    """How deep the reader is in what nests by recursion: each `with` is a level, the innermost has `limit` around it."""
+    """How deep the reader is in what nests by recursion: each `with` is a level, of `limit` around the innermost."""
 
     def __init__(self, what: str, limit: int, cursor: Cursor) -> None:
         self.what = what
