@@ -125,6 +125,57 @@ def conv_program():
 CONV_RELU = is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard()))
 
 
+class Outermost(DFPatternCallback):
+    """Counts what it is given, and replaces it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.met: list[str] = []
+        self.pattern = is_op("tanh")(wildcard()).optional(lambda tanh: is_op("add")(tanh, wildcard()))
+        self.pattern = self.pattern.optional(lambda inner: is_op("nn.relu")(inner))
+
+    def callback(self, pre, post, node_map):
+        self.met.append(post.op.name)
+        return relay.exp(x)
+
+
+@pytest.mark.parametrize(
+    ("expr", "met"),
+    [
+        (relay.nn.relu(relay.tanh(x) + x), ["nn.relu"]),
+        (relay.exp(relay.tanh(x) + x), ["add"]),
+        (relay.nn.relu(relay.tanh(x)), ["nn.relu"]),
+        (relay.tanh(relay.nn.relu(relay.tanh(x) + x)), ["nn.relu", "tanh"]),
+        (relay.nn.relu(relay.nn.relu(relay.tanh(x))), ["nn.relu"]),
+    ],
+)
+def test_an_optional_part_belongs_to_the_match(expr, met):
+    callback = Outermost()
+    callback.rewrite(expr)
+    assert callback.met == met
+
+
+def test_what_others_use_is_matched_without_its_optional_part():
+    tanh = relay.tanh(x)
+    callback = Outermost()
+    callback.rewrite(relay.Tuple([relay.nn.relu(tanh), tanh]))
+    assert callback.met == ["tanh"]
+
+
+def test_optional_parts_are_found_in_what_callbacks_give_too():
+    class Cosine(DFPatternCallback):
+        def __init__(self):
+            super().__init__()
+            self.pattern = is_op("cos")(wildcard())
+
+        def callback(self, pre, post, node_map):
+            return relay.nn.relu(relay.tanh(post.args[0]))
+
+    callback = Outermost()
+    rewrite([Cosine(), callback], relay.exp(relay.cos(x)))
+    assert callback.met == ["nn.relu"]
+
+
 def test_partition_makes_functions():
     data, weight, conv = conv_program()
     function = Function((data, weight), relay.tanh(relay.nn.relu(conv)))

@@ -6,7 +6,7 @@ after:  fn (%p0, %p1, PartitionedFromPattern="nn.conv2d_nn.relu_") { nn.relu(nn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.base.graph import post_order as graph_post_order
@@ -35,7 +35,7 @@ _EMBEDDED = (ConstantPattern, LiteralPattern)
 
 
 @dataclass(slots=True, eq=False)
-class _Group:
+class Group:
     """The nodes of one match, and what leaves it. `embedded` are constants that the pattern asks for."""
 
     root: Expr
@@ -66,12 +66,21 @@ def partition(
     taken first), or for which `check(root)` is false, is left. Linear in the nodes.
     """
     order = graph_post_order((expr,), parts_of)
+    groups = matched_groups(Matcher(), pattern, order, check)
+    taken = {inner for group in groups.values() for inner in group.inside}
+    return _rebuilt(expr, order, groups, taken, attrs or {})
+
+
+def matched_groups(
+    matcher: Matcher, pattern: Pattern, order: Sequence[Expr], check: Callable[[Expr], bool] | None = None
+) -> dict[int, Group]:
+    """The matches of a pattern among nodes in the order of evaluation, those nearer to the result first: none overlaps
+    another, and no inner node of one is used outside. By the identity of their roots."""
     users: dict[int, list[int]] = {}
     for node in order:
         for part in parts_of(node):
             users.setdefault(id(part), []).append(id(node))
-    matcher = Matcher()
-    groups: dict[int, _Group] = {}
+    groups: dict[int, Group] = {}
     taken: set[int] = set()
     for node in reversed(order):
         if id(node) in taken or is_opaque(node):
@@ -80,17 +89,18 @@ def partition(
         if found is None:
             continue
         group = _group(matcher, found, node)
-        apart = all(user in group.inside for inner in group.inside if inner != id(node) for user in users[inner])
+        inner = group.inside.keys() - {id(node)}
+        apart = all(each in users and all(user in group.inside for user in users[each]) for each in inner)
         if not group.inside or not apart or not taken.isdisjoint(group.inside):
             continue
         if check is None or check(node):
             groups[id(node)] = group
             taken.update(group.inside)
-    return _rebuilt(expr, order, groups, taken, attrs or {})
+    return groups
 
 
-def _group(matcher: Matcher, match: Match, root: Expr) -> _Group:
-    group = _Group(root)
+def _group(matcher: Matcher, match: Match, root: Expr) -> Group:
+    group = Group(root)
     for pattern, (found,) in match.items():
         if isinstance(pattern, DominatorPattern):
             group.inside.update((id(node), node) for node in matcher.between(pattern, found))
@@ -117,7 +127,7 @@ def _scopes_of(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _rebuilt(
-    root: Expr, order: list[Expr], groups: dict[int, _Group], taken: set[int], attrs: Mapping[str, AttributeValue]
+    root: Expr, order: list[Expr], groups: dict[int, Group], taken: set[int], attrs: Mapping[str, AttributeValue]
 ) -> Expr:
     new: dict[int, Expr] = {}
     for node in order:
@@ -129,7 +139,7 @@ def _rebuilt(
     return new[id(root)]
 
 
-def _call(group: _Group, new: dict[int, Expr], attrs: Mapping[str, AttributeValue]) -> Expr:
+def _call(group: Group, new: dict[int, Expr], attrs: Mapping[str, AttributeValue]) -> Expr:
     """The call of a function that computes a group, on what the group reads."""
     inner = graph_post_order((group.root,), lambda node: parts_of(node) if id(node) in group.inside else ())
     bound = {var for node in inner if id(node) in group.inside for var in vars_bound_at(node)}
