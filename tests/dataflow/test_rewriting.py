@@ -13,6 +13,9 @@ from relay.dataflow_pattern import (
     RuleSet,
     dominates,
     is_constant,
+    is_function,
+    is_if,
+    is_let,
     is_op,
     is_tuple_get_item,
     rewrite,
@@ -122,6 +125,57 @@ def conv_program():
 CONV_RELU = is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard()))
 
 
+class Outermost(DFPatternCallback):
+    """Counts what it is given, and replaces it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.met: list[str] = []
+        self.pattern = is_op("tanh")(wildcard()).optional(lambda tanh: is_op("add")(tanh, wildcard()))
+        self.pattern = self.pattern.optional(lambda inner: is_op("nn.relu")(inner))
+
+    def callback(self, pre, post, node_map):
+        self.met.append(post.op.name)
+        return relay.exp(x)
+
+
+@pytest.mark.parametrize(
+    ("expr", "met"),
+    [
+        (relay.nn.relu(relay.tanh(x) + x), ["nn.relu"]),
+        (relay.exp(relay.tanh(x) + x), ["add"]),
+        (relay.nn.relu(relay.tanh(x)), ["nn.relu"]),
+        (relay.tanh(relay.nn.relu(relay.tanh(x) + x)), ["nn.relu", "tanh"]),
+        (relay.nn.relu(relay.nn.relu(relay.tanh(x))), ["nn.relu"]),
+    ],
+)
+def test_an_optional_part_belongs_to_the_match(expr, met):
+    callback = Outermost()
+    callback.rewrite(expr)
+    assert callback.met == met
+
+
+def test_what_others_use_is_matched_without_its_optional_part():
+    tanh = relay.tanh(x)
+    callback = Outermost()
+    callback.rewrite(relay.Tuple([relay.nn.relu(tanh), tanh]))
+    assert callback.met == ["tanh"]
+
+
+def test_optional_parts_are_found_in_what_callbacks_give_too():
+    class Cosine(DFPatternCallback):
+        def __init__(self):
+            super().__init__()
+            self.pattern = is_op("cos")(wildcard())
+
+        def callback(self, pre, post, node_map):
+            return relay.nn.relu(relay.tanh(post.args[0]))
+
+    callback = Outermost()
+    rewrite([Cosine(), callback], relay.exp(relay.cos(x)))
+    assert callback.met == ["nn.relu"]
+
+
 def test_partition_makes_functions():
     data, weight, conv = conv_program()
     function = Function((data, weight), relay.tanh(relay.nn.relu(conv)))
@@ -169,6 +223,22 @@ def test_partition_of_a_field():
     pattern = is_op("nn.relu")(is_tuple_get_item(is_op("split")(wildcard()), 0))
     call = pattern.partition(relay.nn.relu(parts[0]))
     assert call.args == (x,)
+
+
+def test_what_stands_in_a_scope_stays_there():
+    y, w = relay.var("y", shape=(2, 3)), relay.var("w", shape=(2, 3))
+    called = Call(Function((y,), relay.nn.relu(relay.tanh(y) + w)), (relay.exp(x),))
+    for body in (wildcard(), is_op("nn.relu")(wildcard())):
+        result = is_function(None, body)(wildcard()).partition(relay.Function((x, w), called))
+        assert relay.analysis.well_formed(result) == ()
+        assert len(result.body.args) == 2, "exp(x) and w"
+        assert isinstance(result.body.op.body.op, Function), "the function is inside, and so is its body"
+    condition = relay.var("c", shape=(), dtype="bool")
+    choice = relay.If(condition, relay.exp(x), relay.tanh(x))
+    call = is_if(wildcard(), wildcard(), wildcard()).partition(choice)
+    assert call.args == (condition, x)
+    let = relay.Let(y, relay.exp(x), relay.tanh(y))
+    assert is_let(wildcard(), wildcard(), wildcard()).partition(let).args == (let.value,)
 
 
 def test_matches_do_not_overlap():

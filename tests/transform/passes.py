@@ -33,6 +33,7 @@ from relay.transform.forward_fold_scale_axis import forward_fold_scale_axis
 from relay.transform.framework import AnyPass, Pass, Sequential
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.inline import inline
+from relay.transform.inline_small_functions import inline_small_functions
 from relay.transform.lambda_lift import lambda_lift
 from relay.transform.legalize import legalize
 from relay.transform.lift_called_functions import lift_called_functions
@@ -102,6 +103,7 @@ PASSES: dict[str, AnyPass] = {
     "forward_fold_scale_axis": forward_fold_scale_axis,
     "fuse_ops": fuse_ops,
     "inline": inline,
+    "inline_small_functions": inline_small_functions,
     "lambda_lift": lambda_lift,
     "legalize": legalize(
         ("nn.bias_add", "nn.dense", "nn.leaky_relu", "nn.log_softmax", "nn.softmax", "rsqrt", "sigmoid")

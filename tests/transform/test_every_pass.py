@@ -22,7 +22,8 @@ REPRO = Path(".repro")
 WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # minutes, which the campaign takes
 OFTEN = {
     "alter_op_layout", "auto_batch", "dead_code_elimination", "defuse_ops", "eliminate_common_subexpr", "fold_constant",
-    "fuse_ops", "inline", "lambda_lift", "lift_called_functions", "partial_evaluate", "remove_unused_functions",
+    "fuse_ops", "inline_small_functions",
+    "lambda_lift", "lift_called_functions", "partial_evaluate", "remove_unused_functions",
     "simplify_expr", "simplify_known_cases", "to_a_normal_form", "to_basic_block_normal_form", "to_cps",
     "to_graph_normal_form", "to_mixed_precision",
 }  # fmt: skip

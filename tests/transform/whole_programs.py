@@ -16,7 +16,7 @@ from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
 from relay.transform.accumulate_recursion import accumulate_recursion
 from relay.transform.framework import Pass, Sequential
-from relay.transform.inline import inline
+from relay.transform.inline_small_functions import inline_small_functions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.remove_unused_functions import remove_unused_functions
 from relay.transform.specialize_functions import specialize_functions
@@ -28,7 +28,7 @@ from tests.transform.recursions import recursions
 PASSES: Mapping[str, Pass | Sequential] = {
     "accumulate_recursion": accumulate_recursion,
     "loop_invariant_code_motion": loop_invariant_code_motion,
-    "specialize_functions": Sequential((specialize_functions, inline, specialize_functions)),
+    "specialize_functions": Sequential((specialize_functions, inline_small_functions, specialize_functions)),
 }
 
 

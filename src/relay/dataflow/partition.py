@@ -6,7 +6,7 @@ after:  fn (%p0, %p1, PartitionedFromPattern="nn.conv2d_nn.relu_") { nn.relu(nn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.base.graph import post_order as graph_post_order
@@ -26,7 +26,8 @@ from relay.dataflow.patterns import (
 )
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import AttributeValue
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
+from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, If, Let, Op, Var, record_type
+from relay.ir.traversal import LEAVES
 from relay.ir.variables import vars_bound_at
 
 _STRUCTURE = (CallPattern, TuplePattern, TupleGetItemPattern, FunctionPattern, LetPattern, IfPattern)
@@ -34,12 +35,20 @@ _EMBEDDED = (ConstantPattern, LiteralPattern)
 
 
 @dataclass(slots=True, eq=False)
-class _Group:
+class Group:
     """The nodes of one match, and what leaves it. `embedded` are constants that the pattern asks for."""
 
     root: Expr
     inside: dict[int, Expr] = field(default_factory=dict)
     embedded: set[int] = field(default_factory=set)
+
+    def add_scope(self, body: Expr) -> None:
+        """What is evaluated in a scope of its own stays there, whatever the pattern says of it."""
+        for node in graph_post_order((body,), parts_of):
+            if isinstance(node, Constant):
+                self.embedded.add(id(node))
+            elif not isinstance(node, LEAVES):
+                self.inside[id(node)] = node
 
 
 def partition(
@@ -50,18 +59,28 @@ def partition(
 ) -> Expr:
     """`expr` with each match of `pattern` replaced by the call of a function with the attributes `attrs` and
     `PartitionedFromPattern` (the operators by name). What the pattern's wildcards and variables match are its
-    arguments; constants that it asks for are inside.
+    arguments, but for what stands in functions, branches and lets that it matches; constants that it asks for are
+    inside.
 
     A match whose inner nodes are used outside, or that overlaps one that was taken (those nearer to the result are
     taken first), or for which `check(root)` is false, is left. Linear in the nodes.
     """
     order = graph_post_order((expr,), parts_of)
+    groups = matched_groups(Matcher(), pattern, order, check)
+    taken = {inner for group in groups.values() for inner in group.inside}
+    return _rebuilt(expr, order, groups, taken, attrs or {})
+
+
+def matched_groups(
+    matcher: Matcher, pattern: Pattern, order: Sequence[Expr], check: Callable[[Expr], bool] | None = None
+) -> dict[int, Group]:
+    """The matches of a pattern among nodes in the order of evaluation, those nearer to the result first: none overlaps
+    another, and no inner node of one is used outside. By the identity of their roots."""
     users: dict[int, list[int]] = {}
     for node in order:
         for part in parts_of(node):
             users.setdefault(id(part), []).append(id(node))
-    matcher = Matcher()
-    groups: dict[int, _Group] = {}
+    groups: dict[int, Group] = {}
     taken: set[int] = set()
     for node in reversed(order):
         if id(node) in taken or is_opaque(node):
@@ -70,29 +89,45 @@ def partition(
         if found is None:
             continue
         group = _group(matcher, found, node)
-        apart = all(user in group.inside for inner in group.inside if inner != id(node) for user in users[inner])
+        inner = group.inside.keys() - {id(node)}
+        apart = all(each in users and all(user in group.inside for user in users[each]) for each in inner)
         if not group.inside or not apart or not taken.isdisjoint(group.inside):
             continue
         if check is None or check(node):
             groups[id(node)] = group
             taken.update(group.inside)
-    return _rebuilt(expr, order, groups, taken, attrs or {})
+    return groups
 
 
-def _group(matcher: Matcher, match: Match, root: Expr) -> _Group:
-    group = _Group(root)
+def _group(matcher: Matcher, match: Match, root: Expr) -> Group:
+    group = Group(root)
     for pattern, (found,) in match.items():
         if isinstance(pattern, DominatorPattern):
             group.inside.update((id(node), node) for node in matcher.between(pattern, found))
         elif isinstance(pattern, _STRUCTURE):
             group.inside[id(found)] = found
+            for part in _scopes_of(found):
+                group.add_scope(part)
         elif isinstance(pattern, _EMBEDDED):
             group.embedded.add(id(found))
     return group
 
 
+def _scopes_of(expr: Expr) -> tuple[Expr, ...]:
+    """The parts of a node that are evaluated where it says: not always, or with variables that it binds."""
+    match expr:
+        case Function(body=body) if not is_opaque(expr):
+            return (body,)
+        case Let(body=body):
+            return (body,)
+        case If(true_branch=true_branch, false_branch=false_branch):
+            return true_branch, false_branch
+        case _:
+            return ()
+
+
 def _rebuilt(
-    root: Expr, order: list[Expr], groups: dict[int, _Group], taken: set[int], attrs: Mapping[str, AttributeValue]
+    root: Expr, order: list[Expr], groups: dict[int, Group], taken: set[int], attrs: Mapping[str, AttributeValue]
 ) -> Expr:
     new: dict[int, Expr] = {}
     for node in order:
@@ -104,7 +139,7 @@ def _rebuilt(
     return new[id(root)]
 
 
-def _call(group: _Group, new: dict[int, Expr], attrs: Mapping[str, AttributeValue]) -> Expr:
+def _call(group: Group, new: dict[int, Expr], attrs: Mapping[str, AttributeValue]) -> Expr:
     """The call of a function that computes a group, on what the group reads."""
     inner = graph_post_order((group.root,), lambda node: parts_of(node) if id(node) in group.inside else ())
     bound = {var for node in inner if id(node) in group.inside for var in vars_bound_at(node)}

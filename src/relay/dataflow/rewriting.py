@@ -15,12 +15,23 @@ rewrite(MulToSquare(), expr)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from relay.base.diagnostics import RelayError
-from relay.dataflow.fixpoint import Endless, Replacement, rewrite_to_fixpoint, typed
+from relay.base.graph import post_order as graph_post_order
+from relay.dataflow.fixpoint import Endless, Replacement, parts_of, rewrite_to_fixpoint, typed
 from relay.dataflow.matching import Match, Matcher
-from relay.dataflow.patterns import Pattern, Wildcard
+from relay.dataflow.partition import matched_groups
+from relay.dataflow.patterns import (
+    AltPattern,
+    AttrPattern,
+    DataTypePattern,
+    Pattern,
+    ShapePattern,
+    TypePattern,
+    Wildcard,
+)
 from relay.infer.infer_type import infer_type_expr
 from relay.ir.expr import Expr, ExprBase
 from relay.ir.module import IRModule
@@ -53,7 +64,9 @@ def rewrite(
     callbacks: DFPatternCallback | Sequence[DFPatternCallback], expr: Expr, mod: IRModule | None = None
 ) -> Expr:
     """`expr` with each match of the callbacks' patterns replaced, from the leaves up, until nothing matches; at each
-    node the first callback in order wins. The same object when nothing matched. Linear in the nodes, new ones included.
+    node the first callback in order wins. Of a pattern with alternatives (`optional`) the match nearest to the result
+    is replaced, and not what that has inside. The same object when nothing matched. Linear in the nodes, new ones
+    included.
 
     Nodes inside a match that others use stay for those. Primitive and partitioned functions are not looked into.
 
@@ -78,15 +91,20 @@ def rewrite(
     if any(callback.require_type for callback in each_callback):
         expr = infer_type_expr(expr, mod)
     matcher = Matcher()
+    larger = LargerMatches(matcher, tuple(each.pattern for each in each_callback if has_alternatives(each.pattern)))
+    larger.look(expr)
 
     def step(before: Expr, after: Expr) -> Replacement | None:
+        larger.seen(after)
         for callback in each_callback:
-            found = matcher.match(callback.pattern, after)
+            found = None if larger.cover(callback.pattern, before) else matcher.match(callback.pattern, after)
             if found is None:
                 continue
             new = callback.callback(before, after, found)
             if new is not after:
-                return Replacement(_checked(callback, after, new), type(callback).__name__, callback.rewrite_once)
+                checked = _checked(callback, after, new)
+                larger.look(checked)
+                return Replacement(checked, type(callback).__name__, callback.rewrite_once)
         return None
 
     try:
@@ -98,6 +116,46 @@ def rewrite(
             found=", ".join(endless.names),
             remedy="let the pattern not match what the callback gives, or set rewrite_once",
         ) from None
+
+
+@dataclass(slots=True, eq=False)
+class LargerMatches:
+    """Which nodes stand inside a larger match of a pattern that they match alone too."""
+
+    matcher: Matcher
+    patterns: tuple[Pattern, ...]
+    _inside: dict[Pattern, set[int]] = field(default_factory=dict)
+    _seen: set[int] = field(default_factory=set)
+    _kept: list[Expr] = field(default_factory=list)  # alive, so that identities stay unique
+
+    def seen(self, expr: Expr) -> None:
+        """A node, rewritten or not, whose matches are known: `look` stops there."""
+        if self.patterns:
+            self._seen.add(id(expr))
+            self._kept.append(expr)
+
+    def look(self, root: Expr) -> None:
+        """Look for the matches among the nodes of `root` that were not seen yet."""
+        if not self.patterns:
+            return
+        order = graph_post_order((root,), lambda node: () if id(node) in self._seen else parts_of(node))
+        new = [node for node in order if id(node) not in self._seen]
+        for pattern in self.patterns:
+            groups = matched_groups(self.matcher, pattern, new)
+            inside = self._inside.setdefault(pattern, set())
+            inside.update(each for at, group in groups.items() for each in group.inside if each != at)
+        for node in new:
+            self.seen(node)
+
+    def cover(self, pattern: Pattern, expr: Expr) -> bool:
+        return id(expr) in self._inside.get(pattern, ())
+
+
+def has_alternatives(pattern: Pattern) -> bool:
+    """Whether a pattern may match a node and, with more around it, one that uses it."""
+    while isinstance(pattern, AttrPattern | TypePattern | ShapePattern | DataTypePattern):
+        pattern = pattern.pattern
+    return isinstance(pattern, AltPattern)
 
 
 def _checked(callback: DFPatternCallback, old: Expr, new: Any) -> Expr:

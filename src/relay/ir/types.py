@@ -4,19 +4,25 @@
 
 A dimension of a tensor is an `arith` expression: `3`, `n`, `2*n + 1`, or `ANY` (`?`) for what only the run knows.
 Types are small trees with ordinary equality; type variables and dimension symbols are equal only to themselves,
-global type variables to those of the same name.
+global type variables to those of the same name. A type that would nest deeper than `MAX_TYPE_DEPTH` is refused where
+it is made (`RelayError`, rule `nested-too-deep`): its `depth` is the number of types around its innermost part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field
 from enum import Enum
-from typing import TypeAlias, Union
+from typing import ClassVar, TypeAlias, Union
 
 from relay.arith.expr import Atom, IntExpr, Symbol
+from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.span import Span
+
+MAX_TYPE_DEPTH = 200
+"""How deep types may nest. Programs may be deeper than Python recurses; what looks into types recurses."""
 
 
 @frozen
@@ -44,8 +50,33 @@ class Kind(Enum):
     TYPE_DATA = 6
 
 
+@frozen(eq=False)
+class Leaf:
+    """A type without types inside."""
+
+    depth: ClassVar[int] = 0
+
+
+@frozen(eq=False)
+class Nested:
+    """A type with types inside."""
+
+    depth: int = field(default=0, init=False, repr=False, compare=False, kw_only=True)
+
+    def _nest(self, parts: tuple[Type, ...]) -> None:
+        depth = 1 + max((part.depth for part in parts), default=0)
+        if depth > MAX_TYPE_DEPTH:
+            raise RelayError(
+                rule="nested-too-deep",
+                message="a type is nested too deep",
+                expected=f"at most {MAX_TYPE_DEPTH} levels",
+                remedy="a tuple of more fields, or a data type that names itself, holds as much in fewer levels",
+            )
+        object.__setattr__(self, "depth", depth)
+
+
 @frozen
-class TensorType:
+class TensorType(Leaf):
     """A tensor of `shape` and `dtype`; a scalar has shape `()`."""
 
     shape: tuple[Dimension, ...]
@@ -63,11 +94,12 @@ class TensorType:
 
 
 @frozen
-class TupleType:
+class TupleType(Nested):
     fields: tuple[Type, ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fields", tuple(self.fields))
+        self._nest(self.fields)
 
     def __str__(self) -> str:
         comma = "," if len(self.fields) == 1 else ""
@@ -75,7 +107,7 @@ class TupleType:
 
 
 @frozen
-class FuncType:
+class FuncType(Nested):
     """`fn [type_params](arg_types) -> ret_type`. Dimension symbols of the parameters are quantified too."""
 
     arg_types: tuple[Type, ...]
@@ -85,6 +117,7 @@ class FuncType:
     def __post_init__(self) -> None:
         object.__setattr__(self, "arg_types", tuple(self.arg_types))
         object.__setattr__(self, "type_params", tuple(self.type_params))
+        self._nest((*self.arg_types, self.ret_type))
 
     def __str__(self) -> str:
         parameters = f" [{', '.join(map(str, self.type_params))}]" if self.type_params else " "
@@ -92,17 +125,20 @@ class FuncType:
 
 
 @frozen
-class RefType:
+class RefType(Nested):
     """A mutable cell that holds a `value`."""
 
     value: Type
+
+    def __post_init__(self) -> None:
+        self._nest((self.value,))
 
     def __str__(self) -> str:
         return f"ref({self.value})"
 
 
 @frozen(eq=False)
-class TypeVar:
+class TypeVar(Leaf):
     """A type parameter; equal only to itself."""
 
     name: str
@@ -113,7 +149,7 @@ class TypeVar:
 
 
 @frozen
-class GlobalTypeVar:
+class GlobalTypeVar(Leaf):
     """The name of an algebraic data type."""
 
     name: str
@@ -124,7 +160,7 @@ class GlobalTypeVar:
 
 
 @frozen
-class TypeCall:
+class TypeCall(Nested):
     """A data type applied to its parameters: `List[Tensor[(n,), float32]]`."""
 
     func: GlobalTypeVar
@@ -132,13 +168,14 @@ class TypeCall:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "args", tuple(self.args))
+        self._nest(self.args)
 
     def __str__(self) -> str:
         return f"{self.func}[{', '.join(map(str, self.args))}]" if self.args else str(self.func)
 
 
 @frozen(eq=False)
-class IncompleteType:
+class IncompleteType(Leaf):
     """A type still to be found; `reason` says what it is the type of (`result of nn.conv2d`), `span` where."""
 
     kind: Kind = Kind.TYPE

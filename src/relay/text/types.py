@@ -25,6 +25,7 @@ from relay.base.dtypes import DType
 from relay.base.fresh_names import FreshNames
 from relay.ir.types import (
     ANY,
+    MAX_TYPE_DEPTH,
     FuncType,
     GlobalTypeVar,
     IncompleteType,
@@ -40,7 +41,7 @@ from relay.text.cursor import Cursor, near_names
 from relay.text.lexer import Kind
 from relay.text.literals import number
 
-MAX_TYPE_DEPTH = 64
+MAX_DIMENSION_DEPTH = 64
 MAX_DIGITS = 40
 MAX_DIMENSION_TERMS = 1024
 DTYPE_NAMES: Mapping[str, DType] = {
@@ -138,6 +139,29 @@ class TypeNames:
                 return str(dim)
 
 
+class Depth:
+    """How deep the reader is in what nests by recursion: each `with` is a level, of `limit` around the innermost."""
+
+    def __init__(self, what: str, limit: int, cursor: Cursor) -> None:
+        self.what = what
+        self.limit = limit
+        self.cursor = cursor
+        self._levels = 0
+
+    def __enter__(self) -> None:
+        self._levels += 1
+        if self._levels > self.limit + 1:
+            raise RelayError(
+                rule="nested-too-deep",
+                message=f"{self.what} is nested too deep",
+                span=self.cursor.span(),
+                expected=f"at most {self.limit} levels",
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._levels -= 1
+
+
 class TypeReader:
     """Reads types at a cursor. Data types are those of `data_types`, and what `borrow` finds elsewhere; symbols are
     one a name within a definition."""
@@ -153,7 +177,8 @@ class TypeReader:
         self.data_types: dict[str, GlobalTypeVar] = {}
         self.symbols: dict[str, Symbol] = {}
         self._type_vars: dict[str, TypeVar] = dict(type_vars or {})
-        self._depth = 0
+        self._type_depth = Depth("a type", MAX_TYPE_DEPTH, cursor)
+        self._dimension_depth = Depth("a dimension", MAX_DIMENSION_DEPTH, cursor)
 
     @contextmanager
     def type_params(self) -> Generator[tuple[TypeVar, ...], None, None]:
@@ -181,23 +206,10 @@ class TypeReader:
                 cursor.expect(",", "between type parameters")
         return tuple(variables)
 
-    @contextmanager
-    def _deeper(self) -> Generator[None, None, None]:
-        self._depth += 1
-        if self._depth > MAX_TYPE_DEPTH:
-            raise RelayError(
-                rule="nested-too-deep",
-                message="a type or dimension is nested too deep",
-                span=self.cursor.span(),
-                expected=f"at most {MAX_TYPE_DEPTH} levels",
-            )
-        yield
-        self._depth -= 1
-
     def type_(self) -> Type:
         """The type that stands here. Raises `RelayError` (rules `syntax`, `unknown-type`, `nested-too-deep`)."""
         cursor = self.cursor
-        with self._deeper():
+        with self._type_depth:
             if cursor.accept("("):
                 return TupleType(self._until_parenthesis())
             if cursor.kind is not Kind.NAME:
@@ -287,7 +299,7 @@ class TypeReader:
 
     def dimension(self) -> IntExpr:
         """A symbolic integer: `+ - *`, `floordiv floormod min max`, `?`, integers and names."""
-        with self._deeper():
+        with self._dimension_depth:
             total = self._product()
             while self.cursor.text in ("+", "-"):
                 minus = self.cursor.advance() == "-"
@@ -309,7 +321,7 @@ class TypeReader:
     def _factor(self) -> IntExpr:
         cursor = self.cursor
         if cursor.accept("-"):
-            with self._deeper():
+            with self._dimension_depth:
                 return -self._factor()
         if cursor.accept("?"):
             return ANY

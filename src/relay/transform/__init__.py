@@ -30,6 +30,7 @@ from relay.transform.forward_fold_scale_axis import forward_fold_scale_axis as F
 from relay.transform.framework import Pass, Sequential, function_pass, module_pass
 from relay.transform.fuse_ops import fuse_ops as FuseOps
 from relay.transform.inline import inline as Inline
+from relay.transform.inline_small_functions import inline_small_functions as InlineSmallFunctions
 from relay.transform.instruments import (
     DumpChanges,
     Instrument,
@@ -101,6 +102,7 @@ __all__ = [
     "FusionLimits",
     "InferType",
     "Inline",
+    "InlineSmallFunctions",
     "Instrument",
     "LambdaLift",
     "LayoutPreferences",

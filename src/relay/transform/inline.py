@@ -1,19 +1,18 @@
-"""Put the bodies of small functions where they are called: Inline.
+"""Put the bodies of functions that are marked where they are called: Inline.
 
-    before: def @square(%a: float32) { multiply(%a, %a) }    def @main(%x: float32) { add(@square(tanh(%x)), %x) }
-    after:  def @main(%x: float32) { let %a = tanh(%x); add(multiply(%a, %a), %x) }        (@square stays)
+    before: def @square(%a: float32, Inline=1) { multiply(%a, %a) }
+            def @main(%x: float32) { add(@square(tanh(%x)), @cube(%x)) }
+    after:  def @main(%x: float32) { let %a = tanh(%x); add(multiply(%a, %a), @cube(%x)) }   (@square stays)
 
-A function is put in place when it does not call itself (over others neither), is not generic, has no arguments or
-result whose extents the run must check, and is small or called in one place only. So constants that are handed to it
-are constants in its body. One of symbolic extents takes those of the call, where that decides them all and the function
-checks nothing about them when it runs. Arguments are evaluated once and in their order, before the body. Floating
-point: EXACT.
+Those and no others, of any size. Not put in place, though marked: functions that call themselves (over others neither),
+generic ones, those that have arguments or a result whose extents the run must check, and what another compiler takes.
+One of symbolic extents takes those of the call, where that decides them all and the function checks nothing about them
+when it runs. Arguments are evaluated once and in their order, before the body. Floating point: EXACT.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from relay.analysis.call_graph import call_graph
 from relay.infer.checks import checks_of, node_checks
@@ -26,20 +25,24 @@ from relay.transform.extents import extents_of_call, function_at
 from relay.transform.framework import module_pass
 from relay.transform.rewriting import copied, rewrite_typed, same_type
 
-LARGEST_COPIED_NODES = 64
+INLINE = "Inline"
 
 
-@module_pass("Inline", level=2)
+@module_pass("Inline", level=0)
 def inline(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
-    """Put the bodies of small functions where they are called."""
-    return calls_in_place(module, LARGEST_COPIED_NODES)
+    """Put the bodies of functions that are marked where they are called."""
+    return calls_in_place(module, lambda _, callee: is_marked(callee))
 
 
-def calls_in_place(module: IRModule, largest_nodes: int | None) -> IRModule:
-    """Put the bodies of functions of at most `largest_nodes` nodes (None: of any size) where they are called, callees
-    first. Recursive and generic ones stay where they are."""
+def is_marked(function: Function) -> bool:
+    """Whether a program asks for a function to be put in place."""
+    return bool(function.attrs.get(INLINE))
+
+
+def calls_in_place(module: IRModule, wanted: Callable[[GlobalVar, Function], bool]) -> IRModule:
+    """Put the bodies of the functions that are wanted (by name, and as they are by then) where they are called, callees
+    first. Recursive and generic ones stay where they are, and those with other attributes than the mark."""
     graph = call_graph(module)
-    named = Counter(node for function in module.functions.values() for node in _named(function))
     functions = dict(module.functions)
     recursive = {name for name in functions if name in graph.callees[name]}
     recursive.update(name for component in graph.components if len(component) > 1 for name in component)
@@ -48,7 +51,7 @@ def calls_in_place(module: IRModule, largest_nodes: int | None) -> IRModule:
             calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in recursive}
             fitting = {
                 callee: each for callee, each in calls.items()
-                if _fits(each, named[callee], largest_nodes, module)
+                if _fits(each, module) and wanted(callee, each)
                 and not _checks_extents(module.functions[callee], module)
             }  # fmt: skip
             if fitting:
@@ -56,28 +59,16 @@ def calls_in_place(module: IRModule, largest_nodes: int | None) -> IRModule:
     return module.with_functions({name: functions[name] for name in module.functions})
 
 
-def _named(function: Function) -> list[GlobalVar]:
-    """Every place in a function that names a global one."""
-    places: list[GlobalVar] = []
-    for node in post_order(function.body):
-        if isinstance(node, Call):
-            places += [part for part in (node.op, *node.args) if isinstance(part, GlobalVar)]
-    return places
-
-
 def _is_checked(node: Expr, module: IRModule) -> bool:
     """Whether the run must check extents of a call's arguments, or of a function's result."""
     return bool(node_checks(node, module, frozenset()))
 
 
-def _fits(function: Function, places: int, largest_nodes: int | None, module: IRModule) -> bool:
+def _fits(function: Function, module: IRModule) -> bool:
     type_ = function.checked_type
-    if function.attrs or function.type_params or type_ is None or _is_checked(function, module):
+    if function.attrs.keys() - {INLINE} or function.type_params or type_ is None or _is_checked(function, module):
         return False
-    nodes = post_order(function.body)
-    if any(isinstance(node, Function) and node.attrs.get("Primitive") for node in nodes):
-        return False
-    return places == 1 or largest_nodes is None or len(nodes) <= largest_nodes
+    return not any(isinstance(node, Function) and node.attrs.get("Primitive") for node in post_order(function.body))
 
 
 def _checks_extents(function: Function, module: IRModule) -> bool:

@@ -30,6 +30,7 @@ PASS_NAMES: tuple[str, ...] = (
     "FuseOps",
     "InferType",
     "Inline",
+    "InlineSmallFunctions",
     "LambdaLift",
     "Legalize",
     "LiftCalledFunctions",

@@ -24,7 +24,7 @@ from relay.transform.fold_scale_axis import fold_scale_axis
 from relay.transform.framework import Sequential, function_pass
 from relay.transform.fuse_ops import fuse_ops
 from relay.transform.given_kernels import with_possible_kernels
-from relay.transform.inline import inline
+from relay.transform.inline_small_functions import inline_small_functions
 from relay.transform.lift_called_functions import lift_called_functions
 from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
 from relay.transform.recognize_attention import recognize_attention
@@ -47,11 +47,11 @@ def graph_normal_form(function: Function, module: IRModule, context: PassContext
 
 
 OPTIMIZATIONS = (
-    inline,
+    inline_small_functions,
     constant_arguments,
     auto_batch,
     specialize_functions,
-    inline,
+    inline_small_functions,
     simplify_known_cases,
     accumulate_recursion,
     loop_invariant_code_motion,

@@ -11,7 +11,7 @@ A function that is handed over is known when it is a global one, a constructor, 
 call or bound by a let, or what a call of a function like `@compose` gives, whose body is a function. What a known
 function takes from around it becomes parameters of the copy, where its calls are calls of a global function, without a
 closure; so are those of the copy itself. Copies are made once for a function, its types and what is known (Chin and
-Darlington, "A Higher-Order Removal Method", 1996). Inline puts small functions in place afterwards.
+Darlington, "A Higher-Order Removal Method", 1996). InlineSmallFunctions puts small ones in place afterwards.
 
 Not copied for: a parameter that is stored, given back or that grows at each self-call (`k` where `fn (x) { k(x + 1) }`
 is handed on); types that are open or have extents that are no numbers (their calls check extents); functions with
