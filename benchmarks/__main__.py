@@ -7,6 +7,7 @@ python -m benchmarks precision             networks in bfloat16 against float32 
 python -m benchmarks narrow_products       products of bytes and of bfloat16 alone, against peers and float32
 python -m benchmarks sorting               sort, argsort and topk against NumPy, PyTorch and onnxruntime
 python -m benchmarks recurrent             models as programs: generation, recurrent layers, trees
+python -m benchmarks batching              recursive programs with AutoBatch and without it
 python -m benchmarks startup               import, compilation, loading, peak memory, in fresh processes
 python -m benchmarks memory                the planned workspace against its lower bound
 python -m benchmarks ablation              what each pass is worth: a table, a plot and a page
@@ -36,7 +37,9 @@ from benchmarks.showing import bars_of, failures_of, plot_bars, quantities_of, t
 from relay.testing.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = ("operators", "networks", "precision", "narrow_products", "sorting", "recurrent", "startup", "memory")
+SUITES = (
+    "operators", "networks", "precision", "narrow_products", "sorting", "recurrent", "batching", "startup", "memory",
+)  # fmt: skip
 THREADS = (1, 2)
 QUICK_ROUNDS = 3
 WIDTH = 170

@@ -15,6 +15,7 @@ import pytest
 from relay.arith.expr import evaluate
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
+from relay.tir.passes.dispatch_tails import dispatch_tails
 from relay.tir.passes.hoist_invariants import hoist_invariants
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
@@ -28,7 +29,7 @@ from relay.tir.verifier import verify
 CASES = sorted((Path(__file__).parent.parent / "golden" / "tir").glob("*.tir"))
 PASSES: dict[str, Callable[[PrimFunc], PrimFunc]] = {
     function.__name__: function
-    for function in (simplify, partition_loops, vectorize_loops, hoist_invariants, unroll_loops, lower)
+    for function in (simplify, partition_loops, dispatch_tails, vectorize_loops, hoist_invariants, unroll_loops, lower)
 }
 SEPARATOR = "=====>\n"
 

@@ -15,6 +15,7 @@ from relay.tir.equality import structural_equal
 from relay.tir.expr import Binary, BinaryOp, Holds, IndexValue, Load, Select, Value, ValueVar, imm
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
+from relay.tir.passes.dispatch_tails import dispatch_tails
 from relay.tir.passes.hoist_invariants import hoist_invariants
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
@@ -132,7 +133,7 @@ def run(func: PrimFunc, n: int) -> np.ndarray:
     return out
 
 
-PASSES = [simplify, partition_loops, vectorize_loops, hoist_invariants, unroll_loops, lower]
+PASSES = [simplify, partition_loops, dispatch_tails, vectorize_loops, hoist_invariants, unroll_loops, lower]
 
 
 @settings(max_examples=25, deadline=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from relay.tir.passes.dispatch_tails import dispatch_tails
 from relay.tir.passes.hoist_invariants import hoist_invariants
 from relay.tir.passes.partition_loops import partition_loops
 from relay.tir.passes.simplify import simplify
@@ -16,6 +17,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify),
     ("partition_loops", partition_loops),
     ("simplify_partitions", simplify),
+    ("dispatch_tails", dispatch_tails),
     ("vectorize_loops", vectorize_loops),
     ("simplify_vectors", simplify),
     ("hoist_invariants", hoist_invariants),
