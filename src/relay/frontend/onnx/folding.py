@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,22 @@ from relay.frontend.onnx.tensor_attribute import fill_value
 from relay.frontend.onnx.value import KnownArray, settled
 from relay.frontend.onnx.weights import ELEMENT_TYPES
 from relay.ir.types import ANY
+from relay.ops.comparison import EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from relay.ops.elementwise_binary import (
+    ADD,
+    DIVIDE,
+    FLOOR_MOD,
+    LOGICAL_AND,
+    LOGICAL_OR,
+    MAXIMUM,
+    MINIMUM,
+    MOD,
+    MULTIPLY,
+    SUBTRACT,
+)
+from relay.ops.elementwise_unary import CEIL, FLOOR, LOGICAL_NOT, NEGATIVE, SQRT
+from relay.ops.record import OperatorRecord
+from relay.ops.rounding import to_dtype
 
 __all__ = ["KnownArray", "fold_node"]
 
@@ -62,7 +79,7 @@ def fold_node(node: OnnxNode) -> tuple[tuple[NDArray[Any], DType], ...] | None:
             made = fold(node, arrays)
     except (Undecided, ValueError, IndexError, TypeError, OverflowError, ZeroDivisionError):
         return None  # not for here: the converter gives the answer or the message
-    outputs = [made] if isinstance(made, np.ndarray) else list(made)
+    outputs = [made] if isinstance(made, (np.ndarray, np.generic)) else list(made)
     results: list[tuple[NDArray[Any], DType]] = []
     for output in outputs:
         kept = settled(np.asarray(output), dtype)
@@ -125,34 +142,39 @@ def _quotient(left: Any, right: Any) -> Any:
     return floor_divide(left, right)
 
 
-def _elementwise(function: Callable[..., Any]) -> Fold:
-    """A function of elements, with broadcasting."""
+def _elementwise(record: OperatorRecord, symbolic: Callable[..., Any] | None = None) -> Fold:
+    """What the operator means, which is what the run would compute, where all elements are numbers; else a function of
+    elements, with broadcasting."""
 
     def fold(_: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        objects = [array.astype(object) for array in arrays]
-        return np.asarray(np.frompyfunc(function, len(arrays), 1)(*objects), dtype=object)
-
-    return fold
-
-
-def _comparison(op: str, swapped: bool = False) -> Fold:
-    def compare(left: Any, right: Any) -> bool:
-        a, b = (right, left) if swapped else (left, right)
-        if isinstance(a, float) or isinstance(b, float):
-            return bool({"<": a < b, "<=": a <= b, "==": a == b}[op])
-        return _decide(a, op, b)
-
-    elementwise = _elementwise(compare)
-    return lambda node, arrays: np.asarray(elementwise(node, arrays)).astype(bool)
-
-
-def _float_function(function: Callable[[NDArray[Any]], NDArray[Any]]) -> Fold:
-    def fold(_: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        if arrays[0].dtype == object:
+        dtypes = {array.dtype for array in arrays}
+        if len(dtypes) == 1 and np.dtype(object) not in dtypes:
+            return np.asarray(record.meaning(None, *arrays))
+        if symbolic is None or np.dtype(object) not in dtypes:
             raise Undecided
-        return np.asarray(function(arrays[0]))
+        objects = [array.astype(object) for array in arrays]
+        return np.asarray(np.frompyfunc(symbolic, len(arrays), 1)(*objects), dtype=object)
 
     return fold
+
+
+def _over_all(fold: Fold) -> Fold:
+    """A fold of two arrays, over any number of them."""
+    return lambda node, arrays: reduce(lambda left, right: np.asarray(fold(node, (left, right))), arrays)
+
+
+def _mod(node: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any] | Sequence[NDArray[Any]]:
+    """With fmod the sign of the dividend, else that of the divisor."""
+    fold = _elementwise(MOD) if node.int("fmod", 0) else _elementwise(FLOOR_MOD, operator.mod)
+    return fold(node, arrays)
+
+
+def _comparison(record: OperatorRecord, op: str, swapped: bool = False) -> Fold:
+    def compare(left: Any, right: Any) -> bool:
+        return _decide(right, op, left) if swapped else _decide(left, op, right)
+
+    elementwise = _elementwise(record, compare)
+    return lambda node, arrays: np.asarray(elementwise(node, arrays)).astype(bool)
 
 
 def _smaller(left: Any, right: Any) -> Any:
@@ -193,10 +215,11 @@ def _size(node: OnnxNode) -> NDArray[Any] | None:
 
 
 def _cast(node: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    if arrays[0].dtype != object:
-        return arrays[0].astype(ELEMENT_TYPES[node.int("to")].numpy)
-    if not ELEMENT_TYPES[node.int("to")].is_integer:
-        raise Undecided  # a symbolic extent as a float is for the run
+    dtype = ELEMENT_TYPES[node.int("to")]
+    if arrays[0].dtype != object and dtype.bits > 8:
+        return to_dtype(arrays[0], dtype)
+    if arrays[0].dtype != object or not dtype.is_integer:
+        raise Undecided  # a symbolic extent as a float, and what ONNX says of narrow types, are for the run
     return arrays[0]
 
 
@@ -293,7 +316,7 @@ def _where(_: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def _reduction(combine: Callable[[Any, Any], Any], empty: int) -> Fold:
     def fold(node: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        if arrays[0].ndim != 1 or len(arrays) > 1 or node.has("axes"):
+        if arrays[0].ndim != 1 or len(arrays) > 1 or node.has("axes") or node.value(0).dtype.is_float:
             raise Undecided  # only what exporters write of shapes: over the whole list
         total: Any = empty
         for element in arrays[0].tolist():
@@ -320,32 +343,25 @@ _FOLDS: Mapping[str, Fold] = {
     "Range": _range,
     "ConstantOfShape": _constant_of_shape,
     "Where": _where,
-    "Add": _elementwise(operator.add),
-    "Sub": _elementwise(operator.sub),
-    "Mul": _elementwise(operator.mul),
-    "Div": _elementwise(_quotient),
-    "Mod": _elementwise(operator.mod),
-    "Neg": _elementwise(operator.neg),
-    "Min": lambda node, arrays: _folded_pairs(_smaller, node, arrays),
-    "Max": lambda node, arrays: _folded_pairs(_larger, node, arrays),
-    "Floor": _float_function(np.floor),
-    "Ceil": _float_function(np.ceil),
-    "Sqrt": _float_function(np.sqrt),
-    "Equal": _comparison("=="),
-    "Less": _comparison("<"),
-    "LessOrEqual": _comparison("<="),
-    "Greater": _comparison("<", swapped=True),
-    "GreaterOrEqual": _comparison("<=", swapped=True),
-    "Not": _float_function(np.logical_not),
-    "And": lambda _, arrays: np.logical_and(*arrays),
-    "Or": lambda _, arrays: np.logical_or(*arrays),
+    "Add": _elementwise(ADD, operator.add),
+    "Sub": _elementwise(SUBTRACT, operator.sub),
+    "Mul": _elementwise(MULTIPLY, operator.mul),
+    "Div": _elementwise(DIVIDE, _quotient),
+    "Mod": _mod,
+    "Neg": _elementwise(NEGATIVE, operator.neg),
+    "Min": _over_all(_elementwise(MINIMUM, _smaller)),
+    "Max": _over_all(_elementwise(MAXIMUM, _larger)),
+    "Floor": _elementwise(FLOOR),
+    "Ceil": _elementwise(CEIL),
+    "Sqrt": _elementwise(SQRT),
+    "Equal": _comparison(EQUAL, "=="),
+    "Less": _comparison(LESS, "<"),
+    "LessOrEqual": _comparison(LESS_EQUAL, "<="),
+    "Greater": _comparison(GREATER, "<", swapped=True),
+    "GreaterOrEqual": _comparison(GREATER_EQUAL, "<=", swapped=True),
+    "Not": _elementwise(LOGICAL_NOT),
+    "And": _elementwise(LOGICAL_AND),
+    "Or": _elementwise(LOGICAL_OR),
     "ReduceProd": _reduction(operator.mul, 1),
     "ReduceSum": _reduction(operator.add, 0),
 }
-
-
-def _folded_pairs(function: Callable[[Any, Any], Any], node: OnnxNode, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    total = arrays[0]
-    for array in arrays[1:]:
-        total = np.asarray(_elementwise(function)(node, (total, array)))
-    return total

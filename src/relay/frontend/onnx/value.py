@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from relay.arith.expr import IntExpr
+import ml_dtypes
+
+from relay.arith.expr import IntExpr, Node, children, linear_parts
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr
 from relay.ir.types import ANY, TensorType
@@ -65,7 +67,8 @@ def is_symbolic(known: NDArray[Any]) -> bool:
 
 
 def settled(known: NDArray[Any], dtype: DType) -> NDArray[Any] | None:
-    """`known` with plain numbers where all elements are; None when an element is an extent that nobody knows (`?`).
+    """`known` with plain numbers where all elements are; None when an element is an extent that nobody knows (`?`), or
+    a number that `dtype` does not have.
 
     >>> import numpy as np
     >>> settled(np.array([2, 3], dtype=object), DType.INT64).dtype.name
@@ -74,8 +77,22 @@ def settled(known: NDArray[Any], dtype: DType) -> NDArray[Any] | None:
     if known.dtype != object:
         return known
     elements = known.ravel().tolist()
-    if any(element is ANY for element in elements):
+    if any(element is ANY or not _has(dtype, element) for element in elements):
         return None
     if all(isinstance(element, (int, float)) for element in elements):
         return known.astype(dtype.numpy)
     return known
+
+
+def _has(dtype: DType, element: object) -> bool:
+    """Whether a type has a number, or all numbers that an extent is made of."""
+    if not dtype.is_integer or not isinstance(element, (int, Node)):
+        return True
+    limits = ml_dtypes.iinfo(dtype.numpy)
+    waiting: list[IntExpr] = [element]
+    while waiting:
+        constant, terms = linear_parts(waiting.pop())
+        if not all(limits.min <= number <= limits.max for number in (constant, *(count for _, count in terms))):
+            return False
+        waiting += [part for term, _ in terms for part in children(term)]
+    return True
