@@ -5,8 +5,8 @@
 
 Divisions and functions such as exp and sqrt are what costs; of a value that holds one, as much as is the same is bound,
 before the outermost loop in which it is; names of lets that are the same go with it. It is not moved out of a branch.
-Where a loop may have no iteration, or a Select may not ask for a value, it is moved only if all that it loads is certain
-to be in bounds. What loads from a buffer stays in loops that store to it.
+Where a loop may have no iteration, or a Select may not ask for a value, it is moved only if all that it loads is
+certain to be in bounds. What loads from a buffer stays in loops that store to it.
 
 VECTORIZED loops are gone when this runs. Before UNROLLED ones nothing is bound: copies that compute the same are one.
 """
