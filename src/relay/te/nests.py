@@ -10,20 +10,21 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from relay.arith.bounds import Interval
-from relay.arith.expr import IntExpr, Symbol, add, free_symbols, multiply, substitute
+from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, multiply, substitute
 from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewrite_value, scalar_indices
+from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewriting, scalar_indices
 from relay.te.placement import OUTSIDE, Placement, Placements, Storage
 from relay.te.prefetch import claimed, prefetched
 from relay.te.schedule.step import refused
+from relay.te.sharing import named
 from relay.te.state import AtRoot, Loop, Stage, State
-from relay.te.statements import guarded, in_order, looped, stored_together
+from relay.te.statements import guarded, in_order, looped, stored_together, with_names, within_lets
 from relay.te.tensor import Tensor
 from relay.te.tensorize import AnyIntrinsic, Block, BlockIntrinsic, tensorized
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Load, Value, ValueVar
-from relay.tir.stmt import Allocate, For, If, LetValue, Stmt, Store
+from relay.tir.expr import Load, Value
+from relay.tir.stmt import Allocate, For, If, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
 
 
@@ -95,11 +96,9 @@ class Nests:
                 raise CompilerBug("te.lower", f"stage {stage.name} has no loops")
 
     def _formulas(self, placed: Placement, values: Components) -> Stmt:
-        """The stores of formulas. All are computed before any is stored: code generators look for what they share, but
-        not across stores."""
-        stores = self._component_stores(placed, values, placed.axis_values)
-        targets = tuple(Load(store.buffer, store.indices) for store in stores)
-        return stored_together(targets, tuple(store.value for store in stores))
+        """The stores of formulas."""
+        at = placed.axis_values
+        return stored_together(self._targets(placed, at), self._translated(values, at), self._is_there)
 
     def _stored(self, buffer: Buffer) -> Storage:
         storage = self.storages.get(buffer)
@@ -149,8 +148,8 @@ class Nests:
                     f"loop `{wanted.ahead}` of `{wanted.target}`",
                     remedy="name a loop around it",
                 )
-            loads = [load for load in placed.stage.reads() if load.buffer is wanted.buffer]
-            local = [self._translated(load, placed.axis_values) for load in loads]
+            loads = tuple(load for load in placed.stage.reads() if load.buffer is wanted.buffer)
+            local = self._translated(loads, placed.axis_values)
             reads = list(dict.fromkeys(scalar_indices(load) for load in local if isinstance(load, Load)))
             buffer = self._stored(wanted.buffer).buffer
             made += prefetched(buffer, reads, inside[ahead[0]], inside[ahead[0] + 1 : here + 1], inner)
@@ -185,21 +184,19 @@ class Nests:
         self._check_inner(placed.stage, inner)
         first = next((depth for depth in range(inner) if loops[depth].is_reduction), inner)
         start = self._ranked_start(placed, reduction, first, inner)
-        indices = self._indices(placed, placed.axis_values)
-        left = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
-        right = tuple(self._translated(source, placed.axis_values) for source in reduction.sources)
+        left = self._targets(placed, placed.axis_values)
+        right = self._translated(reduction.sources, placed.axis_values)
         new = reduction.combine(left, right)
         narrow, wide = by_rank(placed.stage)
-        variables = {component: ValueVar(f"new{component}", new[component].dtype) for component in narrow}
-        row = stored_together(tuple(left[q] for q in wide), tuple(new[q] for q in wide))
+        lets, outside = named(tuple(new[q] for q in narrow), self._is_there)
+        variables = with_names(lets, outside)
+        row = stored_together(tuple(left[q] for q in wide), tuple(new[q] for q in wide), self._is_there)
         body = in_order(
             self._loops(placed, row, depths=range(inner, len(loops))),
-            *(Store(left[component].buffer, left[component].indices, variables[component]) for component in narrow),
+            *(Store(left[q].buffer, left[q].indices, variable) for q, variable in zip(narrow, variables, strict=True)),
         )
-        for component in reversed(narrow):
-            body = LetValue(variables[component], new[component], body)
-        if reduction.where is not None:
-            body = If(self._translated(reduction.where, placed.axis_values), body)
+        body = within_lets(lets, body)
+        body = self._where(placed, reduction, body)
         return self._loops(placed, body, {first: start}, range(inner)) if first < inner else in_order(start, body)
 
     def _check_inner(self, stage: Stage, inner: int) -> None:
@@ -239,9 +236,8 @@ class Nests:
         depth = written_depth(placed.stage)
         loops = tuple((x.symbol, placed.extents[x.symbol], x.is_reduction) for x in placed.stage.loops[depth:])
         guards = tuple(guard.condition for guard in placed.guards if guard.depth >= depth)
-        indices = self._indices(placed, placed.axis_values)
-        targets = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
-        sources = tuple(self._translated(value, placed.axis_values) for value in values)
+        targets = self._targets(placed, placed.axis_values)
+        sources = self._translated(values, placed.axis_values)
         ahead = {loop.symbol: tuple(self._prefetches(placed, loop)) for loop in placed.stage.loops[depth:]}
         return tensorized(intrinsic, Block(placed.stage.name, loops, targets, sources, reduction, guards, ahead))
 
@@ -287,25 +283,41 @@ class Nests:
         return body
 
     def _update(self, placed: Placement, reduction: Reduction) -> Stmt:
-        indices = self._indices(placed, placed.axis_values)
-        left = tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
-        right = tuple(self._translated(source, placed.axis_values) for source in reduction.sources)
-        body = stored_together(left, reduction.combine(left, right))
+        left = self._targets(placed, placed.axis_values)
+        right = self._translated(reduction.sources, placed.axis_values)
+        return self._where(placed, reduction, stored_together(left, reduction.combine(left, right), self._is_there))
+
+    def _where(self, placed: Placement, reduction: Reduction, body: Stmt) -> Stmt:
+        """`body` for the points that a reduction takes."""
         if reduction.where is None:
             return body
-        return If(self._translated(reduction.where, placed.axis_values), body)
+        lets, (where,) = named(self._translated((reduction.where,), placed.axis_values), self._is_there)
+        return within_lets(lets, If(where, body))
 
     def _stores(self, placed: Placement, values: Components, axis_values: Mapping[Symbol, IntExpr]) -> Stmt:
         return in_order(*self._component_stores(placed, values, axis_values))
 
     def _component_stores(
         self, placed: Placement, values: Components, axis_values: Mapping[Symbol, IntExpr]
-    ) -> list[Store]:
-        indices = self._indices(placed, axis_values)
+    ) -> list[Stmt]:
+        targets, translated = self._targets(placed, axis_values), self._translated(values, axis_values)
         return [
-            Store(storage.buffer, at, self._translated(value, axis_values))
-            for storage, at, value in zip(placed.storage, indices, values, strict=True)
+            stored_together((target,), (value,), self._is_there)
+            for target, value in zip(targets, translated, strict=True)
         ]
+
+    def _targets(self, placed: Placement, axis_values: Mapping[Symbol, IntExpr]) -> tuple[Load, ...]:
+        """What a stage stores, one entry for each component."""
+        indices = self._indices(placed, axis_values)
+        return tuple(Load(storage.buffer, at) for storage, at in zip(placed.storage, indices, strict=True))
+
+    def _is_there(self, load: Load) -> bool:
+        """Whether a load is certain to be in bounds, without any condition."""
+        places = zip(scalar_indices(load), load.buffer.shape, strict=True)
+        return load.mask is None and all(
+            self.known.certain(Comparison(0, "<=", index)) and self.known.certain(Comparison(index, "<", extent))
+            for index, extent in places
+        )
 
     def _indices(self, placed: Placement, axis_values: Mapping[Symbol, IntExpr]) -> list[tuple[IntExpr, ...]]:
         operation = placed.stage.operation
@@ -321,14 +333,14 @@ class Nests:
             for index, low, extent in zip(indices, storage.low, extents, strict=True)
         )
 
-    def _translated(self, value: Value, axis_values: Mapping[Symbol, IntExpr]) -> Value:
-        """A value of the operation's axes as one of loops, reading tensors where they are kept."""
+    def _translated(self, values: Components, axis_values: Mapping[Symbol, IntExpr]) -> Components:
+        """Values of the operation's axes as those of loops, reading tensors where they are kept."""
 
         def on_load(load: Load) -> Value:
             storage = self._stored(load.buffer)
             return Load(storage.buffer, self._rebased(scalar_indices(load), storage))
 
-        return rewrite_value(value, lambda index: self.known.simplify(substitute(index, axis_values)), on_load)
+        return tuple(map(rewriting(lambda index: self.known.simplify(substitute(index, axis_values)), on_load), values))
 
     def _copy_rows(self, rows: Tensor, target: Storage) -> Stmt:
         source = self._stored(rows)

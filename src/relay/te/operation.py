@@ -16,7 +16,7 @@ from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Ramp, Value
 from relay.tir.stmt import Stmt
-from relay.tir.traversal import ValueIndex, map_value, value_children, value_indices
+from relay.tir.traversal import ValueIndex, value_children, value_indices, value_mapping
 
 Components: TypeAlias = tuple[Value, ...]
 
@@ -180,11 +180,15 @@ def map_body(body: Components | Reduction, rewrite: Callable[[Value], Value]) ->
 
 
 def loads_of(values: Iterable[Value]) -> tuple[Load, ...]:
-    """Every load in these values, those inside gathering indices included, from left to right."""
+    """Every load in these values once, those inside gathering indices included, from left to right."""
     found: list[Load] = []
     stack = list(values)[::-1]
+    met: set[int] = set()
     while stack:
         node = stack.pop()
+        if id(node) in met:
+            continue
+        met.add(id(node))
         if isinstance(node, Load):
             found.append(node)
         inside = [value for index in value_indices(node) for value in gathered(index)]
@@ -210,18 +214,20 @@ def scalar_indices(load: Load) -> tuple[IntExpr, ...]:
     return tuple(index for index in load.indices if not isinstance(index, Ramp))
 
 
-def rewrite_value(value: Value, on_index: Callable[[IntExpr], IntExpr], on_load: Callable[[Load], Value]) -> Value:
-    """`value` with every index rewritten (gathered values inside them too) and then every load replaced."""
+def rewriting(
+    on_index: Callable[[IntExpr], IntExpr] = lambda index: index, on_load: Callable[[Load], Value] = lambda load: load
+) -> Callable[[Value], Value]:
+    """How to rewrite values: every index (gathered values inside them too), and then every load is replaced. Nodes that
+    the values share stay shared."""
 
     def on_atom(atom: Atom) -> IntExpr:
-        if isinstance(atom, ValueIndex):
-            return ValueIndex(rewrite_value(atom.value, on_index, on_load))
-        return atom
+        return ValueIndex(rewrite(atom.value)) if isinstance(atom, ValueIndex) else atom
 
     def index(expr: IntExpr) -> IntExpr:
         return on_index(map_leaves(expr, lambda symbol: symbol, on_atom) if gathered(expr) else expr)
 
-    return map_value(value, lambda node: on_load(node) if isinstance(node, Load) else node, index)
+    rewrite = value_mapping(lambda node: on_load(node) if isinstance(node, Load) else node, index)
+    return rewrite
 
 
 def input_tensors(operation: Operation) -> tuple[Tensor, ...]:

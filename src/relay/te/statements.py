@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.te.operation import Components
 from relay.te.placement import is_single
+from relay.te.sharing import named
 from relay.te.state import Loop
 from relay.te.values import all_of
-from relay.tir.expr import Holds, Load, ValueVar
+from relay.tir.expr import Holds, Load, Value, ValueVar
 from relay.tir.stmt import For, If, LetValue, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
 
 
-def stored_together(targets: tuple[Load, ...], values: Components) -> Stmt:
-    """All `values` computed before any is stored, since each may read every target."""
+def stored_together(targets: tuple[Load, ...], values: Components, is_there: Callable[[Load], bool]) -> Stmt:
+    """All `values` computed before any is stored, since each may read every target; what they share is computed once.
+    `is_there` says which loads are certain to be in bounds."""
+    lets, values = named(values, is_there)
     if len(targets) == 1:
-        return Store(targets[0].buffer, targets[0].indices, values[0])
-    variables = [ValueVar(f"new{position}", value.dtype) for position, value in enumerate(values)]
-    body: Stmt = in_order(
-        *(Store(target.buffer, target.indices, new) for target, new in zip(targets, variables, strict=True))
-    )
-    for variable, value in reversed(list(zip(variables, values, strict=True))):
+        return within_lets(lets, Store(targets[0].buffer, targets[0].indices, values[0]))
+    variables = with_names(lets, values)
+    stores = (Store(target.buffer, target.indices, new) for target, new in zip(targets, variables, strict=True))
+    return within_lets(lets, in_order(*stores))
+
+
+def with_names(lets: list[tuple[ValueVar, Value]], values: Components) -> list[ValueVar]:
+    """A name for each value, behind the `lets` that there are."""
+    variables: list[ValueVar] = []
+    for position, value in enumerate(values):
+        variable = value if isinstance(value, ValueVar) else ValueVar(f"new{position}", value.dtype)
+        if variable is not value:
+            lets.append((variable, value))
+        variables.append(variable)
+    return variables
+
+
+def within_lets(lets: Sequence[tuple[ValueVar, Value]], body: Stmt) -> Stmt:
+    """`body` where these names are known, each in the values of those behind it too."""
+    for variable, value in reversed(lets):
         body = LetValue(variable, value, body)
     return body
 

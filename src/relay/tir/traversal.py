@@ -1,6 +1,8 @@
 """Walking and rebuilding values and statements, written once.
 
-Values are small trees, so these recurse on them; statements nest as deep as loops do.
+A value that stands in several places is one node: it is visited once, and what it becomes is one node again. In tensor
+expressions such graphs are as large as what was inlined; in loops, where `LetValue` names what is used twice, they are
+small trees. These recurse on them; statements nest as deep as loops do.
 """
 
 from __future__ import annotations
@@ -80,10 +82,14 @@ def value_indices(value: Value) -> tuple[IntExpr, ...]:
 
 
 def walk_value(value: Value) -> Iterator[Value]:
-    """Every sub-value, parents first, including those inside indices."""
+    """Every sub-value once, parents first, including those inside indices."""
     stack = [value]
+    met: set[int] = set()
     while stack:
         node = stack.pop()
+        if id(node) in met:
+            continue
+        met.add(id(node))
         yield node
         stack.extend(value_children(node))
         for index in value_indices(node):
@@ -126,11 +132,23 @@ def map_value(
     on_index: Callable[[IntExpr], IntExpr] = lambda index: index,
 ) -> Value:
     """`value` rebuilt bottom-up: indices by `on_index`, then each node by `on_value`. Same object if unchanged."""
+    return value_mapping(on_value, on_index)(value)
+
+
+def value_mapping(
+    on_value: Callable[[Value], Value],
+    on_index: Callable[[IntExpr], IntExpr] = lambda index: index,
+) -> Callable[[Value], Value]:
+    """`map_value` for values that may have nodes in common: what they share is rebuilt once, and shared again."""
+    made: dict[int, tuple[Value, Value]] = {}  # with the node, so that no other one gets its identity
 
     def go(node: Value) -> Value:
-        return map_value(node, on_value, on_index)
+        known = made.get(id(node))
+        if known is None:
+            known = made[id(node)] = (node, on_value(map_children(node, go, on_index)))
+        return known[1]
 
-    return on_value(map_children(value, go, on_index))
+    return go
 
 
 def map_children(value: Value, go: Callable[[Value], Value], on_index: Callable[[IntExpr], IntExpr]) -> Value:

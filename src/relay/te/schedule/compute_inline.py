@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
-from relay.te.operation import Compute, Reduction
+from relay.te.operation import Components, Compute, Reduction, scalar_indices
 from relay.te.schedule.rewriting import compute_of, formula_at, reading
 from relay.te.schedule.step import refused
-from relay.te.state import At, State
+from relay.te.state import At, Stage, State
 from relay.tir.expr import Load, Value
 
 
@@ -50,11 +52,21 @@ class ComputeInline:
         if any(not isinstance(consumer.operation, Compute) for consumer in consumers):
             raise refused(f"cannot inline `{stage.name}`: a scan or extern reads it whole")
 
-        def on_load(load: Load) -> Value:
-            if load.buffer not in stage.outputs:
-                return load
-            return formula_at(operation, body[stage.outputs.index(load.buffer)], load)
-
         for consumer in consumers:
-            state = state.with_stage(reading(consumer, on_load))
+            state = state.with_stage(reading(consumer, _formulas(stage, operation, body)))
         return replace(state, stages=tuple(other for other in state.stages if other.name != stage.name))
+
+
+def _formulas(stage: Stage, operation: Compute, body: Components) -> Callable[[Load], Value]:
+    """What stands for each load of a stage's elements; one value for all that read the same element."""
+    at_indices: dict[tuple[IntExpr, ...], Callable[[Value], Value]] = {}
+
+    def on_load(load: Load) -> Value:
+        if load.buffer not in stage.outputs:
+            return load
+        indices = scalar_indices(load)
+        if indices not in at_indices:
+            at_indices[indices] = formula_at(operation, indices)
+        return at_indices[indices](body[stage.outputs.index(load.buffer)])
+
+    return on_load

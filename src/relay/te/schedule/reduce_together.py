@@ -7,7 +7,7 @@ from dataclasses import replace
 from relay.arith.expr import IntExpr, Symbol, substitute
 from relay.base.frozen import frozen
 from relay.te.compute import side_by_side
-from relay.te.operation import Compute, Reduction, map_body, rewrite_value
+from relay.te.operation import Compute, Reduction, map_body, rewriting
 from relay.te.schedule.rewriting import compute_of
 from relay.te.schedule.step import refused
 from relay.te.state import At, AtRoot, Stage, State, plain_stage
@@ -45,10 +45,7 @@ class ReduceTogether:
         self._check(state, first, second)
         axes = (*second.axes, *second.reduce_axes)
         mapping: dict[Symbol, IntExpr] = dict(zip(axes, (*first.axes, *first.reduce_axes), strict=True))
-        moved = map_body(
-            second.body,
-            lambda value: rewrite_value(value, lambda index: substitute(index, mapping), lambda load: load),
-        )
+        moved = map_body(second.body, rewriting(lambda index: substitute(index, mapping)))
         assert isinstance(first.body, Reduction)
         assert isinstance(moved, Reduction)
         both = side_by_side([first.body, replace(moved, axes=first.reduce_axes)], stage.name)

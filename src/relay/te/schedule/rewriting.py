@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from relay.arith.expr import IntExpr, Symbol, substitute
-from relay.te.operation import Compute, map_body, rewrite_value, scalar_indices
+from relay.te.operation import Compute, map_body, rewriting
 from relay.te.schedule.step import refused
 from relay.te.state import Stage, State
 from relay.te.tensor import Axis
@@ -18,14 +18,13 @@ def reading(stage: Stage, on_load: Callable[[Load], Value]) -> Stage:
     operation = stage.operation
     if not isinstance(operation, Compute):
         raise refused(f"`{stage.name}` reads whole tensors, and cannot read them elsewhere")
-    body = map_body(operation.body, lambda value: rewrite_value(value, lambda index: index, on_load))
-    return replace(stage, operation=replace(operation, body=body))
+    return replace(stage, operation=replace(operation, body=map_body(operation.body, rewriting(on_load=on_load))))
 
 
-def formula_at(operation: Compute, value: Value, load: Load) -> Value:
-    """`value` of `operation` for the element that `load` reads."""
-    at: dict[Symbol, IntExpr] = dict(zip(operation.axes, scalar_indices(load), strict=True))
-    return rewrite_value(value, lambda index: substitute(index, at), lambda inner: inner)
+def formula_at(operation: Compute, indices: tuple[IntExpr, ...]) -> Callable[[Value], Value]:
+    """The values of `operation` as those for its element at `indices`."""
+    at: dict[Symbol, IntExpr] = dict(zip(operation.axes, indices, strict=True))
+    return rewriting(lambda index: substitute(index, at))
 
 
 def fresh_axes(operation: Compute) -> tuple[Axis, ...]:

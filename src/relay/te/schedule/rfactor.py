@@ -17,7 +17,7 @@ from relay.arith.expr import (
     substitute,
 )  # fmt: skip
 from relay.base.frozen import frozen
-from relay.te.operation import Compute, Reduction, rewrite_value
+from relay.te.operation import Compute, Reduction, rewriting
 from relay.te.schedule.rewriting import compute_of, with_producer_before
 from relay.te.schedule.step import refused
 from relay.te.state import FuseRelation, Loop, Relation, SplitRelation, Stage, State, plain_stage
@@ -140,9 +140,7 @@ def _partial(
     mapping: dict[Symbol, IntExpr] = {axis: substitute(value, leaves) for axis, value in values.items()}
     mapping.update(zip(operation.axes, fresh, strict=True))
 
-    def moved(value: Value) -> Value:
-        return rewrite_value(value, lambda index: substitute(index, mapping), lambda load: load)
-
+    moved = rewriting(lambda index: substitute(index, mapping))
     wheres: list[Value] = [Holds(condition.substitute(leaves)) for condition in conditions]
     if reduction.where is not None:
         wheres.append(moved(reduction.where))

@@ -4,9 +4,9 @@
     after:  for i in 8 { let invariant = sqrt(total[i]) { for j in 48 { b[i, j] = a[i, j] / invariant } } }
 
 Divisions and functions such as exp and sqrt are what costs; of a value that holds one, as much as is the same is bound,
-before the outermost loop in which it is. It is not moved out of a branch. Where a loop may have no iteration, or a
-Select may not ask for a value, it is moved only if all that it loads is certain to be in bounds. What loads from a
-buffer stays in loops that store to it.
+before the outermost loop in which it is; names of lets that are the same go with it. It is not moved out of a branch.
+Where a loop may have no iteration, or a Select may not ask for a value, it is moved only if all that it loads is
+certain to be in bounds. What loads from a buffer stays in loops that store to it.
 
 VECTORIZED loops are gone when this runs. Before UNROLLED ones nothing is bound: copies that compute the same are one.
 """
@@ -120,12 +120,8 @@ class _Hoister:
                 self._least = least
                 same = new_condition is condition and new_then is then and new_otherwise is otherwise
                 return statement if same else If(new_condition, new_then, new_otherwise)
-            case LetValue(variable, value, body):
-                new_value = self._whole(value)
-                self._levels[variable] = len(self._loops)
-                new_body = self.statement(body)
-                same = new_value is value and new_body is body
-                return statement if same else LetValue(variable, new_value, new_body)
+            case LetValue():
+                return self._let(statement)
             case Allocate(buffer, body):
                 self._levels[buffer] = len(self._loops)
                 new_body = self.statement(body)
@@ -150,6 +146,21 @@ class _Hoister:
         for variable, value in reversed(frame.bound.values()):
             result = LetValue(variable, value, result)
         return result
+
+    def _let(self, let: LetValue) -> Stmt:
+        """A name for what is the same in all iterations goes before the loop too, whatever it costs: else what is made
+        of it could not."""
+        level = len(self._loops)
+        self._facts = {}
+        target = self._target(let.value, self._fact(let.value)[0], level, asked_for=True)
+        self._levels[let.variable] = target
+        if target < level:
+            moved = self._parts(let.value, target, asked_for=True)
+            self._loops[target].bound[let.variable] = (let.variable, moved)
+            return self.statement(let.body)
+        new_value, new_body = self._whole(let.value), self.statement(let.body)
+        same = new_value is let.value and new_body is let.body
+        return let if same else LetValue(let.variable, new_value, new_body)
 
     # --- values ---------------------------------------------------------------------------------------------------
 

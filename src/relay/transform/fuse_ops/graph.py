@@ -13,6 +13,7 @@ from relay.ir.traversal import children
 from relay.ir.types import TensorType, TupleType
 from relay.ops.record import FusionKind, OperatorRecord
 from relay.transform.context import FusionLimits
+from relay.transform.fuse_ops.formulas import Formula, formula_of
 
 
 @dataclass(slots=True, eq=False)
@@ -29,9 +30,17 @@ class Node:
     post_dominator: Node | None = None
     depth: int = 0  # in the tree of post-dominators
     group: Group = field(init=False)
+    _formula: Formula | None = None
 
     def __post_init__(self) -> None:
         self.group = Group([self], [self], self.kind, self.position)
+
+    @property
+    def formula(self) -> Formula:
+        """What the call computes for one element, found out when first asked for."""
+        if self._formula is None:
+            self._formula = formula_of(self.call, self.record, operands(self.call))
+        return self._formula
 
 
 @dataclass(slots=True, eq=False)

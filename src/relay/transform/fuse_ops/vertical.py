@@ -9,6 +9,7 @@ from relay.base.dtypes import DType
 from relay.ops.convert import CastAttributes
 from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
+from relay.transform.fuse_ops.evaluations import FREE_OPERATIONS, gathers, operations, repeated
 from relay.transform.fuse_ops.fronts import copies_its_data, is_depthwise, joins_channels, makes_rows, takes_rows
 from relay.transform.fuse_ops.graph import Group, Node, in_order, operands, shape_of, within
 from relay.transform.fuse_ops.layouts import (
@@ -24,6 +25,8 @@ from relay.transform.fuse_ops.layouts import (
 from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, is_row_operator, share_rows
 
 _LONGEST_JOINING_OF_HEADS = 4
+# What a convolution copies into its padding it computes for each block of rows, which overlap: twice, for small ones.
+_MOST_OPERATIONS_OF_A_FRONT = 8
 
 
 def heavy_with_elementwise(node: Node, limits: FusionLimits) -> None:
@@ -75,10 +78,17 @@ def _finish(node: Node, limits: FusionLimits, passes: Callable[[Node], bool]) ->
 
 
 def injective_with_reduction(node: Node, limits: FusionLimits) -> None:
-    """What moves and computes single elements, in front of anything up to a reduction."""
+    """What moves and computes single elements, in front of anything up to a reduction; unless it would be computed
+    again and again, or gathered."""
     sink = node.post_dominator
     if node.group.kind <= FusionKind.INJECTIVE and sink is not None and sink.kind <= FusionKind.COMM_REDUCE:
-        _join(node, sink, lambda between: between.kind <= FusionKind.INJECTIVE, limits)
+        _join(node, sink, lambda between: between.kind <= FusionKind.INJECTIVE, limits, _is_computed_once)
+
+
+def _is_computed_once(members: list[Node], result: Node) -> bool:
+    if _is_heavy_fed(members) or gathers(members):
+        return False
+    return repeated(members, result) <= FREE_OPERATIONS
 
 
 def rows_in_cache(node: Node, limits: FusionLimits) -> None:
@@ -97,7 +107,8 @@ def _is_on_rows(node: Node) -> bool:
 def injective_with_padding(node: Node, limits: FusionLimits) -> None:
     """What makes the data of a convolution, done while these are copied into their padding."""
     sink = node.post_dominator
-    if node.group.kind <= FusionKind.INJECTIVE and sink is not None and copies_its_data(sink):
+    is_cheap = node.group.kind <= FusionKind.INJECTIVE and operations(node.group.members) <= _MOST_OPERATIONS_OF_A_FRONT
+    if is_cheap and sink is not None and copies_its_data(sink):
         _join_with_data(node, sink, limits)
 
 

@@ -89,8 +89,9 @@ class Plan:
         return None
 
     def inline_formulas(self, keep: frozenset[str] = frozenset()) -> None:
-        """Inline every stage that is a plain formula, but for outputs and those named in `keep`."""
-        for stage in self.steps.state.stages:
+        """Inline every stage that is a plain formula, but for outputs and those named in `keep`; the last first, so
+        that what several of them read is inlined once for all."""
+        for stage in reversed(self.steps.state.stages):
             formula = isinstance(stage.operation, Compute) and not is_reduction(stage)
             if formula and not self.is_output(stage) and stage.name not in keep:
                 self.steps.compute_inline(stage.name)

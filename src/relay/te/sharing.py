@@ -1,0 +1,292 @@
+"""Names for what formulas use twice: from the graphs that inlining makes of values to lets around small trees.
+
+    before: b[i] = (a[i] + 1) * sigmoid(a[i] + 1)
+    after:  let shared = a[i] + 1 { b[i] = shared * sigmoid(shared) }
+
+Values are the same if they are the same operation on the same parts (value numbering: Cocke and Schwartz, "Programming
+languages and their compilers", 1970). What occurs once, and what costs nothing to have again (constants, plain loads,
+conditions on indices), stays where it is; but no tree becomes higher than `HIGHEST_TREE`, since passes recurse on them.
+
+What occurs only on one side of a `Select` may load what is not there on the other. Its let asks the same condition; or,
+where sides of several selects have it in common, whether one of them is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+
+from relay.base.frozen import frozen
+from relay.base.graph import post_order
+from relay.te.operation import Components, gathered
+from relay.te.values import any_of
+from relay.tir.expr import (
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Compare,
+    Holds,
+    Imm,
+    IndexValue,
+    Load,
+    RampValue,
+    Select,
+    Unary,
+    Value,
+    ValueVar,
+    imm,
+)  # fmt: skip
+from relay.tir.semantics import INTRINSICS
+from relay.tir.traversal import map_children, value_children, value_indices
+
+HIGHEST_TREE = 32
+"""Nodes above each other in one value."""
+
+
+def named(values: Components, is_there: Callable[[Load], bool]) -> tuple[list[tuple[ValueVar, Value]], Components]:
+    """Lets, outermost first, and the values with their names. `is_there` says of a load whether it is certain to be in
+    bounds whatever is selected."""
+    graph = _Graph.of(values)
+    bound, places = _bound(graph, is_there)
+    if not bound:
+        return [], values
+    names = _Names(graph, bound, places)
+    trees = tuple(map(names.tree, graph.roots))
+    return names.lets, trees
+
+
+@frozen(eq=False)
+class _Graph:
+    """Values by number, parts before what is made of them, the same ones under one number."""
+
+    nodes: list[Value]
+    parts: list[tuple[int, ...]]
+    roots: tuple[int, ...]
+    numbers: dict[int, int]  # by identity of values
+
+    @staticmethod
+    def of(values: Components) -> _Graph:
+        known: dict[Hashable, int] = {}
+        graph = _Graph([], [], (), {})
+        for value in post_order(values, value_children):
+            parts = tuple([graph.numbers[id(part)] for part in value_children(value)])
+            number = graph.numbers[id(value)] = known.setdefault(_key(value, parts), len(graph.nodes))
+            if number == len(graph.nodes):
+                graph.nodes.append(value)
+                graph.parts.append(parts)
+        return _Graph(graph.nodes, graph.parts, tuple(graph.numbers[id(value)] for value in values), graph.numbers)
+
+    def is_free(self, number: int) -> bool:
+        """Whether a value costs nothing to have again."""
+        match self.nodes[number]:
+            case Imm() | ValueVar() | IndexValue() | RampValue() | Holds():
+                return True
+            case Load() as load:
+                return load.mask is None and not _gathers(load)
+            case Binary(dtype=dtype):
+                return dtype.is_bool and all(map(self.is_condition, self.parts[number]))
+            case _:
+                return False
+
+    def is_condition(self, number: int) -> bool:
+        """Whether this is a condition on indices, which the partitioning of loops should see where it is asked."""
+        node = self.nodes[number]
+        is_joined = isinstance(node, Binary) and node.dtype.is_bool
+        return isinstance(node, (Holds, Imm)) or (is_joined and all(map(self.is_condition, self.parts[number])))
+
+
+def _key(value: Value, parts: tuple[int, ...]) -> Hashable:
+    """What two values have in common that are the same. Constants are told apart by what they print: -0.0 is not 0."""
+    match value:
+        case Imm(number, dtype, lanes):
+            return Imm, repr(number), dtype, lanes
+        case Load(buffer, indices):
+            return (Load, id(value)) if _gathers(value) else (Load, buffer, indices, parts)
+        case Unary(op) | Binary(op) | Compare(op):
+            return type(value), op, parts
+        case Cast(dtype=dtype):
+            return Cast, dtype, parts
+        case Broadcast(lanes=lanes):
+            return Broadcast, lanes, parts
+        case Select():
+            return Select, parts
+        case Call(name, _, dtype, lanes) if name in INTRINSICS:
+            return Call, name, dtype, lanes, parts
+        case IndexValue(index, dtype, lanes) if not gathered(index):
+            return IndexValue, index, dtype, lanes
+        case Holds(condition, lanes) if not (gathered(condition.left) or gathered(condition.right)):
+            return Holds, condition, lanes
+        case _:
+            return type(value), id(value)
+
+
+def _gathers(load: Load) -> bool:
+    return any(gathered(index) for index in value_indices(load))
+
+
+# --- where a value has to be known ----------------------------------------------------------------------------------
+
+
+@frozen
+class _Side:
+    """One side of a select (by its number), where that has to be known itself."""
+
+    select: int
+    is_taken: bool
+    around: int
+
+
+@frozen
+class _OneOf:
+    """Wherever one of these is."""
+
+    members: tuple[int, ...]
+
+
+_ALWAYS = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Places:
+    """The places that occur, by number."""
+
+    kinds: list[_Side | _OneOf] = field(default_factory=lambda: [_OneOf(())])
+    numbers: dict[_Side | _OneOf, int] = field(default_factory=dict[_Side | _OneOf, int])
+    of: dict[int, int] = field(default_factory=dict[int, int])
+    """The places of values that get a name."""
+
+    def number(self, kind: _Side | _OneOf) -> int:
+        number = self.numbers.setdefault(kind, len(self.kinds))
+        if number == len(self.kinds):
+            self.kinds.append(kind)
+        return number
+
+    def around(self, place: int) -> Iterator[int]:
+        """A place and those it is a part of, outwards."""
+        while place != _ALWAYS:
+            yield place
+            kind = self.kinds[place]
+            place = kind.around if isinstance(kind, _Side) else _ALWAYS
+        yield _ALWAYS
+
+    def join(self, places: set[int]) -> int:
+        """The place that holds all of these and nothing else."""
+        while True:
+            outer = {place for place in places if not any(other in places for other in [*self.around(place)][1:])}
+            whole = {self._with_other_side(place, outer) for place in outer}
+            if whole == places:
+                break
+            places = whole
+        return next(iter(places)) if len(places) == 1 else self.number(_OneOf(tuple(sorted(places))))
+
+    def _with_other_side(self, place: int, places: set[int]) -> int:
+        """What is around a side, where the other side is among `places` too."""
+        kind = self.kinds[place]
+        if isinstance(kind, _Side):
+            other = _Side(kind.select, not kind.is_taken, kind.around)
+            if self.numbers.get(other) in places:
+                return kind.around
+        return place
+
+
+def _bound(graph: _Graph, is_there: Callable[[Load], bool]) -> tuple[set[int], _Places]:
+    """The numbers of what gets a name, and where they have to be known."""
+    bound: set[int] = set()
+    places = _Places()
+    uses = [0] * len(graph.nodes)
+    used_at: list[set[int]] = [set() for _ in graph.nodes]
+    safe: dict[int, bool] = {}
+    for root in graph.roots:
+        uses[root] += 1
+        used_at[root].add(_ALWAYS)
+    for number in reversed(range(len(graph.nodes))):  # all uses of a value come before it
+        place = places.join(used_at[number])
+        if uses[number] > 1 and not graph.is_free(number):
+            bound.add(number)
+            place = _ALWAYS if place == _ALWAYS or _is_safe(graph, number, is_there, safe) else place
+        places.of[number] = place
+        sides = (None, True, False) if isinstance(graph.nodes[number], Select) else (None,) * len(graph.parts[number])
+        for part, side in zip(graph.parts[number], sides, strict=True):
+            uses[part] += 1
+            used_at[part].add(place if side is None else places.number(_Side(number, side, place)))
+    _bind_high(graph, bound)
+    for number in tuple(bound):
+        for place in places.around(places.of[number]):
+            kind = places.kinds[place]
+            condition = graph.parts[kind.select][0] if isinstance(kind, _Side) else None
+            if condition is not None and not graph.is_free(condition):
+                bound.add(condition)
+    return bound, places
+
+
+def _is_safe(graph: _Graph, number: int, is_there: Callable[[Load], bool], known: dict[int, bool]) -> bool:
+    """Whether all that a value loads is there, whatever is selected."""
+    for each in post_order([number], lambda each: () if each in known else graph.parts[each]):
+        node = graph.nodes[each]
+        known[each] = all(known[part] for part in graph.parts[each]) and (not isinstance(node, Load) or is_there(node))
+    return known[number]
+
+
+def _bind_high(graph: _Graph, bound: set[int]) -> None:
+    """Names for what would make trees too high."""
+    heights: list[int] = []
+    for number, parts in enumerate(graph.parts):
+        height = 1 + max((heights[part] for part in parts if part not in bound), default=0)
+        if height >= HIGHEST_TREE and not graph.is_free(number):
+            bound.add(number)
+        heights.append(height)
+
+
+@dataclass(slots=True, eq=False)
+class _Names:
+    """Writes lets and the trees that use their names."""
+
+    graph: _Graph
+    bound: set[int]
+    places: _Places
+    lets: list[tuple[ValueVar, Value]] = field(default_factory=list[tuple[ValueVar, Value]])
+    trees: dict[int, Value] = field(default_factory=dict[int, Value])
+    asked: dict[int, Value] = field(default_factory=dict[int, Value])
+    in_progress: set[int] = field(default_factory=set[int])
+
+    def __post_init__(self) -> None:
+        for number in sorted(self.bound):
+            self.tree(number)
+
+    def tree(self, number: int) -> Value:
+        known = self.trees.get(number)
+        if known is not None:
+            return known
+        if number not in self.bound or number in self.in_progress:  # what its own condition needs is written out
+            return self._written(number)
+        self.in_progress.add(number)
+        value = self._where(self.places.of[number], self._written(number))
+        self.trees[number] = self._let("shared", value)
+        return self.trees[number]
+
+    def _written(self, number: int) -> Value:
+        go: Callable[[Value], Value] = lambda part: self.tree(self.graph.numbers[id(part)])  # noqa: E731
+        return map_children(self.graph.nodes[number], go, lambda index: index)
+
+    def _let(self, name: str, value: Value) -> ValueVar:
+        variable = ValueVar(name, value.dtype, value.lanes)
+        self.lets.append((variable, value))
+        return variable
+
+    def _where(self, place: int, value: Value) -> Value:
+        """`value` where it has to be known, and 0 elsewhere."""
+        zero = imm(0, value.dtype, value.lanes)
+        for each in self.places.around(place):
+            match self.places.kinds[each]:
+                case _Side(select, is_taken):
+                    condition = self.tree(self.graph.parts[select][0])
+                    value = Select(condition, value, zero) if is_taken else Select(condition, zero, value)
+                case _OneOf(members) if members:
+                    if each not in self.asked:
+                        asked = any_of(self._where(member, imm(True, "bool")) for member in members)
+                        self.asked[each] = self._let("asked_for", asked)
+                    value = Select(self.asked[each], value, zero)
+                case _:
+                    pass
+        return value
