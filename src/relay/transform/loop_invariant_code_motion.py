@@ -18,7 +18,7 @@ axes of another (sums of numbers are cheaper than a parameter more, and what is 
 Where a choice decides whether there is another turn, and only one branch has one, the work is done in front of the loop
 behind that choice, so it is done only if a turn is: the condition and the other branches are copied, if they are
 small. What stands in a branch inside that may never run is moved only if it is cheap: an elementwise operator or one
-that moves elements. Not moved: work of calls of other functions (small ones are put in place before), and out of functions
+that moves elements. Not moved: work of calls of other functions (small ones stand in place), and out of functions
 whose extents are no numbers. Floating point: EXACT.
 """
 
