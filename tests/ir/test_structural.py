@@ -25,6 +25,7 @@ from relay.ir.expr import (
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_equal, structural_hash
 from relay.ir.types import FuncType, GlobalTypeVar, TensorType, TupleType, TypeVar, scalar_type
+from relay.text.printer import astext
 
 
 def swap(order):
@@ -140,3 +141,11 @@ def test_long_chains_and_exponential_trees_are_linear():
         wide = Tuple((wide, wide))
     assert structural_equal(Function((), wide), Function((), wide))
     assert isinstance(structural_hash(wide), int)
+
+
+def test_the_empty_tuple_is_one_value_however_often_it_is_made():
+    once = Tuple(())
+    shared, apart = Tuple((once, once)), Tuple((Tuple(()), Tuple(())))
+    assert structural_equal(shared, apart)
+    assert structural_hash(shared) == structural_hash(apart)
+    assert astext(shared).endswith("((), ())")

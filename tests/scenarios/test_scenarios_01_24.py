@@ -328,6 +328,8 @@ CONSTRAINT = TypeVar("c", Kind.CONSTRAINT)
         (FuncType((INT,), TupleType((INT, SHAPE))), "field 1 of a tuple must be a type"),
         (RefType(SHAPE), "the content of a ref must be a type"),
         (TypeCall(GlobalTypeVar("v", Kind.TYPE), (INT,)), "v is applied to type arguments"),
+        (TypeCall(TYPE, TYPE), "t is applied to type arguments"),
+        (TypeCall(INT, (INT,)), "int32 is applied to type arguments"),
         (TypeCall(LIST, (BASE,)), "argument 0 of List must be a type"),
         (TypeCall(LIST, (INT, INT)), "another number of type arguments"),
         (TupleType((TypeCall(GlobalTypeVar("Heap"), ()),)), "does not define the data type Heap"),

@@ -102,13 +102,14 @@ class _Kinds:
             )
 
     def _type_call(self, func: GlobalTypeVar, args: tuple[Type, ...]) -> None:
-        if func.kind is not Kind.ADT_HANDLE:
+        kind = getattr(func, "kind", Kind.TYPE)  # what users hand in may be any type
+        if kind is not Kind.ADT_HANDLE:
             raise RelayError(
                 rule="kind-mismatch",
                 message=f"{func} is applied to type arguments",
                 span=self.span,
                 expected="a data type",
-                found=f"{func}, {_NAMES[func.kind]}",
+                found=f"{func}, {_NAMES[kind]}",
             )
         for position, argument in enumerate(args):
             self.expect_type(argument, f"argument {position} of {func}")

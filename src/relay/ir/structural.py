@@ -207,6 +207,8 @@ class _Canonical:
                 return ("constructor", belong_to.name, name)
             case Op(operator):
                 return ("op", operator.name)
+            case Tuple(()):
+                return ("unit",)
             case _:
                 return None
 

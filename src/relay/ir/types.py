@@ -167,7 +167,8 @@ class TypeCall(Nested):
     args: tuple[Type, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "args", tuple(self.args))
+        given: object = self.args
+        object.__setattr__(self, "args", (given,) if isinstance(given, Nested | Leaf) else tuple(self.args))
         self._nest(self.args)
 
     def __str__(self) -> str:

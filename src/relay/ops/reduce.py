@@ -31,6 +31,8 @@ from relay.te.reducers import highest, lowest
 from relay.tir.expr import Value
 
 Axes: TypeAlias = int | Sequence[int] | None
+Reduction: TypeAlias = tuple[Callable[..., Array], Callable[..., Any]]
+"""What a reduction is on arrays, and in tensor expressions."""
 
 
 @frozen
@@ -118,20 +120,24 @@ def reduced_tensor(
 
 def _reduction(
     name: str, description: str, function: Callable[..., Array], reduce: Callable[..., Any], accepts: Accepts,
-    level: int = 4, exact: bool = True, constant: bool = False,
+    level: int = 4, exact: bool = True, constant: bool = False, bools: Reduction | None = None,
 ) -> OperatorRecord:  # fmt: skip
+    """`bools`: the function and the reduction of bools, where they are not those of numbers."""
+
     def rule(run: RelationRun, attributes: ReduceAttributes) -> Type:
         dtype = run.dtype_in(0, *accepts)
         return TensorType(reduced_shape(run, attributes), dtype)
 
     def meaning(attributes: ReduceAttributes, data: Array) -> Array:
         axes = reduced_axes(attributes, data.ndim)
+        reduced = bools[0] if bools is not None and data.dtype == np.bool_ else function
         with np.errstate(all="ignore"):
-            return to_dtype(np.asarray(function(wide(data), axes, attributes.keepdims)), dtype_of(data.dtype))
+            return to_dtype(np.asarray(reduced(wide(data), axes, attributes.keepdims)), dtype_of(data.dtype))
 
     def compute(attributes: ReduceAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
         wide_dtype = result.dtype if exact else result.dtype.computation
-        total = reduced_tensor(reduce, attributes, inputs[0], result.shape, wide_dtype, name)
+        reducing = bools[1] if bools is not None and result.dtype.is_bool else reduce
+        total = reduced_tensor(reducing, attributes, inputs[0], result.shape, wide_dtype, name)
         if total.dtype is result.dtype:
             return total
         return te.compute(result.shape, lambda *i: te.cast(total[i], result.dtype), name=f"{name}_round")
@@ -191,10 +197,22 @@ def _mean_compute(attributes: ReduceAttributes, inputs: tuple[te.Tensor], result
     return te.compute(result.shape, lambda *i: te.cast(total[i] / count, result.dtype), name="mean")
 
 
-SUM = _reduction("sum", "The sum of all elements.", _total, te.sum, NUMBERS, exact=False)
-PROD = _reduction("prod", "The product of all elements.", _product, te.prod, NUMBERS, exact=False)
-MAX = _reduction("max", "The largest element; NaN wins; of none, the smallest number.", _largest, te.max, NUMBERS)
-MIN = _reduction("min", "The smallest element; NaN wins; of none, the largest number.", _smallest, te.min, NUMBERS)
+_EVERYTHING: Accepts = (lambda _: True, "a number type or bool")
+_OR, _AND = (_any, te.any), (_all, te.all)
+SUM = _reduction(
+    "sum", "The sum of all elements; of bools, whether some is True.", _total, te.sum, _EVERYTHING, exact=False,
+    bools=_OR,
+)  # fmt: skip
+PROD = _reduction(
+    "prod", "The product of all elements; of bools, whether all are True.", _product, te.prod, _EVERYTHING,
+    exact=False, bools=_AND,
+)  # fmt: skip
+MAX = _reduction(
+    "max", "The largest element; NaN wins; of none, the smallest number.", _largest, te.max, _EVERYTHING, bools=_OR
+)
+MIN = _reduction(
+    "min", "The smallest element; NaN wins; of none, the largest number.", _smallest, te.min, _EVERYTHING, bools=_AND
+)
 ALL = _reduction("all", "True where all elements are.", _all, te.all, BOOLS, constant=True)
 ANY = _reduction("any", "True where some element is.", _any, te.any, BOOLS, constant=True)
 

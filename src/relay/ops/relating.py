@@ -14,7 +14,7 @@ from relay.arith.expr import Comparison
 from relay.arith.prove import Proof
 from relay.base.dtypes import DType
 from relay.ir.operator import Check, Conflict, Relation, RelationOutcome, Solved, Waiting
-from relay.ir.types import ANY, Dimension, IncompleteType, TensorType, TupleType, Type
+from relay.ir.types import ANY, Dimension, IncompleteType, TensorType, TupleType, Type, type_parts
 from relay.ops.dimensions import decide, decide_equal
 
 
@@ -94,6 +94,14 @@ class RelationRun:
             self.equal(want, have, f"axis {axis} of `{name}`", (position,), remedy, rule="wrong-shape")
         self.same_dtype(dtype, position)
         return found
+
+    def with_possible_extents(self, result: Type) -> Type:
+        """The result, if there are tensors of its extents."""
+        for part in type_parts(result):
+            if isinstance(part, TensorType) and any(isinstance(e, int) and not 0 <= e < 1 << 63 for e in part.shape):
+                self.conflict("bad-extent", "the result would have an extent that no tensor has",
+                              "0 or more, and at most 63 bits", str(part))  # fmt: skip
+        return result
 
     # Stating facts
 
@@ -193,7 +201,7 @@ def relation_of(names: tuple[str, ...], rule: TypeRule) -> Relation:
             )  # fmt: skip
         run = RelationRun(names, types)
         try:
-            return run.solved(rule(run, attributes))
+            return run.solved(run.with_possible_extents(rule(run, attributes)))
         except Refused as refused:
             return refused.outcome
 

@@ -113,6 +113,11 @@ def _definition(data: TypeData, reserved: list[str]) -> str:
     return "\n".join([head + " {", *lines, "}"])
 
 
+def _is_unit(node: Expr) -> bool:
+    """Whether a node is `()`, of which there is one, like a constant."""
+    return isinstance(node, Tuple) and not node.fields
+
+
 @frozen
 class _Place:
     """Where a node is written: between `prefix` and `suffix`, in lines indented by `indent`."""
@@ -161,6 +166,8 @@ class _Printer:
             in_place.add(id(end))
         numbered_later = {id(let.value) for let in lets if self._calls_itself(let)}
         for node in scope.order:
+            if _is_unit(node):
+                continue
             if isinstance(node, Let) and self._binds_in(node, scope):
                 yield self._let(node, indent)
             elif id(node) in in_place:
@@ -168,7 +175,7 @@ class _Printer:
                     yield self._node(node, _Place(indent, "", ""))
             elif id(node) not in numbered_later:
                 yield self._node(node, _Place(indent, f"{self._number(node)} = ", ";"))
-        if isinstance(end, LEAVES) or id(end) in self.numbers:
+        if self._is_atom(end):
             self.lines.append(f"{indent}{self._atom(end)}")
 
     def _end(self, scope: Scope) -> Expr:
@@ -195,7 +202,7 @@ class _Printer:
     def _let(self, let: Let, indent: str) -> Steps:
         prefix = f"let {self._typed(let.var)} = "
         value = let.value
-        if isinstance(value, LEAVES) or id(value) in self.numbers:
+        if self._is_atom(value):
             self.lines.append(f"{indent}{prefix}{self._atom(value)};")
         elif self.scopes.uses(value) == 1:
             yield self._node(value, _Place(indent, prefix, ";"))
@@ -270,6 +277,10 @@ class _Printer:
         if attrs is not None:
             yield from (f"{name}={show_value(value, self.types)}" for name, value in attrs.shown())
 
+    def _is_atom(self, node: Expr) -> bool:
+        """Whether a node is written where it is used."""
+        return isinstance(node, LEAVES) or id(node) in self.numbers or _is_unit(node)
+
     def _atom(self, node: Expr) -> str:
         """What stands for a node where it is used."""
         match node:
@@ -283,6 +294,8 @@ class _Printer:
                 return name
             case Op():
                 return node.name
+            case Tuple(()):
+                return "()"
             case _:
                 number = self.numbers.get(id(node))
                 if number is None:
