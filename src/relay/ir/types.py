@@ -4,16 +4,19 @@
 
 A dimension of a tensor is an `arith` expression: `3`, `n`, `2*n + 1`, or `ANY` (`?`) for what only the run knows.
 Types are small trees with ordinary equality; type variables and dimension symbols are equal only to themselves,
-global type variables to those of the same name.
+global type variables to those of the same name. `LARGEST_TYPE` keeps them small: 60 lines, each a pair of what the line
+before gives, make a value whose type has 2^60 parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias, Union
 
 from relay.arith.expr import Atom, IntExpr, Symbol
+from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.span import Span
@@ -31,6 +34,8 @@ class AnyDimension(Atom):
 
 ANY = AnyDimension()
 Dimension: TypeAlias = IntExpr
+LARGEST_TYPE = 1 << 14
+"""The most tensors and names that a type may be made of, each counted as often as it stands there."""
 
 
 class Kind(Enum):
@@ -65,9 +70,11 @@ class TensorType:
 @frozen
 class TupleType:
     fields: tuple[Type, ...]
+    leaf_count: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fields", tuple(self.fields))
+        object.__setattr__(self, "leaf_count", _checked_leaf_count(self.fields))
 
     def __str__(self) -> str:
         comma = "," if len(self.fields) == 1 else ""
@@ -81,9 +88,11 @@ class FuncType:
     arg_types: tuple[Type, ...]
     ret_type: Type
     type_params: tuple[TypeVar, ...] = ()
+    leaf_count: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arg_types", tuple(self.arg_types))
+        object.__setattr__(self, "leaf_count", _checked_leaf_count((*self.arg_types, self.ret_type)))
         object.__setattr__(self, "type_params", tuple(self.type_params))
 
     def __str__(self) -> str:
@@ -129,9 +138,11 @@ class TypeCall:
 
     func: GlobalTypeVar
     args: tuple[Type, ...]
+    leaf_count: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "args", tuple(self.args))
+        object.__setattr__(self, "leaf_count", _checked_leaf_count(self.args))
 
     def __str__(self) -> str:
         return f"{self.func}[{', '.join(map(str, self.args))}]" if self.args else str(self.func)
@@ -150,6 +161,31 @@ class IncompleteType:
 
 
 Type: TypeAlias = Union[TensorType, TupleType, FuncType, RefType, TypeVar, GlobalTypeVar, TypeCall, IncompleteType]
+
+
+def leaf_count(type_: Type) -> int:
+    """How many tensors and names a type is made of.
+
+    >>> pair = TupleType((scalar_type("int8"), scalar_type("int8")))
+    >>> leaf_count(TupleType((pair, pair)))
+    4
+    """
+    while isinstance(type_, RefType):
+        type_ = type_.value
+    return type_.leaf_count if isinstance(type_, (TupleType, FuncType, TypeCall)) else 1
+
+
+def _checked_leaf_count(parts: tuple[Type, ...]) -> int:
+    count = sum(map(leaf_count, parts))
+    if count > LARGEST_TYPE:
+        raise RelayError(
+            rule="type-too-large",
+            message=f"a type that is made of {count:,} tensors and names",
+            expected=f"at most {LARGEST_TYPE:,}",
+            found="a tuple or function of types that hold others again and again, twice as many in each",
+            remedy="keep the parts in values of their own, or in a list (an algebraic data type)",
+        )
+    return count
 
 
 def scalar_type(dtype: str | DType) -> TensorType:
