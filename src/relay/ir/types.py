@@ -4,8 +4,9 @@
 
 A dimension of a tensor is an `arith` expression: `3`, `n`, `2*n + 1`, or `ANY` (`?`) for what only the run knows.
 Types are small trees with ordinary equality; type variables and dimension symbols are equal only to themselves,
-global type variables to those of the same name. A type that would nest deeper than `MAX_TYPE_DEPTH` is refused where
-it is made (`RelayError`, rule `nested-too-deep`): its `depth` is the number of types around its innermost part.
+global type variables to those of the same name. A type that would nest deeper than `MAX_TYPE_DEPTH`, or be larger than
+`LARGEST_TYPE`, is refused where it is made (`RelayError`, rules `nested-too-deep` and `type-too-large`): 60 lines, each
+a pair of what the line before gives, make a value whose type has 2^60 parts.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from relay.base.span import Span
 
 MAX_TYPE_DEPTH = 200
 """How deep types may nest. Programs may be deeper than Python recurses; what looks into types recurses."""
+LARGEST_TYPE = 1 << 14
+"""The most tensors and names that a type may be made of, each counted as often as it stands there."""
 
 
 @frozen
@@ -55,16 +58,25 @@ class Leaf:
     """A type without types inside."""
 
     depth: ClassVar[int] = 0
+    leaf_count: ClassVar[int] = 1
 
 
 @frozen(eq=False)
 class Nested:
-    """A type with types inside."""
+    """A type with types inside. `depth`: how many types are around its innermost part; `leaf_count`: how many tensors
+    and names it is made of, each counted as often as it stands there, and a type of none as one.
+
+    >>> pair = TupleType((scalar_type("int8"), scalar_type("int8")))
+    >>> TupleType((pair, pair)).depth, TupleType((pair, pair)).leaf_count
+    (2, 4)
+    """
 
     depth: int = field(default=0, init=False, repr=False, compare=False, kw_only=True)
+    leaf_count: int = field(default=0, init=False, repr=False, compare=False, kw_only=True)
 
     def _nest(self, parts: tuple[Type, ...]) -> None:
         depth = 1 + max((part.depth for part in parts), default=0)
+        leaf_count = max(1, sum(part.leaf_count for part in parts))
         if depth > MAX_TYPE_DEPTH:
             raise RelayError(
                 rule="nested-too-deep",
@@ -72,7 +84,16 @@ class Nested:
                 expected=f"at most {MAX_TYPE_DEPTH} levels",
                 remedy="a tuple of more fields, or a data type that names itself, holds as much in fewer levels",
             )
+        if leaf_count > LARGEST_TYPE:
+            raise RelayError(
+                rule="type-too-large",
+                message=f"a type that is made of {leaf_count:,} tensors and names",
+                expected=f"at most {LARGEST_TYPE:,}",
+                found="a tuple or function of types that hold others again and again, twice as many in each",
+                remedy="keep the parts in values of their own, or in a list (an algebraic data type)",
+            )
         object.__setattr__(self, "depth", depth)
+        object.__setattr__(self, "leaf_count", leaf_count)
 
 
 @frozen

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 
+from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.graph import post_order
 from relay.te.operation import Components, gathered
@@ -33,6 +34,7 @@ from relay.tir.expr import (
     RampValue,
     Select,
     Unary,
+    UnaryOp,
     Value,
     ValueVar,
     imm,
@@ -42,6 +44,8 @@ from relay.tir.traversal import map_children, value_children, value_indices
 
 HIGHEST_TREE = 32
 """Nodes above each other in one value."""
+MOST_CONDITIONS = 3
+"""Selects written around the value of one let."""
 
 
 def named(values: Components, is_there: Callable[[Load], bool]) -> tuple[list[tuple[ValueVar, Value]], Components]:
@@ -274,19 +278,30 @@ class _Names:
         self.lets.append((variable, value))
         return variable
 
-    def _where(self, place: int, value: Value) -> Value:
-        """`value` where it has to be known, and 0 elsewhere."""
+    def _where(self, place: int, value: Value, conditions: int = MOST_CONDITIONS) -> Value:
+        """`value` where it has to be known, and 0 elsewhere. So many conditions are written out, for all that looks at
+        conditions on indices; the rest are asked under one name."""
+        if place == _ALWAYS:
+            return value
         zero = imm(0, value.dtype, value.lanes)
-        for each in self.places.around(place):
-            match self.places.kinds[each]:
-                case _Side(select, is_taken):
+        match self.places.kinds[place]:
+            case _Side(select, is_taken, around) if conditions > 0:
+                condition = self.tree(self.graph.parts[select][0])
+                chosen = Select(condition, value, zero) if is_taken else Select(condition, zero, value)
+                return self._where(around, chosen, conditions - 1)
+            case _:
+                return Select(self._asked(place), value, zero)
+
+    def _asked(self, place: int) -> Value:
+        """Whether what is at a place has to be known."""
+        if place not in self.asked:
+            yes = imm(True, DType.BOOL)
+            match self.places.kinds[place]:
+                case _Side(select, is_taken, around):
                     condition = self.tree(self.graph.parts[select][0])
-                    value = Select(condition, value, zero) if is_taken else Select(condition, zero, value)
-                case _OneOf(members) if members:
-                    if each not in self.asked:
-                        asked = any_of(self._where(member, imm(True, "bool")) for member in members)
-                        self.asked[each] = self._let("asked_for", asked)
-                    value = Select(self.asked[each], value, zero)
-                case _:
-                    pass
-        return value
+                    taken = condition if is_taken else Unary(UnaryOp.NOT, condition)
+                    asked = self._where(around, taken, conditions=0)
+                case _OneOf(members):
+                    asked = any_of(self._where(member, yes) for member in members)
+            self.asked[place] = self._let("asked_for", asked)
+        return self.asked[place]

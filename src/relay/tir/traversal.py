@@ -12,6 +12,7 @@ from typing import assert_never
 
 from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, free_symbols, map_leaves
 from relay.base.frozen import frozen
+from relay.base.graph import post_order
 from relay.tir.expr import (
     Binary,
     Broadcast,
@@ -142,13 +143,13 @@ def value_mapping(
     """`map_value` for values that may have nodes in common: what they share is rebuilt once, and shared again."""
     made: dict[int, tuple[Value, Value]] = {}  # with the node, so that no other one gets its identity
 
-    def go(node: Value) -> Value:
-        known = made.get(id(node))
-        if known is None:
-            known = made[id(node)] = (node, on_value(map_children(node, go, on_index)))
-        return known[1]
+    def rebuilt(value: Value) -> Value:
+        for node in post_order((value,), lambda node: () if id(node) in made else value_children(node)):
+            if id(node) not in made:
+                made[id(node)] = (node, on_value(map_children(node, lambda part: made[id(part)][1], on_index)))
+        return made[id(value)][1]
 
-    return go
+    return rebuilt
 
 
 def map_children(value: Value, go: Callable[[Value], Value], on_index: Callable[[IntExpr], IntExpr]) -> Value:

@@ -340,7 +340,9 @@ class Layouts:
         source: Any = tuple(self.preferred(part) for part in parts) if isinstance(data, Tuple) else self.preferred(data)
         if isinstance(source, tuple):
             source = with_known_type(Tuple(source, span=data.span))
-        return call(record, (source, *map(self.plain, expr.args[1:])), attrs)
+        others = enumerate(expr.args[1:], 1)
+        moved = (self.preferred(each) if position in rule.inputs else self.plain(each) for position, each in others)
+        return call(record, (source, *moved), attrs)
 
     def _by_words(self, expr: Call, record: OperatorRecord) -> Expr | None:
         """A product of narrow numbers with one constant matrix, or a convolution of them in NHWC; None for others."""

@@ -74,5 +74,6 @@ class _Places:
         found = self.of.setdefault(maker, {})
         for place, count in around.items():
             number = place if read.is_in_place else self.numbers.setdefault((place, *reader), len(self.numbers) + 1)
-            computed = count * min(1.0, elements_for_one) if read.is_once else count / read.runs
+            runs = read.runs if place == 0 else 1  # elsewhere loops may run in another order
+            computed = count * min(1.0, elements_for_one) if read.is_once else count / runs
             found[number] = max(found.get(number, 0.0), computed)

@@ -48,6 +48,8 @@ class Formula:
     scatters: bool
 
 
+_MOST_OPERANDS = 64
+"""Of an operator that can be in a group."""
 NO_FORMULA = Formula(0, (), scatters=False)
 """Of what has several results, or none that formulas give."""
 
@@ -61,7 +63,9 @@ def elements(expr: Expr) -> int:
 def formula_of(call: Call, record: OperatorRecord, operands: Sequence[Expr]) -> Formula:
     """The formula of an operator call, of which these are the operands, tuples opened."""
     types = [known_type(operand) for operand in operands]
-    if not callable(record.compute) or not all(isinstance(type_, TensorType) for type_ in types):
+    if len(operands) > _MOST_OPERANDS or not callable(record.compute):
+        return NO_FORMULA
+    if not all(isinstance(type_, TensorType) for type_ in types):
         return NO_FORMULA
     inputs = [placeholder(type_.shape, type_.dtype) for type_ in types if isinstance(type_, TensorType)]
     given = iter(inputs)

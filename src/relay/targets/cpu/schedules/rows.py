@@ -34,8 +34,7 @@ class _Rows:
 
 def schedule_rows(plan: Plan) -> None:
     """Reductions whose results the output reads, computed at the row; others (ranks, to sort by) one after another."""
-    costly = frozenset(stage.name for stage in plan.steps.state.stages if _is_shared_and_costly(plan, stage))
-    plan.inline_formulas(keep=costly)
+    plan.inline_formulas(keep=_costly_of_several_sweeps(plan))
     if not _reads_rows(plan):
         schedule_apart(plan)
         return
@@ -186,14 +185,35 @@ def _reduce(plan: Plan, stage: str, output: str, rows: _Rows) -> None:
             s.compute_at(partial, output, rows.row)
 
 
-def _is_shared_and_costly(plan: Plan, stage: Stage) -> bool:
-    """A formula with a transcendental in it that more than one stage reads: computing it twice would not pay."""
-    if plan.is_output(stage) or not is_costly(stage):
-        return False
-    readers = [
-        other
-        for other in plan.steps.state.stages
-        if isinstance(other.operation, Compute)
-        and any(load.buffer in stage.outputs for load in loads_of(body_values(other.operation.body)))
-    ]
-    return len(readers) > 1
+def _costly_of_several_sweeps(plan: Plan) -> frozenset[str]:
+    """The formulas that more than one sweep over a row reads, and that have a transcendental in them or in what they
+    are made of: computed once for a row. What costs an instruction or two is computed again in each sweep."""
+    kept: set[str] = set()
+    sweeps: dict[str, set[str]] = {}
+    stages = plan.steps.state.stages
+    costly = _with_costly_makers(plan)
+    for stage in reversed(stages):
+        readers = plan.steps.state.consumers(stage)
+        read_by = {
+            sweep
+            for reader in readers
+            for sweep in ({reader.name} if _is_sweep(plan, reader, kept) else sweeps[reader.name])
+        }
+        sweeps[stage.name] = read_by
+        if stage.name in costly and len(read_by) > 1 and not _is_sweep(plan, stage, kept):
+            kept.add(stage.name)
+    return frozenset(kept)
+
+
+def _is_sweep(plan: Plan, stage: Stage, kept: set[str]) -> bool:
+    """Whether a stage has loops of its own."""
+    return is_reduction(stage) or plan.is_output(stage) or stage.name in kept
+
+
+def _with_costly_makers(plan: Plan) -> set[str]:
+    """The formulas that have something costly in them once what they read is inlined."""
+    found: set[str] = set()
+    for stage in plan.steps.state.stages:
+        if not is_reduction(stage) and (is_costly(stage) or found.intersection(plan.formulas_read_by(stage.name))):
+            found.add(stage.name)
+    return found
