@@ -108,6 +108,19 @@ def test_what_shows_later_is_the_records_fault_too(name: str, step: str, records
     check_message("schedule_records", name, str(error.value).replace(str(records.parent), "FOLDER"))
 
 
+@pytest.mark.parametrize("target", ["llvm -mattr=+avx,+avx2,+fma -num-threads=1", "llvm -mcpu=x86-64", "llvm"])
+def test_vectors_longer_than_registers_with_masks_that_are_known(target: str) -> None:
+    """LLVM cuts them up itself, and ends the process where it does so with a constant mask."""
+    x = relay.var("x", shape=(3, 20))
+    module = relay.IRModule.from_expr(relay.Function([x], relay.nn.pad(x, ((2, 2), (2, 2)))))
+    (kernel,) = compile_stages(module, target).called_kernels
+    steps = parse_steps('split("pad", "i1", parts=2)\nvectorize("pad", "i1.inner")')
+    with relay.PassContext(schedules=ScheduleRecords.of([ScheduleRecord(kernel.text, steps)])):
+        executable = relay.build(module, target)
+    data = np.arange(60, dtype=np.float32).reshape(3, 20)
+    np.testing.assert_array_equal(executable(data), np.pad(data, 2))
+
+
 @pytest.mark.parametrize(
     ("name", "line"),
     [
