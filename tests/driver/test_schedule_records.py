@@ -62,6 +62,28 @@ def test_records_for_another_machine_are_left_alone(records: Path) -> None:
     assert _loops(records) != chosen
 
 
+def _warnings(path: Path, caplog: pytest.LogCaptureFixture, program: str = LAYER) -> str:
+    caplog.clear()
+    with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(path)):
+        relay.build(relay.parse(program), "llvm -mattr=+avx,+avx2,+fma")
+    return "\n".join(record.getMessage() for record in caplog.records).replace(str(path.parent), "FOLDER")
+
+
+def test_a_record_that_fits_no_kernel_is_told_with_what_is_near(records: Path, caplog) -> None:
+    _changed(records, target="")
+    assert _warnings(records, caplog) == ""
+    line = json.loads(records.read_text())
+    other = json.dumps(line | {"kernel": line["kernel"].replace("20", "21")})
+    records.write_text(f"{json.dumps(line)}\n{other}\n")
+    check_message("schedule_records", "warning_with_what_is_near", _warnings(records, caplog))
+    _changed(records, seconds=1e-6)
+    check_message("schedule_records", "warning_where_none_fits", _warnings(records, caplog))
+    records.write_text(f"{json.dumps(line)}\n{records.read_text()}")
+    assert _warnings(records, caplog) == ""  # a tuner's record may be for another program
+    records.write_text(json.dumps(line | {"target": "llvm -mcpu=haswell"}))
+    assert "all 1 schedule records are for other machines, such as `llvm -mcpu=haswell`" in _warnings(records, caplog)
+
+
 def test_the_fastest_record_counts_and_one_by_hand_before_it() -> None:
     def record(factor: int, seconds: float | None) -> ScheduleRecord:
         return ScheduleRecord("fn", parse_steps(f'split("c", "i", factor={factor})'), "", seconds)
