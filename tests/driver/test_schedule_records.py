@@ -62,6 +62,28 @@ def test_records_for_another_machine_are_left_alone(records: Path) -> None:
     assert _loops(records) != chosen
 
 
+def _warnings(path: Path, caplog: pytest.LogCaptureFixture, program: str = LAYER) -> str:
+    caplog.clear()
+    with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(path)):
+        relay.build(relay.parse(program), "llvm -mattr=+avx,+avx2,+fma")
+    return "\n".join(record.getMessage() for record in caplog.records).replace(str(path.parent), "FOLDER")
+
+
+def test_a_record_that_fits_no_kernel_is_told_with_what_is_near(records: Path, caplog) -> None:
+    _changed(records, target="")
+    assert _warnings(records, caplog) == ""
+    line = json.loads(records.read_text())
+    other = json.dumps(line | {"kernel": line["kernel"].replace("20", "21")})
+    records.write_text(f"{json.dumps(line)}\n{other}\n")
+    check_message("schedule_records", "warning_with_what_is_near", _warnings(records, caplog))
+    _changed(records, seconds=1e-6)
+    check_message("schedule_records", "warning_where_none_fits", _warnings(records, caplog))
+    records.write_text(f"{json.dumps(line)}\n{records.read_text()}")
+    assert _warnings(records, caplog) == ""  # a tuner's record may be for another program
+    records.write_text(json.dumps(line | {"target": "llvm -mcpu=haswell"}))
+    assert "all 1 schedule records are for other machines, such as `llvm -mcpu=haswell`" in _warnings(records, caplog)
+
+
 def test_the_fastest_record_counts_and_one_by_hand_before_it() -> None:
     def record(factor: int, seconds: float | None) -> ScheduleRecord:
         return ScheduleRecord("fn", parse_steps(f'split("c", "i", factor={factor})'), "", seconds)
@@ -106,6 +128,19 @@ def test_what_shows_later_is_the_records_fault_too(name: str, step: str, records
     ):
         relay.build(relay.parse(LAYER))
     check_message("schedule_records", name, str(error.value).replace(str(records.parent), "FOLDER"))
+
+
+@pytest.mark.parametrize("target", ["llvm -mattr=+avx,+avx2,+fma -num-threads=1", "llvm -mcpu=x86-64", "llvm"])
+def test_vectors_longer_than_registers_with_masks_that_are_known(target: str) -> None:
+    """LLVM cuts them up itself, and ends the process where it does so with a constant mask."""
+    x = relay.var("x", shape=(3, 20))
+    module = relay.IRModule.from_expr(relay.Function([x], relay.nn.pad(x, ((2, 2), (2, 2)))))
+    (kernel,) = compile_stages(module, target).called_kernels
+    steps = parse_steps('split("pad", "i1", parts=2)\nvectorize("pad", "i1.inner")')
+    with relay.PassContext(schedules=ScheduleRecords.of([ScheduleRecord(kernel.text, steps)])):
+        executable = relay.build(module, target)
+    data = np.arange(60, dtype=np.float32).reshape(3, 20)
+    np.testing.assert_array_equal(executable(data), np.pad(data, 2))
 
 
 @pytest.mark.parametrize(

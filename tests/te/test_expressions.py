@@ -12,6 +12,7 @@ from relay.base.dtypes import DType
 from relay.tir.expr import IndexValue, Load, ValueVar
 from relay.tir.interpreter import interpret
 from relay.tir.stmt import For, Store
+from tests.messages import check_message
 
 SOURCE = np.random.default_rng(1)
 
@@ -196,6 +197,22 @@ REFUSED = {
 def test_wrong_expressions_are_refused(message):
     with pytest.raises(RelayError, match=message):
         REFUSED[message]()
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("quotient_of_a_reduction", lambda i: te.sum(A[i, K], axis=K) / 32.0),
+        ("function_of_a_reduction", lambda i: te.maximum(te.exp(te.sum(A[i, K], axis=K)), 0.0)),
+        ("reduction_of_a_reduction", lambda i: te.sum(te.sum(A[i, K], axis=K), axis=K)),
+        ("reduce_axis_without_reduction", lambda i: A[i, K]),
+        ("reduce_axis_of_another", lambda i: te.max(A[i, K], axis=te.reduce_axis(4, "j"))),
+    ],
+)
+def test_what_a_body_may_not_hold(name, body):
+    with pytest.raises(RelayError) as caught:
+        te.compute((4,), body, name="mean")
+    check_message("te", name, caught.value)
 
 
 def test_comparisons_of_indices_are_holds_and_of_numbers_compares():

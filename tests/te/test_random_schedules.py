@@ -39,16 +39,16 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
         return te.Tile(name, data.draw(loop), data.draw(loop), data.draw(SIZES), data.draw(SIZES))
     if kind is te.Fuse:
         position = data.draw(st.integers(0, max(len(stage.loops) - 2, 0)))
-        pair = [loop.name for loop in stage.loops[position : position + 2]]
+        pair = [loop.name for loop in stage.loops[position : position + 2]] or ["none"]
         return te.Fuse(name, pair[0], pair[-1])
     if kind is te.Reorder:
         return te.Reorder(name, tuple(data.draw(st.permutations([loop.name for loop in stage.loops]))))
     if kind is te.ComputeAt:
         target = data.draw(st.sampled_from([consumer.name for consumer in state.consumers(stage)] or [name]))
-        places = [loop.name for loop in state.stage(target).loops]
+        places = [loop.name for loop in state.stage(target).loops] or ["none"]
         return te.ComputeAt(name, target, data.draw(st.sampled_from(places)))
     if kind is te.CacheRead:
-        sources = [source.name for source in state.sources(stage)]
+        sources = [source.name for source in state.sources(stage)] or [name]
         return te.CacheRead(
             data.draw(st.sampled_from(sources)), data.draw(st.sampled_from(["global", "local"])), (name,)
         )

@@ -19,6 +19,7 @@ from relay.base.version import VERSION
 from relay.driver.external import external_objects
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
+from relay.driver.unmatched_records import warn_of_unmatched
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
 from relay.ir.module import IRModule
@@ -115,6 +116,7 @@ class Compilation:
             checks = {name: entry_checks(each, self.typed) for name, each in functions.items()}
             program = lower_module(module, checks, table.kernel_of, self.values_apart)
             in_place = [table.by_name(name).lowered(self.backend) for name in scalar_kernels(program)]
+            warn_of_unmatched(self.surroundings.schedules, self.backend.target, table.kernels)
             return replace(program, scalar_kernels=tuple(in_place)), table
 
     @property

@@ -158,7 +158,8 @@ def _refused(kernel: str, record: ScheduleRecord, error: RelayError | CompilerBu
         expected=error.expected if known else "",
         found=error.found if known else "",
         origins=(Origin("the record", record.origin),) if record.origin else (),
-        remedy="mend the record, or remove it to have the compiler choose",
+        remedy=f"{error.remedy if known and error.remedy else 'mend the record'}; or remove the record, to have the "
+        "compiler choose",
     )
 
 

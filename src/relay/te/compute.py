@@ -5,19 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TypeAlias, TypeVar, Union, overload
+from typing import TypeAlias, TypeVar, overload
 
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.te.body_check import BodyPart, check_body
 from relay.te.operation import Compute, Extern, Placeholder, Reduced, Reduction, Scan
 from relay.te.precision import rounded_once
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Cast, Value
+from relay.tir.expr import Cast
 from relay.tir.stmt import Stmt
 
-BodyPart: TypeAlias = Union[Value, Reduced]
 Attributes: TypeAlias = tuple[tuple[str, str | int], ...]
 Part = TypeVar("Part")
 
@@ -57,7 +57,7 @@ def compute(
     bits is done in float32 and rounded once. `ranks`, for a body that gives the components of one reduction, says how
     many leading axes each result has: attention's running maximum and sum have one axis less than its output, and are
     updated once for a whole row of it. Raises `RelayError` (`compute-rank`, `compute-mixed-body`,
-    `compute-ranks`).
+    `compute-ranks`, `compute-inside-reduction`, `compute-reduce-axis`).
 
     >>> from relay import te
     >>> a, k = te.placeholder((4, 8), "float32", "a"), te.reduce_axis(8, "k")
@@ -66,6 +66,7 @@ def compute(
     """
     axes = tuple(Axis(axis, extent) for axis, extent in zip(_axis_names(body, len(shape), name), shape, strict=True))
     result = body(*axes)
+    check_body(result if isinstance(result, tuple) else (result,), axes, name)
     if not isinstance(result, tuple):
         return _computed((result,), axes, name, attributes)[0]
     if ranks:

@@ -14,7 +14,7 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.te.tensor import Axis, Tensor
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Load, Ramp, Value
+from relay.tir.expr import Load, Ramp, Value, ValueBase
 from relay.tir.stmt import Stmt
 from relay.tir.traversal import ValueIndex, value_children, value_indices, value_mapping
 
@@ -80,12 +80,17 @@ class Reduction:
 
 
 @frozen(eq=False, repr=False)
-class Reduced:
-    """One component of a reduction, as the body of a compute. `dtype` is what the result is rounded to."""
+class Reduced(ValueBase):
+    """One component of a reduction, as the body of a compute. `dtype` is what the result is rounded to. Arithmetic can
+    be written with it, so that `compute` sees it and says what to write."""
 
     reduction: Reduction
     component: int
     dtype: DType
+
+    @property
+    def lanes(self) -> int:
+        return 1
 
 
 @frozen(eq=False, repr=False)

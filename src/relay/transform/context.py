@@ -144,7 +144,9 @@ CONFIG_KEYS: Mapping[str, ConfigKey] = MappingProxyType(
     {
         "relay.FuseOps.max_depth": ConfigKey(int, "how many operators one group may hold"),
         "relay.SpecializeFunctions.max_nodes": ConfigKey(int, "how many nodes the copies of functions may hold"),
-        "relay.repro_folder": ConfigKey(str, "where the repro of a failing pass is written (default: temporary files)"),
+        "relay.repro_folder": ConfigKey(
+            str, "where the repro of a failing pass or kernel is written (default: temporary files)"
+        ),
     }
 )
 

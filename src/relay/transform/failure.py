@@ -56,11 +56,15 @@ def failed_pass(info: PassInfo, home: str, module: IRModule, context: PassContex
     return CompilerBug(stage, message, str(_write_repro(info, home, module, context, cause)))
 
 
+def repro_parent(context: PassContext) -> Path:
+    """Where folders to see a failure again are made."""
+    base = context.config.get("relay.repro_folder")
+    return Path(base) if isinstance(base, str) else Path(tempfile.gettempdir()) / "relay_repro"
+
+
 def _write_repro(info: PassInfo, home: str, module: IRModule, context: PassContext, error: Exception) -> Path:
     """`before.relay`, `reproduce.py` and `failure.txt`, in a folder named after the pass and the program."""
-    base = context.config.get("relay.repro_folder")
-    parent = Path(base) if isinstance(base, str) else Path(tempfile.gettempdir()) / "relay_repro"
-    folder = parent / f"{info.name}_{structural_hash(module):016x}"
+    folder = repro_parent(context) / f"{info.name}_{structural_hash(module):016x}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "before.relay").write_text(astext(module), encoding="utf-8")
     (folder / "failure.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")

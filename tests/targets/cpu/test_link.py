@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -80,3 +83,20 @@ def test_what_is_missing_is_said(native, tmp_path, monkeypatch):
     with pytest.raises(RelayError, match=r"pip install relay\[export\]"):
         link_shared([support_object(native)], tmp_path / "x.so", native)
     assert not list(tmp_path.iterdir())
+
+
+def test_folders_that_a_killed_process_left_behind_are_removed(native, tmp_path, monkeypatch):
+    """But neither those that somebody links in, nor those that he has just made and not locked yet."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    left, used, young = (tmp_path / f"relay-link-{name}" for name in ("left", "used", "young"))
+    for folder in (left, used, young):
+        folder.mkdir()
+        (folder / "lock").touch()
+        (folder / "0000.o").touch()
+    for folder in (left, used):
+        os.utime(folder, (1, 1))
+    with (used / "lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        link_shared([emit_object("", native)], tmp_path / "empty.so", native)
+    assert {path.name for path in tmp_path.iterdir()} == {"empty.so", used.name, young.name}

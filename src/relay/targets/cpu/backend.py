@@ -103,7 +103,7 @@ class CpuBackend:
         with KernelCompiler(self.target) as compiler:
             for done, position in enumerate(missing):
                 report(len(keys) - len(missing) + done, len(keys))
-                compiler.submit(source(position))
+                compiler.submit(source(position), keys[position])
             with part_of(watch, "wait for LLVM"):
                 made = compiler.results() if missing else []
         if watch is not None and missing:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +19,9 @@ from relay.base.target import Target
 from relay.targets.cpu.codegen import emit_object
 
 LINK_TIMEOUT_SECONDS = 300
+LOCKED_WITHIN_SECONDS = 60
+"""A folder may be so young without being locked yet."""
+_FOLDER, _LOCK = "relay-link-", "lock"
 _ZIG = (sys.executable, "-m", "ziglang")
 _C_LIBRARIES = {"gnu": ("libm.so.6", "libc.so.6"), "musl": ("libc.so",)}
 
@@ -39,7 +45,9 @@ def link_shared(
             remedy="pip install relay[export]",
         )
     goal = Path(path)
-    with tempfile.TemporaryDirectory(prefix="relay-link-") as folder:
+    _remove_left_behind()
+    with tempfile.TemporaryDirectory(prefix=_FOLDER) as folder, Path(folder, _LOCK).open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         names: list[str] = []
         for number, image in enumerate(objects):
             name = Path(folder, f"{number:04}.o")
@@ -53,6 +61,19 @@ def link_shared(
         else:
             _run([*_ZIG, "cc", "-target", zig_triple(target.triple), "-shared", "-s", "-o", str(library), *names])
         _place(library, goal)
+
+
+def _remove_left_behind() -> None:
+    """Remove folders of processes that were ended while they linked: those that nobody holds the lock of."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        try:
+            if time.time() - folder.stat().st_mtime < LOCKED_WITHIN_SECONDS:
+                continue
+            with Path(folder, _LOCK).open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue  # it is in use, or somebody else's
 
 
 def _link_elf(names: Sequence[str], library: Path, target: Target) -> None:

@@ -11,6 +11,9 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
+GREETING = b"relay compile worker\n"
+"""What a worker writes first: it is there, and has found LLVM."""
+
 
 @cache
 def target_machine(triple: str, cpu: str, features: str) -> llvm.TargetMachine:
@@ -80,6 +83,8 @@ def serve() -> None:
     request   triple, cpu, features, opt, text: each a length of 8 bytes (little-endian) and UTF-8
     reply     status (1 byte: 0 done, 1 refused), length of 8 bytes, object file or LLVM's message
     """
+    sys.stdout.buffer.write(GREETING)
+    sys.stdout.buffer.flush()
     while True:
         try:
             triple, cpu, features, opt, text = (_read_text() for _ in range(5))

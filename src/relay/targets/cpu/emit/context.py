@@ -18,6 +18,7 @@ from relay.tir.expr import Value, ValueVar
 class Machine:
     """The facts about a target that decide which instructions are written."""
 
+    vector_bits: int
     has_fma: bool
     has_half_conversion: bool
     scalers: Mapping[str, str]
@@ -31,6 +32,7 @@ class Machine:
         arm64 = target.triple.startswith(("aarch64", "arm64"))
         fused = arm64 or target.has("fma") or target.has("avx512f")
         return cls(
+            vector_bits=target.register_bits,
             has_fma=fused,
             has_half_conversion=arm64 or target.has("f16c") or target.has("avx512f"),
             scalers=_scalers(target),

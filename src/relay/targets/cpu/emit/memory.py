@@ -194,6 +194,8 @@ def _load_vector(e: Emitter, place: Place, dtype: DType, element: Element, mask:
         return e.function.load(place.load_key, instruction)
     if element.stride == 2:
         return _load_every_second(e, place, dtype, element, mask)
+    if element.stride == 1 and mask is not None and (parts := _parts(e, dtype, element, mask)):
+        return _joined(e, dtype, [(part.lanes, _load_vector(e, place, dtype, part, bits)) for part, bits, _ in parts])
     bits = vector_of("i1", lanes)
     mask = mask if mask is not None else constant(True, "i1", lanes)
     zeros = constant(0, memory, lanes)
@@ -233,6 +235,11 @@ def _store_vector(e: Emitter, dtype: DType, element: Element, text: str, mask: s
     if element.stride == 1 and mask is None:
         e.function.effect(f"store {vector} {text}, ptr {element.pointer}, align {dtype.item_bytes}")
         return
+    if element.stride == 1 and mask is not None and (parts := _parts(e, dtype, element, mask)):
+        for part, bits, order in parts:
+            piece = e.function.op(f"shufflevector {vector} {text}, {vector} poison, {order}")
+            _store_vector(e, dtype, part, piece, bits)
+        return
     bits = vector_of("i1", lanes)
     mask = mask if mask is not None else constant(True, "i1", lanes)
     tail = f"i32 {dtype.item_bytes}, {bits} {mask}"
@@ -245,6 +252,46 @@ def _store_vector(e: Emitter, dtype: DType, element: Element, text: str, mask: s
         e.module.declare(name, f"void @{name}({vector}, <{lanes} x ptr>, i32, {bits})")
         where = f"<{lanes} x ptr> {_pointers(e, dtype, element)}"
     e.function.effect(f"call void @{name}({vector} {text}, {where}, {tail})")
+
+
+def _parts(e: Emitter, dtype: DType, element: Element, mask: str) -> list[tuple[Element, str, str]]:
+    """A masked access of more lanes than a register has, cut into such that have not: elements, masks, and the order
+    that takes their lanes out of all. Empty for others.
+
+    LLVM 22 forgets how long the parts are into which it cuts one itself, and ends the process when their mask is
+    constant, so that it makes plain loads of them (`LocationSize::getValue`).
+    """
+    most = e.machine.vector_bits // (8 * dtype.item_bytes)
+    if element.lanes <= most:
+        return []
+    parts: list[tuple[Element, str, str]] = []
+    vector = vector_of("i1", element.lanes)
+    size = -(-element.lanes // -(-element.lanes // most))  # as even as can be: no part is a single lane
+    for first in range(0, element.lanes, size):
+        lanes = range(first, min(first + size, element.lanes))
+        order = f"<{len(lanes)} x i32> {sequence(lanes, 'i32')}"
+        bits = e.function.op(f"shufflevector {vector} {mask}, {vector} poison, {order}")
+        pointer = element.pointer
+        if first:
+            pointer = e.function.op(f"getelementptr i8, ptr {pointer}, i64 {first * dtype.item_bytes}")
+        parts.append((Element(pointer, 1, len(lanes)), bits, order))
+    return parts
+
+
+def _joined(e: Emitter, dtype: DType, parts: list[tuple[int, str]]) -> str:
+    """Vectors, each with the number of its lanes, as one."""
+    memory = memory_element(dtype)
+    count, whole = parts[0]
+    for lanes, text in parts[1:]:
+        wide = vector_of(memory, count)
+        if lanes < count:
+            order = sequence([min(lane, lanes) for lane in range(count)], "i32")
+            narrow = vector_of(memory, lanes)
+            text = e.function.op(f"shufflevector {narrow} {text}, {narrow} poison, <{count} x i32> {order}")
+        order = sequence(range(count + lanes), "i32")
+        whole = e.function.op(f"shufflevector {wide} {whole}, {wide} {text}, <{count + lanes} x i32> {order}")
+        count += lanes
+    return whole
 
 
 def _pointers(e: Emitter, dtype: DType, element: Element) -> str:

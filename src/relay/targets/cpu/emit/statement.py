@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from relay.arith.expr import IntExpr, Symbol
-from relay.base.diagnostics import CompilerBug
+from relay.base.diagnostics import CompilerBug, RelayError
 from relay.targets.cpu.emit.context import Emitter, Place, row_major_strides
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.memory import emit_store
@@ -49,6 +49,13 @@ def _for(e: Emitter, loop: For) -> None:
         emit_parallel(e, loop, turn, emit_loop_body)
     elif loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL):
         emit_serial(e, loop, turn, "0", emit_index(e, loop.extent), loop.extent)
+    elif loop.kind is LoopKind.THREAD:
+        raise RelayError(
+            rule="bound-loop",
+            message=f"a CPU has no threads along {dict(loop.annotations).get('thread', 'an axis')}",
+            found=f"loop `{loop.variable}`, bound to them",
+            remedy="`parallel` shares the iterations of a loop among the threads of a CPU",
+        )
     else:
         raise CompilerBug(
             "emit", f"{e.kernel_name}: a loop of kind {loop.kind} (over {loop.variable}) must be lowered first"
