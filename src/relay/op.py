@@ -3,6 +3,7 @@
 from relay.ops.activation import clip
 from relay.ops.argwhere import argwhere
 from relay.ops.build import TupleWrapper, symbol, var
+from relay.ops.checked import checked
 from relay.ops.combine import concatenate, split, stack
 from relay.ops.comparison import (
     equal,
@@ -133,6 +134,7 @@ __all__ = [
     "broadcast_to_like",
     "cast",
     "cast_like",
+    "checked",
     "ceil",
     "clip",
     "concatenate",

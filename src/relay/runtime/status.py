@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec
+from relay.runtime.manifest import CHECK_FAILED, NO_CLAUSE_FITS, EntrySpec
 
 OUT_OF_MEMORY = -1
 STACK_USED_UP = -2
@@ -25,6 +25,9 @@ def failure(spec: EntrySpec, status: int, values: Mapping[str, int]) -> Exceptio
         )
     if 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(NO_CLAUSE_FITS):
         return RelayError(rule="no-clause-fits", message=f"`{spec.name}`: {spec.failures[status - 1]}")
+    if 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(CHECK_FAILED):
+        message = spec.failures[status - 1].removeprefix(CHECK_FAILED)
+        return RelayError(rule="check-failed", message=f"`{spec.name}`: {message}")
     if 0 < status <= len(spec.failures):
         return RelayError(
             rule="check-failed",
