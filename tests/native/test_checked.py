@@ -24,11 +24,14 @@ IN_A_LOOP = """def @main(%x: Tensor[(5,), float32], %i: int32) {
   };
   %loop(%i, 0f)
 }"""
+OF_CONSTANTS = (
+    'def @main(%x: Tensor[(5,), float32], %i: int32) { take(%x, checked(2, less(%i, 5), message="outside"), axis=0) }'
+)
 IN_A_LIST = """type List[a] { Cons(a, List[a]), Nil }
 def @main(%x: Tensor[(5,), float32], %i: int32) { Cons(%x, Cons(checked(%x, less(%i, 5), message="outside"), Nil)) }"""
 
 
-@pytest.mark.parametrize("program", [TAKEN, UNUSED, IN_A_BRANCH, IN_A_LOOP, IN_A_LIST])
+@pytest.mark.parametrize("program", [TAKEN, UNUSED, IN_A_BRANCH, IN_A_LOOP, OF_CONSTANTS, IN_A_LIST])
 @pytest.mark.parametrize("opt_level", [0, 3])
 def test_what_does_not_hold_ends_the_call(program: str, opt_level: int) -> None:
     module = relay.parse('#[version = "0.0.5"]\n' + program)

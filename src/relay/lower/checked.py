@@ -6,21 +6,43 @@ after:  if %inside block1 else block2;  block2: fail 1;  block1: … with %j hel
 
 from __future__ import annotations
 
-from relay.ir.expr import Call, Function, Op
+from collections.abc import Sequence
+
+from relay.base.frozen import frozen
+from relay.ir.expr import Call, Expr, Function, Op
 from relay.ops.checked import CHECKED, CheckedAttributes
 
 
-def failure_of(function: Function) -> str | None:
-    """What the check that a primitive function makes says when it fails; None where it makes none.
+@frozen(eq=False)
+class ValueCheck:
+    """`data` where the bool scalar `holds` is true; elsewhere the run ends, which `message` explains."""
+
+    data: Expr
+    holds: Expr
+    message: str
+
+
+def is_check(function: Function) -> bool:
+    """Whether a primitive function checks a value.
 
     >>> from relay.ops.build import var
     >>> from relay.ops.checked import checked
     >>> i, inside = var("i", "int32"), var("inside", "bool")
-    >>> failure_of(Function((i, inside), checked(i, inside, "the index is out of range")))
-    'the index is out of range'
+    >>> is_check(Function((i, inside), checked(i, inside, "the index is out of range")))
+    True
     """
+    return isinstance(function.body, Call) and isinstance(function.body.op, Op) and (
+        function.body.op.operator is CHECKED
+    )  # fmt: skip
+
+
+def check_of(function: Function, args: Sequence[Expr]) -> ValueCheck | None:
+    """The check that the call of a primitive function with these arguments makes, if it is one. Constants stand in its
+    body."""
     match function.body:
-        case Call(op=Op(operator=operator), attrs=CheckedAttributes(message=message)) if operator is CHECKED:
-            return message
+        case Call(args=(data, holds), attrs=CheckedAttributes(message=message)) if is_check(function):
+            given = dict(zip(function.params, args, strict=True))
+            found = [given.get(each, each) for each in (data, holds)]  # type: ignore[call-overload]
+            return ValueCheck(found[0], found[1], message)
         case _:
             return None
