@@ -208,7 +208,12 @@ def _type(value: Expr) -> TensorType:
 
 
 def _dtype_of(value: Any) -> DType:
-    return _type(value).dtype if is_expr(value) else _KINDS[type(value).__name__]
+    if is_expr(value):
+        return _type(value).dtype
+    if type(value).__name__ in _KINDS:
+        return _KINDS[type(value).__name__]
+    raise RelayError(rule="bad-operand", message="operators compute with numbers and tensors",
+                     found=type(value).__name__, remedy="make a tensor of it: np.array(...)")  # fmt: skip
 
 
 def _has_axes(value: Any) -> bool:

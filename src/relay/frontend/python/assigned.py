@@ -114,3 +114,23 @@ def is_read_outside(tree: ast.AST, loop: ast.AST, name: str) -> bool:
             return True
         stack += [each for each in ast.iter_child_nodes(node) if each is not loop]
     return False
+
+
+def local_names(function: ast.FunctionDef | ast.Lambda) -> list[str]:
+    """The names that are a function's own, besides its parameters: Python takes none of them from around it."""
+    if isinstance(function, ast.Lambda):
+        return []
+    changed = {name for _, name in changed_lists(function)}
+    assigned = [name for name in assigned_names(function.body) if name not in changed]
+    stores = {n.id for part in function.body for n in ast.walk(part) if isinstance(n, ast.Name) and _is_store(n)}
+    return [*assigned, *(name for name in changed if name in stores)]
+
+
+def _is_store(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def changed_lists(function: ast.FunctionDef | ast.Lambda) -> list[tuple[ast.expr, str]]:
+    """The calls in a function that change a list, with the variable that they change it by."""
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    return [(call, name) for call in calls for name in _changed(call)]

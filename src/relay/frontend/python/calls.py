@@ -13,14 +13,16 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import lists
 from relay.frontend.python.arguments import bound, default_nodes, parameters_of
-from relay.frontend.python.assigned import leaves_early
-from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.arithmetic import as_operand
+from relay.frontend.python.assigned import changed_lists, leaves_early, local_names
+from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.builtin_functions import BUILTINS
 from relay.frontend.python.callables import LocalFunction, Method, Template, ref
 from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
 from relay.frontend.python.expressions import Expressions
 from relay.frontend.python.indexing import extent_of
 from relay.frontend.python.known import holds_expr, known_now
+from relay.frontend.python.notation import PLAIN
 from relay.frontend.python.numpy_functions import METHODS, NUMPY, VIEWS
 from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, constructor_named, is_list, is_option
@@ -64,7 +66,8 @@ class Calls(Expressions):
             return defined
         match callee:
             case Template() if callee.calls_itself:
-                return self._apply(block, self.recursive(block, callee), arguments, named, span)
+                given = bound(callee.name, callee.parameters, {}, arguments, named, span)
+                return self._apply(block, self.recursive(block, callee), list(given.values()), {}, span)
             case Template():
                 return self.inline(block, callee, arguments, named, span)
             case Method(owner=owner, name=name):
@@ -127,12 +130,18 @@ class Calls(Expressions):
     def template(self, block: Block, node: ast.FunctionDef | ast.Lambda) -> Template:
         """A function that is defined here. Its defaults are computed now, as Python does."""
         defaults = {name: self.expr(block, each) for name, each in default_nodes(node.args).items()}
-        return Template(node, block, parameters_of(node.args, self.span), defaults)
+        parameters = parameters_of(node.args, self.span)
+        own = {*local_names(node), *(each.name for each in parameters)}
+        for call, name in changed_lists(node):
+            if name not in own:
+                raise refusal(self.span(call), f"a change of `{name}`, a list of the function around this one",
+                              "return what is to be added, and add it there")  # fmt: skip
+        return Template(node, block, parameters, defaults)
 
     def inline(self, block: Block, template: Template, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
         """A call of a nested function: its body, in place."""
         given = bound(template.name, template.parameters, template.defaults, arguments, named, span)
-        inner = block.entering(template.block, given)
+        inner = block.entering(template.block, self.own_names(template.node) | given)
         node = template.node
         if isinstance(node, ast.Lambda):
             return self.expr(inner, node.body)
@@ -141,6 +150,10 @@ class Calls(Expressions):
             self.straight(inner, before)
             return self.expr(inner, last.value)
         return self.body(inner.inside(), node.body, None)
+
+    def own_names(self, node: ast.FunctionDef | ast.Lambda) -> dict[str, Any]:
+        """The names that a function assigns: where it begins, nothing is."""
+        return dict.fromkeys(local_names(node), Unset(self.span(node)))
 
     def closure(self, block: Block, template: Template, wanted: Type | None, span: Span) -> Expr:
         """A nested function as a value. Its parameters need types: annotations, or those of the place that takes it."""
@@ -152,7 +165,8 @@ class Calls(Expressions):
                              expected=str(wanted), found=names)  # fmt: skip
         params = [self._parameter(p.argument, type_) for p, type_ in zip(template.parameters, expected, strict=True)]
         now = block.live.get(template.block.frame, template.block)
-        inner = Block(block.session, {**now.names, **{each.name_hint: each for each in params}}, live=block.live)
+        given = self.own_names(node) | {each.name_hint: each for each in params}
+        inner = Block(block.session, {**now.names, **given}, live=block.live)
         if isinstance(node, ast.Lambda):
             return Function(tuple(params), inner.closed(as_expr(inner, self.expr(inner, node.body), span)), span=span)
         result = None if node.returns is None else self.annotation(node.returns)
@@ -188,8 +202,8 @@ class Calls(Expressions):
         result = self.annotation(node.returns)
         type_ = FuncType(tuple(map(block.type_of, params)), result)
         itself = with_known_type(Var(node.name, type_, span=self.span(node)))
-        inner = Block(block.session, {**now, **{each.name_hint: each for each in params}}, live=block.live)
-        inner.names[node.name] = itself
+        given = self.own_names(node) | {each.name_hint: each for each in params}
+        inner = Block(block.session, {**now, **given, node.name: itself}, live=block.live)
         function = Function(tuple(params), self.body(inner, node.body, result), result, span=self.span(node))
         block.bindings.append((itself, function, self.span(node)))
         read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - {node.name}
@@ -202,7 +216,7 @@ class Calls(Expressions):
     def _python(self, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
         if callee in (zip, enumerate, reversed):
             return self._together(block, callee, arguments, named, span)
-        if callee is len and len(arguments) == 1 and is_expr(arguments[0]):
+        if callee is len and len(arguments) == 1 and not named:
             return self._length(block, arguments[0], span)
         own = block.session.ownership.own
         if not holds_expr([*arguments, *named.values()]):
@@ -228,7 +242,9 @@ class Calls(Expressions):
             )
         return known_now(span, lambda: list(callee(*sequences, **named)))
 
-    def _length(self, block: Block, value: Expr, span: Span) -> Any:
+    def _length(self, block: Block, value: Any, span: Span) -> Any:
+        if not is_expr(value):
+            return known_now(span, len, value)
         type_ = block.type_of(value)
         if is_list(type_):
             return block.session.library("length", span)(value)
@@ -315,11 +331,19 @@ def _applied(
             rule="python-subset", message=f"{name} cannot be called so in a program", span=span, found=str(error),
             remedy="use the arguments that the page on the Python front end names",
         ) from error  # fmt: skip
-    for each in [*arguments, *named.values()]:
-        for part in each if isinstance(each, list | tuple) else (each,):
-            if is_expr(part):
-                block.type_of(part)
-    return function(*arguments, **named)
+    given = {key: _read(block, each, span) for key, each in named.items()}
+    return function(*(_read(block, each, span) for each in arguments), **given)
+
+
+def _read(block: Block, value: Any, span: Span) -> Any:
+    """An argument of an operator's function: expressions have types, and arrays are expressions."""
+    if isinstance(value, list | tuple):
+        parts = [_read(block, each, span) for each in cast("Sequence[Any]", value)]
+        return parts if isinstance(value, list) else tuple(parts)
+    if is_expr(value):
+        block.type_of(value)
+        return value
+    return as_operand(block, value, span) if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _made_of(block: Block, is_view: bool, owner: Any, made: Any, span: Span) -> Any:
@@ -328,14 +352,21 @@ def _made_of(block: Block, is_view: bool, owner: Any, made: Any, span: Span) -> 
     return ownership.view(owner, block.bind("view", made, span)) if is_view else ownership.own(made)
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether a value is `int`, `float` or `bool`, which are 32-bit numbers in a program."""
+    return isinstance(value, type) and value in PLAIN
+
+
 def _computed_now(callee: Any, arguments: Sequence[Any], named: dict[str, Any], span: Span) -> Any:
     """What Python gives; arrays that NumPy makes of 64-bit numbers unless it is told are of 32 bits in a program."""
     result = known_now(span, callee, *arguments, **named)
-    told = "dtype" in named or any(isinstance(each, type | np.dtype | str) for each in arguments)
-    if isinstance(result, np.ndarray) and not told and getattr(callee, "__module__", "") == "numpy":
+    given = [*arguments, *named.values()]
+    told = any(isinstance(each, type | np.dtype | str) for each in given if not _is_plain(each))
+    of_numpy = getattr(callee, "__module__", "") == "numpy" or isinstance(getattr(callee, "__self__", None), np.ndarray)
+    if isinstance(result, np.ndarray) and not told and of_numpy:
         made = cast("np.ndarray[Any, Any]", result)
         return made.astype({"float64": np.float32, "int64": np.int32}.get(made.dtype.name, made.dtype))
-    return result
+    return cast("np.generic", result).item() if isinstance(result, np.generic) else result
 
 
 def _is_tuple_of(type_: Type, count: int) -> bool:

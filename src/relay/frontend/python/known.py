@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python.block import is_expr
@@ -37,7 +39,8 @@ def holds_expr(values: Iterable[Any]) -> bool:
 def known_now(span: Span, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """What Python gives for values that are known now. Raises `RelayError` (rule `python-error`) as Python raises."""
     try:
-        return function(*arguments, **named)
+        with np.errstate(all="ignore"):
+            return function(*arguments, **named)
     except RelayError:
         raise
     except Exception as error:

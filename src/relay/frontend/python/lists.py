@@ -98,16 +98,16 @@ def comprehension(calls: Expressions, block: Block, node: ast.ListComp) -> Any:
     match generator.iter:
         case ast.Call(func=ast.Name(id="range"), args=bounds, keywords=[]):
             values = [calls.operand(block, each) for each in bounds]
-            if holds_expr(values):
+            items = [] if holds_expr(values) else list(known_now(span, range, *values))
+            if not items:
                 return _over_range(calls, block, node, values, span)
-            items = list(known_now(span, range, *values))
         case _:
             items = calls.expr(block, generator.iter)
             known = calls.items(block, items, span)
             items = items if known is None else list(known)
     if isinstance(items, list):
         kept = _kept(calls, block, generator, cast("list[Any]", items))
-        if kept is not None:
+        if kept:
             return [_element(calls, block, node, each) for each in kept]
     source = as_expr(block, items, span)
     type_ = block.type_of(source)
@@ -117,7 +117,8 @@ def comprehension(calls: Expressions, block: Block, node: ast.ListComp) -> Any:
 
 
 def _kept(calls: Expressions, block: Block, generator: ast.comprehension, items: list[Any]) -> list[Any] | None:
-    """The elements that pass conditions which are known now; None where the program decides."""
+    """The elements that pass conditions which are known now; None where the program decides. Where none pass, the
+    elements that might have tell what the list is one of."""
     kept: list[Any] = []
     for item in items:
         inner = block.entering(block, {})

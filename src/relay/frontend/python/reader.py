@@ -86,7 +86,9 @@ def read_model(
     statements = reader.statements(source, definition, around)
     itself, *arguments = (each.argument for each in parameters_of_source(source))
     params, result = reader.signature(statements, arguments, source, definition)
-    scope = Block(reader.session, {itself.arg: part, **{each.name_hint: each for each in params}})
+    assert isinstance(source.tree, ast.FunctionDef)
+    given = {itself.arg: part, **{each.name_hint: each for each in params}}
+    scope = Block(reader.session, statements.own_names(source.tree) | given)
     body = statements.body(scope, source.tree.body, result)
     weights = tuple(parameters.variables.values())
     main = Function((*params, *weights), body, result, span=source.span(source.tree))
@@ -124,7 +126,8 @@ class _Reader:
         if result is not None:
             type_ = FuncType(tuple(map(self.session.type_of, params)), result)
             self.session.standing[name] = with_known_type(Var(name.name_hint, type_))
-        scope = Block(self.session, {each.name_hint: each for each in params})
+        assert isinstance(source.tree, ast.FunctionDef)
+        scope = Block(self.session, statements.own_names(source.tree) | {each.name_hint: each for each in params})
         body = statements.body(scope, source.tree.body, result)
         self.session.finish(name, Function(params, body, result, span=source.span(source.tree)))
         return name
