@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.frontend.python.generated import differential, reference
 from tests.frontend.python.generated.functions import HEADER, PythonProgram, python_programs
+from tests.frontend.python.generated.shrink import shrunk
 
 REPRO = Path(".repro")
 
@@ -75,6 +76,12 @@ def test_a_difference_is_told(body, wanted, monkeypatch, tmp_path):
         differential.check(program(body, 3), tmp_path, differential.Tally(), native=True)
     (kept,) = tmp_path.iterdir()
     assert "def f(x: int)" in kept.read_text()
+
+
+def test_a_program_that_differs_is_made_small():
+    text = "y = x + 1\n    for i in range(3):\n        if i > 1:\n            y = (x + 2) // (i + 1)\n    return y"
+    small = shrunk(program(text, 3), lambda each: "//" in each.text)
+    assert small.text == f"{HEADER}def f(x: int):\n    y = x // i\n"
 
 
 def test_what_is_not_judged():

@@ -28,7 +28,7 @@ from relay.frontend.python.loops import Join, Loop
 from relay.frontend.python.ownership import changes_in_place
 from relay.frontend.python.source import refusal
 from relay.frontend.python.stepping import Counting, Stepping, stepping_of
-from relay.frontend.python.unrolled import Unrolled
+from relay.frontend.python.unrolled import Unrolled, unroll
 from relay.frontend.python.values import alike, as_expr, is_list, is_option
 from relay.ir.expr import Clause, Expr, If, Match, RefWrite, Tuple, TupleGetItem
 from relay.ir.types import TensorType, Type
@@ -318,7 +318,10 @@ class Statements(Calls):
                 self.assign(block, node.target, item)
                 self.straight(block, node.body)
             return None
-        return Unrolled(self, node, items, rest, exits).turn(block, 0)
+        if not leaves_early(node.body, loops=False):
+            unroll(self, block, node, items)
+            return None
+        return Unrolled(self, node, items, lambda side: self.run(side, rest, exits), exits.give).turn(block, 0)
 
 
 def _same_type(block: Block, before: Any, result: Any, span: Span, remedy: str) -> None:

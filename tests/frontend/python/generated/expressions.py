@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hypothesis import strategies as st
-
 ANNOTATIONS = {
     "int": "int", "float": "float", "bool": "bool", "vector": "relay.Tensor[(3,)]", "matrix": "relay.Tensor[(2, 3)]",
     "whole": 'relay.Tensor[(4,), "int32"]', "mask": 'relay.Tensor[(3,), "bool"]', "open": 'relay.Tensor[("n",)]',
@@ -19,7 +17,6 @@ ANNOTATIONS = {
 NUMBERS = ("int", "float", "bool")
 ARRAYS = ("vector", "matrix", "whole", "mask", "open")
 LISTS = {"ints": "int", "floats": "float", "vectors": "vector"}
-Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +38,15 @@ class Scope:
 
 @dataclass(slots=True)
 class Expressions:
-    """Draws expressions. `size` is how much one may still grow."""
+    """Draws expressions by `number(low, high)`. `size` is how much one may still grow."""
 
-    draw: Draw
+    number: Callable[[int, int], int]
     names: int = 0
     lines: list[str] = field(default_factory=list)
 
     def fresh(self, hint: str) -> str:
         self.names += 1
         return f"{hint}{self.names}"
-
-    def number(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
 
     def chosen(self, options: Any) -> Any:
         return options[self.number(0, len(options) - 1)]

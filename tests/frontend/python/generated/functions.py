@@ -287,8 +287,13 @@ class Functions(Expressions):
 
 @st.composite
 def python_programs(draw: Any) -> PythonProgram:
-    """A function and arguments for it."""
-    g = Functions(draw)
+    """Functions with arguments, as Hypothesis draws them: one that differs is made small."""
+    return python_program(lambda low, high: draw(st.integers(low, high)))
+
+
+def python_program(number: Callable[[int, int], int]) -> PythonProgram:
+    """A function and arguments for it. `number(low, high)` draws, both ends included."""
+    g = Functions(number)
     types = ["int", "float", *(g.chosen(_ARGUMENTS) for _ in range(g.number(0, 3)))]
     results = tuple(g.chosen(_RESULTS) for _ in range(g.number(1, 3)))
     parameters = [f"x{i}: {ANNOTATIONS[each]}" for i, each in enumerate(types)]
