@@ -35,11 +35,12 @@ suite: $(VENV)/.ready-test  ## the tests
 
 test: check suite  ## all that must hold before a change lands
 
-fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 generated programs, 10,000 kernels, and 5,000 programs of each kind for every pass
-	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime tests/programs
+fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 generated programs, 10,000 kernels, 5,000 Python functions, and 5,000 programs of each kind for every pass
+	RELAY_FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) tests/arith tests/tir tests/te tests/text tests/infer tests/interpret tests/lower tests/runtime tests/programs tests/frontend/python
 	$(BIN)/python -m tests.programs
 	$(BIN)/python -m tests.targets.cpu.campaign
 	$(BIN)/python -m tests.transform.every_pass
+	$(BIN)/python -m tests.frontend.python.campaign
 
 bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, OpenVINO, PyTorch and JAX
 	$(BIN)/python -m benchmarks

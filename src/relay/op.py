@@ -4,6 +4,7 @@ from relay.ops.activation import clip
 from relay.ops.argwhere import argwhere
 from relay.ops.build import TupleWrapper, symbol, var
 from relay.ops.check_indices import check_indices
+from relay.ops.checked import checked
 from relay.ops.combine import concatenate, split, stack
 from relay.ops.comparison import (
     equal,
@@ -134,6 +135,7 @@ __all__ = [
     "broadcast_to_like",
     "cast",
     "cast_like",
+    "checked",
     "ceil",
     "check_indices",
     "clip",

@@ -55,6 +55,18 @@ LIST = "type List[a] { Nil, Cons(a, List[a]) }\n"
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
+        (  # a function inside one that is not finished has its result, which nothing quantifies
+            """def @main(%w: int32) {
+              let %loop = fn (%n: int32) {
+                if (less(%n, 4)) {
+                  let %after = fn (%x: int32) { %loop(%x) };
+                  if (less(%n, 2)) { %loop(add(%n, 1)) } else { %after(%n) }
+                } else { %n }
+              };
+              %loop(%w)
+            }""",
+            "fn (int32) -> int32",
+        ),
         (
             "def @main(%x: Tensor[(10, 4), float32], %y: Tensor[(5, 10, 1), float32]) { add(%x, %y) }",
             "fn (Tensor[(10, 4), float32], Tensor[(5, 10, 1), float32]) -> Tensor[(5, 10, 4), float32]",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from relay.driver.build import build
 from relay.frontend.python.reader import PythonFunction, read_model
@@ -13,6 +14,8 @@ from relay.ir.module import IRModule
 from relay.runtime.executable import Executable
 
 Model = TypeVar("Model", bound=type)
+Defaults: TypeAlias = tuple[tuple[str, Any], ...]
+"""The parameters of a definition, in order, each with its default (`inspect.Parameter.empty` where it has none)."""
 
 
 class CompiledFunction(PythonFunction):
@@ -23,8 +26,30 @@ class CompiledFunction(PythonFunction):
         return build(self.module)
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
-        """The result for arrays (or data), as the compiled program gives it."""
-        return self.executable(*positional, **named)
+        """The result for arrays (or data), as the compiled program gives it. What is not given has its default."""
+        return self.executable(*positional, **with_defaults(self.defaults, positional, named))
+
+    @cached_property
+    def defaults(self) -> Defaults:
+        return defaults_by_position(self.definition)
+
+
+def defaults_by_position(definition: Callable[..., Any]) -> Defaults:
+    signature = inspect.signature(definition)
+    return tuple((name, each.default) for name, each in signature.parameters.items())
+
+
+def with_defaults(defaults: Defaults, positional: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name, with the defaults of those that a call leaves out.
+
+    >>> def power(x, n=2): ...
+    >>> with_defaults(defaults_by_position(power), (3,), {})
+    {'n': 2}
+    """
+    if len(positional) >= len(defaults):
+        return named
+    left = {n: value for n, value in defaults[len(positional) :] if value is not inspect.Parameter.empty}
+    return {**left, **named}
 
 
 def function(definition: Callable[..., Any]) -> CompiledFunction:
@@ -44,6 +69,7 @@ def model(definition: Model) -> Model:
     (compiled when first called, with the arrays that the instance has then).
     """
     body, around = definition.__call__, names_around(2)
+    defaults = defaults_by_position(body)[1:]  # self is none of the program's
 
     def to_relay(self: Any) -> tuple[IRModule, dict[str, Any]]:
         return read_model(self, around=around)
@@ -53,7 +79,7 @@ def model(definition: Model) -> Model:
         if executable is None:
             module, params = to_relay(self)
             executable = vars(self)["_executable"] = build(module, params=params)
-        return executable(*positional, **named)
+        return executable(*positional, **with_defaults(defaults, positional, named))
 
     call.__wrapped__ = body  # type: ignore[attr-defined]
     changed = cast("Any", definition)

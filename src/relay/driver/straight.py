@@ -25,6 +25,7 @@ from relay.ir.expr import (
 )
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType, TupleType, Type
+from relay.lower.checked import is_check
 
 
 def check_straight(module: IRModule) -> None:
@@ -50,7 +51,7 @@ def _beyond(value: Expr, module: IRModule) -> str:
     """What an expression does that a graph cannot; nothing if it can."""
     match value:
         case Call(op=Function() as callee) if callee.attrs.get("Primitive"):
-            return ""
+            return "checks a value (`checked`)" if is_check(callee) else ""
         case Var() | Constant() | Tuple() | TupleGetItem():
             return ""
         case If():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.infer.explain import describe
-from relay.ir.expr import Expr, Function
+from relay.ir.expr import Expr, Function, Var
 from relay.ir.sharing import Scopes
 from relay.ir.traversal import LEAVES, post_order
 from relay.ir.type_traversal import free_type_leaves
@@ -35,12 +35,12 @@ def own_type_params(function: Function, params: Iterable[Type], around: frozense
     return tuple(variable for variable in found if variable not in around or variable in function.type_params)
 
 
-def generalised(inference: Inference, function: Function, type_: FuncType) -> FuncType:
-    """`type_` of a function bound by a let, with everything quantified that nothing outside determines."""
+def generalised(inference: Inference, function: Function, type_: FuncType, itself: Var) -> FuncType:
+    """`type_` of a function that a let binds to `itself`: all is quantified that nothing outside determines."""
     if not open_leaves(inference, type_):
         return type_
     inference.solver.drain()
-    fixed = set(_outside(inference, function))
+    fixed = set(_outside(inference, function, itself))
     return close(inference, type_, [leaf for leaf in open_leaves(inference, type_) if leaf not in fixed])
 
 
@@ -75,10 +75,11 @@ def _names() -> Iterator[str]:
         yield from (f"{letter}{number}" for letter in _LETTERS)
 
 
-def _outside(inference: Inference, function: Function) -> Iterator[Type]:
-    """The variables in the types of what a function takes from outside, and in what is not solved yet."""
+def _outside(inference: Inference, function: Function, itself: Var) -> Iterator[Type]:
+    """The variables in the types of what a function takes from outside (the functions around it that are not finished
+    have one type while they are), and in what is not solved yet."""
     zonk = inference.unifier.zonk
-    around: list[Type] = [inference.type_of_var(var) for var in free_vars(function) if var not in inference.unfinished]
+    around: list[Type] = [inference.type_of_var(var) for var in free_vars(function) if var is not itself]
     around += [type_ for type_, known in inference.signatures.values() if not known]
     around += [inference.type_of(node) for node in _shared_with_outside(function, inference.scopes())]
     around += inference.solver.waiting()

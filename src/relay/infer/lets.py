@@ -9,7 +9,7 @@ from relay.infer.dimensions import close_symbols
 from relay.infer.explain import describe, mismatch_error, span_of_use
 from relay.infer.generalise import generalised, own_type_params
 from relay.infer.unify import Mode
-from relay.ir.expr import Expr, Function, Let
+from relay.ir.expr import Expr, Function, Let, Var
 from relay.ir.type_traversal import type_holes, type_symbols
 from relay.ir.types import FuncType, IncompleteType, Type
 
@@ -68,7 +68,7 @@ def bind_let(inference: Inference, node: Let) -> None:
     annotation = var.type_annotation
     polymorphic = annotation if isinstance(annotation, FuncType) and annotation.type_params else None
     if polymorphic is not None:
-        value = _generalised(inference, node.value, value)
+        value = _generalised(inference, node.value, value, var)
     known = inference.known_type_of(var) or annotation
     if known is not None and known is not value:
         if annotation is not None:
@@ -82,14 +82,14 @@ def bind_let(inference: Inference, node: Let) -> None:
             message = f"the value of %{var.name_hint} is of another type"
             raise mismatch_error("let-type", message, span_of_use(node.value, node), mismatch, sides)
         unifier.undecided.clear()
-    type_ = polymorphic or _generalised(inference, node.value, value)
+    type_ = polymorphic or _generalised(inference, node.value, value, var)
     inference.unfinished.discard(var)
     inference.bind_var(var, type_)
 
 
-def _generalised(inference: Inference, value: Expr, type_: Type) -> Type:
+def _generalised(inference: Inference, value: Expr, type_: Type, var: Var) -> Type:
     """The type of the value of a let, quantified if it is a function that stands here alone."""
     if id(value) in inference.generalises and isinstance(value, Function) and isinstance(type_, FuncType):
-        type_ = generalised(inference, value, type_)
+        type_ = generalised(inference, value, type_, var)
         inference.replace_type(value, type_)
     return type_

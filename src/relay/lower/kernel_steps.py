@@ -12,11 +12,14 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.types import ANY, TensorType, TupleType, Type
+from relay.lower.checked import ValueCheck, check_of
 from relay.lower.extent_code import extent_here
 from relay.lower.kernel_calls import extents_of, size_bytes
 from relay.lower.ownership import OwningScope
 from relay.lower.procedure import (
+    Branch,
     ComputeScalar,
+    Fail,
     NewTensor,
     NewView,
     Operand,
@@ -32,7 +35,7 @@ from relay.lower.representation import (
 )
 from relay.lower.run_time_checks import group_checks
 from relay.lower.views import is_view
-from relay.runtime.manifest import CellLabel, TensorLabel
+from relay.runtime.manifest import CHECK_FAILED, CellLabel, TensorLabel
 
 
 class KernelScope(OwningScope):
@@ -42,6 +45,10 @@ class KernelScope(OwningScope):
         types = [self._here(argument) for argument in args]
         result_type, extents = call.checked_type, self.scopes.extents
         extents.check(self.block, group_checks(function), self.symbols, call)
+        check = check_of(function, args)
+        if check is not None:
+            self._checked(var, check, call)
+            return
         kernel = self.around.kernel(function)
         if kernel.of_scalars and not is_view(function) and isinstance(result_type, TensorType):
             inputs = tuple(map(self._scalar, args))
@@ -60,6 +67,15 @@ class KernelScope(OwningScope):
         if isinstance(result_type, TupleType) and var not in self.values.of:
             fields = tuple(each for each in outputs if isinstance(each, Register))
             self.values.of[var] = self._new_cell(CellLabel("tuple"), fields)
+
+    def _checked(self, var: Var, check: ValueCheck, call: Call) -> None:
+        """What is checked, behind a branch to where the run fails."""
+        passed, failed = self.scopes.procedure.block(), self.scopes.procedure.block()
+        self.block.close(Branch(self._operand(check.holds), passed.number, failed.number))
+        where = "" if call.span is None else f" ({call.span})"
+        failed.close(Fail(self.around.failure(f"{CHECK_FAILED}{check.message}{where}")))
+        self.block = passed
+        self._alias(var, check.data)
 
     def _outputs(self, var: Var, type_: Type | None, call: Call) -> tuple[Register | Scalar, ...]:
         """What a kernel writes; the variable is held in it, but for a tuple of so many parts that it is made."""

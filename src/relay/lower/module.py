@@ -27,6 +27,7 @@ from relay.ir.types import (
     type_children,
 )
 from relay.lower.border import applying_entry, host_procedure
+from relay.lower.checked import is_check
 from relay.lower.destinations import with_destinations
 from relay.lower.group import leaf_types
 from relay.lower.inputs import InputTypes
@@ -116,7 +117,7 @@ def is_straight(function: Function) -> bool:
     while isinstance(body, Let):
         match body.value:
             case Call(op=Function() as callee) if callee.attrs.get("Primitive"):
-                if value_extents(callee) is not None:
+                if value_extents(callee) is not None or is_check(callee):
                     return False
             case Var() | Constant() | Tuple() | TupleGetItem() if is_of_tensors(body.value.checked_type):
                 pass

@@ -9,6 +9,7 @@ from relay.ops.activation import ACTIVATIONS
 from relay.ops.argwhere import PLACES
 from relay.ops.attention import ATTENTIONS
 from relay.ops.check_indices import INDEX_CHECKS
+from relay.ops.checked import CHECKS
 from relay.ops.combine import COMBINATIONS
 from relay.ops.comparison import COMPARISONS
 from relay.ops.conv import CONVOLUTIONS
@@ -50,7 +51,7 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
         INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
         INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
-        ATTENTIONS, DEVICES, WORDS, WINOGRADS,
+        ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS,
     )
     for record in family
 })  # fmt: skip

@@ -95,6 +95,8 @@ class CellLabel:
 
 NO_CLAUSE_FITS = "no clause of a match fits"
 """How the text of a failed match begins."""
+CHECK_FAILED = "checked: "
+"""How the text of a failed check of values begins, before its own message."""
 
 Label: TypeAlias = Union[TensorLabel, CellLabel]
 CELL_KINDS = ("tuple", "data", "closure", "ref")

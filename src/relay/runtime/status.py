@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.runtime.manifest import NO_CLAUSE_FITS, EntrySpec
+from relay.runtime.manifest import CHECK_FAILED, NO_CLAUSE_FITS, EntrySpec
 
 OUT_OF_MEMORY = -1
 STACK_USED_UP = -2
@@ -39,6 +39,9 @@ def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tupl
         return RelayError(rule="no-clause-fits", message=f"`{spec.name}`: {spec.failures[status - 1]}")
     if is_about_index(spec, status):
         return index_error(f"`{spec.name}`: {spec.failures[status - 1].removeprefix(_INDEX_OUTSIDE)}", *index)
+    if 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(CHECK_FAILED):
+        message = spec.failures[status - 1].removeprefix(CHECK_FAILED)
+        return RelayError(rule="check-failed", message=f"`{spec.name}`: {message}")
     if 0 < status <= len(spec.failures):
         return RelayError(
             rule="check-failed",

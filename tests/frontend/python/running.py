@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import relay
 
+_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "V": "float"}
+
 
 def agrees(definition: Callable[..., Any], *arguments: Any, expected: Any = None) -> Any:
-    """What the program gives natively; Python and the interpreter give the same."""
-    wanted = definition(*arguments) if expected is None else expected
+    """What the program gives natively; Python and the interpreter give the same, of the same kinds."""
+    wanted = definition(*map(as_python, arguments)) if expected is None else expected
     defined = relay.function(definition)
     meant = relay.create_executor("interpreter", mod=defined.module).evaluate()(*arguments)
     found = defined(*arguments)
     for left, middle, right in zip(flat(wanted), flat(meant), flat(found), strict=True):
+        assert kind(left) == kind(middle) == kind(right)
         np.testing.assert_allclose(middle, left, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(right, left, rtol=1e-5, atol=1e-6)
     return found
+
+
+def fails(definition: Callable[..., Any], error: type[Exception], rule: str, *arguments: Any) -> None:
+    """Where Python raises `error`, the program ends with a `RelayError` of a rule, in the interpreter and natively."""
+    with pytest.raises(error):
+        definition(*map(as_python, arguments))
+    defined = relay.function(definition)
+    for run in (relay.create_executor("interpreter", mod=defined.module).evaluate(), defined):
+        with pytest.raises(relay.RelayError) as caught:
+            run(*arguments)
+        assert caught.value.rule == rule
+
+
+def as_python(value: Any) -> Any:
+    """An argument as Python has it: numbers are Python's, and what a function changes is its own."""
+    return value.item() if isinstance(value, np.generic) else copy.deepcopy(value)
+
+
+def kind(value: Any) -> str:
+    return _KINDS[np.asarray(value).dtype.kind]
 
 
 def flat(value: Any) -> list[np.ndarray[Any, Any]]:

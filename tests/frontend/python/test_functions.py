@@ -256,12 +256,13 @@ def test_values_that_may_be_missing():
 def test_cells():
     def cells(x: Vector):
         r = relay.ref(x)
+        count = relay.ref(1)
         r.value = r.value * 2
-        r.value += 1
-        return r.value
+        count.value += 1
+        return r.value + count.value
 
     result = relay.function(cells)(X)
-    np.testing.assert_array_equal(result, X * 2 + 1)
+    np.testing.assert_array_equal(result, X * 2 + 2)
 
 
 @relay.function

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-_CHANGING_METHODS = ("append", "pop")
+CHANGING_METHODS = ("append", "pop")
 
 
 def assigned_names(statements: Sequence[ast.stmt], *, definitely: bool = False) -> list[str]:
@@ -20,10 +20,10 @@ def _assigned(statement: ast.stmt, definitely: bool) -> Iterable[str]:
     match statement:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
-                yield from _targets(target)
+                yield from target_names(target)
             yield from _changed(value)
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
-            yield from _targets(target)
+            yield from target_names(target)
         case ast.Expr(value=value):
             yield from _changed(value)
         case ast.FunctionDef(name=name):
@@ -38,7 +38,7 @@ def _assigned(statement: ast.stmt, definitely: bool) -> Iterable[str]:
         case ast.While(body=body) if not definitely:
             yield from assigned_names(body)
         case ast.For(target=target, body=body) if not definitely:
-            yield from _targets(target)
+            yield from target_names(target)
             yield from assigned_names(body)
         case _:
             return
@@ -51,14 +51,15 @@ def _of_sides(sides: Sequence[Sequence[ast.stmt]], definitely: bool) -> Iterable
     return [name for name in each[0] if all(name in names for names in each)] if each else []
 
 
-def _targets(target: ast.expr) -> Iterable[str]:
-    return (node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+def target_names(target: ast.expr) -> list[str]:
+    """The names that a target assigns."""
+    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
 
 
 def _changed(value: ast.expr) -> Iterable[str]:
     """The list that `xs.append(x)` or `xs.pop()` changes."""
     match value:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _CHANGING_METHODS:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in CHANGING_METHODS:
             yield name
         case _:
             return
@@ -102,3 +103,34 @@ def may_fall_through(statements: Sequence[ast.stmt]) -> bool:
             case _:
                 pass
     return True
+
+
+def is_read_outside(tree: ast.AST, loop: ast.AST, name: str) -> bool:
+    """Whether a name is read anywhere in a definition but in one of its loops."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            return True
+        stack += [each for each in ast.iter_child_nodes(node) if each is not loop]
+    return False
+
+
+def local_names(function: ast.FunctionDef | ast.Lambda) -> list[str]:
+    """The names that are a function's own, besides its parameters: Python takes none of them from around it."""
+    if isinstance(function, ast.Lambda):
+        return []
+    changed = {name for _, name in changed_lists(function)}
+    assigned = [name for name in assigned_names(function.body) if name not in changed]
+    stores = {n.id for part in function.body for n in ast.walk(part) if isinstance(n, ast.Name) and _is_store(n)}
+    return [*assigned, *(name for name in changed if name in stores)]
+
+
+def _is_store(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def changed_lists(function: ast.FunctionDef | ast.Lambda) -> list[tuple[ast.expr, str]]:
+    """The calls in a function that change a list, with the variable that they change it by."""
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    return [(call, name) for call in calls for name in _changed(call)]

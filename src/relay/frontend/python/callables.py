@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 from relay.base.frozen import frozen
+from relay.frontend.python.arguments import Parameter
 from relay.frontend.python.block import Block
+from relay.ir.expr import Var
 from relay.runtime.values import RefValue
 
 
 @frozen(eq=False)
 class Template:
-    """A nested function or lambda, defined in `block`. A call of it is its body, in place."""
+    """A nested function or lambda, defined in `block`. A call of it is its body, in place. `defaults` are what its
+    parameters are where a call does not give them."""
 
     node: ast.FunctionDef | ast.Lambda
     block: Block
+    parameters: tuple[Parameter, ...]
+    defaults: Mapping[str, Any]
 
     @property
-    def parameters(self) -> list[str]:
-        return [each.arg for each in self.node.args.args]
+    def calls_itself(self) -> bool:
+        """Whether a `def` speaks of its own name."""
+        node = self.node
+        return isinstance(node, ast.FunctionDef) and any(
+            isinstance(each, ast.Name) and each.id == node.name for part in node.body for each in ast.walk(part)
+        )
+
+    @property
+    def name(self) -> str:
+        return f"`{self.node.name}`" if isinstance(self.node, ast.FunctionDef) else "a lambda"
+
+
+@frozen(eq=False)
+class LocalFunction:
+    """A nested function that calls itself, as a local function of the program; `seen` is what the names around it that
+    it reads were worth when it was made."""
+
+    function: Var
+    seen: Mapping[str, Any]
 
 
 @frozen(eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -11,12 +12,18 @@ import numpy as np
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.frontend.python import lists
-from relay.frontend.python.assigned import leaves_early
-from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.callables import Method, Template, ref
-from relay.frontend.python.datatype import DataInstance, constructor_of
-from relay.frontend.python.expressions import Expressions, holds_expr, known_now
-from relay.frontend.python.methods import BUILTINS, CREATING, METHODS, NUMPY
+from relay.frontend.python.arguments import bound, default_nodes, parameters_of
+from relay.frontend.python.arithmetic import as_operand
+from relay.frontend.python.assigned import changed_lists, leaves_early, local_names
+from relay.frontend.python.block import Block, Unset, is_expr
+from relay.frontend.python.builtin_functions import BUILTINS
+from relay.frontend.python.callables import LocalFunction, Method, Template, ref
+from relay.frontend.python.datatype import DataInstance, constructor_of, field_names
+from relay.frontend.python.expressions import Expressions
+from relay.frontend.python.indexing import extent_of
+from relay.frontend.python.known import holds_expr, known_now
+from relay.frontend.python.notation import PLAIN
+from relay.frontend.python.numpy_functions import METHODS, NUMPY, VIEWS
 from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, constructor_named, is_list, is_option
 from relay.ir.expr import (
@@ -46,21 +53,31 @@ class Calls(Expressions):
         """The body of a function, `block` being its scope, as one expression."""
         raise NotImplementedError
 
+    def called(self, block: Block, node: ast.Call) -> Any:
+        callee = self.expr(block, node.func)
+        value = self.read if _only_reads(callee) else self.expr
+        arguments = [value(block, each) for each in node.args]
+        named = {str(each.arg): value(block, each.value) for each in node.keywords}
+        return self.call(block, callee, arguments, named, self.span(node))
+
     def call(self, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
         defined = self.around.call_defined(self, block, callee, arguments, named, span)
         if defined is not None:
             return defined
         match callee:
+            case Template() if callee.calls_itself:
+                given = bound(callee.name, callee.parameters, {}, arguments, named, span)
+                return self._apply(block, self.recursive(block, callee), list(given.values()), {}, span)
             case Template():
                 return self.inline(block, callee, arguments, named, span)
             case Method(owner=owner, name=name):
                 return self._method(block, owner, name, arguments, named, span)
-            case _ if callee is ref:
+            case _ if callee is ref and len(arguments) == 1 and not named:
                 return RefCreate(as_expr(block, arguments[0], span), span=span)
             case type() if issubclass(callee, DataInstance):
-                return self._construct(block, callee, arguments, span)
+                return self._construct(block, callee, arguments, named, span)
             case _ if is_expr(callee):
-                return self._apply(block, callee, arguments, span)
+                return self._apply(block, callee, arguments, named, span)
             case _:
                 return self._python(block, callee, arguments, named, span)
 
@@ -69,43 +86,62 @@ class Calls(Expressions):
     ) -> Any:
         if is_list(block.type_of(owner)):
             raise refusal(span, f"`.{name}` of a list here", "append to or pop from a variable, on a line of its own")
-        return METHODS[name](owner, *arguments, **named)
+        if not cast("TensorType", block.type_of(owner)).shape:
+            raise refusal(span, f"`.{name}` of a number", "write the operator: round(x), abs(x), float(n)")
+        made = _applied(block, METHODS[name], f"`.{name}`", [owner, *arguments], named, span)
+        return _made_of(block, name in VIEWS, owner, made, span)
 
-    def _construct(self, block: Block, callee: Any, arguments: list[Any], span: Span) -> Expr:
+    def _construct(
+        self, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span
+    ) -> Expr:  # fmt: skip
         constructor = constructor_of(callee, block.session.types)
-        if len(arguments) != len(constructor.inputs):
+        order = field_names(callee)
+        values = {**dict(zip(order, arguments, strict=False)), **named}
+        if len(arguments) + len(named) != len(order) or values.keys() != set(order):
             raise RelayError(
-                rule="arity", message=f"`{constructor.name_hint}` is given {len(arguments)} fields", span=span,
-                expected=f"{len(constructor.inputs)} fields",
+                rule="arity", message=f"`{constructor.name_hint}` is given {len(arguments) + len(named)} fields",
+                span=span, expected=", ".join(order) or "none",
             )  # fmt: skip
-        fields = zip(arguments, constructor.inputs, strict=True)
+        given = [values[name] for name in order]
+        fields = zip(given, constructor.inputs, strict=True)
         return Call(constructor, tuple(as_expr(block, value, span, type_) for value, type_ in fields), span=span)
 
-    def _apply(self, block: Block, callee: Expr, arguments: list[Any], span: Span) -> Expr:
+    def _apply(self, block: Block, callee: Expr, arguments: list[Any], named: dict[str, Any], span: Span) -> Expr:
         type_ = block.type_of(callee)
         if not isinstance(type_, FuncType):
             raise RelayError(rule="not-a-function", message=f"a value of type {type_} is called", span=span)
-        wanted = [*type_.arg_types, *[None] * len(arguments)]
-        given = [self.as_argument(block, v, span, w) for v, w in zip(arguments, wanted, strict=False)]
+        if named or len(arguments) != len(type_.arg_types):
+            raise RelayError(
+                rule="arity", message="a function that is a value is called with other arguments than it has",
+                span=span, expected=f"{len(type_.arg_types)}, by position",
+                found=", ".join([f"{len(arguments)} by position", *named]),
+            )  # fmt: skip
+        given = [self.as_argument(block, v, span, w) for v, w in zip(arguments, type_.arg_types, strict=True)]
         return Call(callee, tuple(given), span=span)
 
     def as_argument(self, block: Block, value: Any, span: Span, wanted: Type | None) -> Expr:
         """An argument as an expression; a nested function becomes a closure of the type that is wanted."""
         if isinstance(value, Template):
-            return self.closure(block, value, wanted, span)
+            return self.recursive(block, value) if value.calls_itself else self.closure(block, value, wanted, span)
         if callable(value) and not is_expr(value):
             value = self.around.reference(value, span) or value
         return as_expr(block, value, span, wanted)
 
+    def template(self, block: Block, node: ast.FunctionDef | ast.Lambda) -> Template:
+        """A function that is defined here. Its defaults are computed now, as Python does."""
+        defaults = {name: self.expr(block, each) for name, each in default_nodes(node.args).items()}
+        parameters = parameters_of(node.args, self.span)
+        own = {*local_names(node), *(each.name for each in parameters)}
+        for call, name in changed_lists(node):
+            if name not in own:
+                raise refusal(self.span(call), f"a change of `{name}`, a list of the function around this one",
+                              "return what is to be added, and add it there")  # fmt: skip
+        return Template(node, block, parameters, defaults)
+
     def inline(self, block: Block, template: Template, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
         """A call of a nested function: its body, in place."""
-        names = template.parameters
-        if len(arguments) + len(named) != len(names) or any(name not in names[len(arguments) :] for name in named):
-            raise RelayError(
-                rule="arity", message="a nested function is called with other arguments than it has", span=span,
-                expected=", ".join(names) or "none", found=f"{len(arguments) + len(named)}",
-            )  # fmt: skip
-        inner = block.entering(template.block, {**dict(zip(names, arguments, strict=False)), **named})
+        given = bound(template.name, template.parameters, template.defaults, arguments, named, span)
+        inner = block.entering(template.block, self.own_names(template.node) | given)
         node = template.node
         if isinstance(node, ast.Lambda):
             return self.expr(inner, node.body)
@@ -115,16 +151,22 @@ class Calls(Expressions):
             return self.expr(inner, last.value)
         return self.body(inner.inside(), node.body, None)
 
+    def own_names(self, node: ast.FunctionDef | ast.Lambda) -> dict[str, Any]:
+        """The names that a function assigns: where it begins, nothing is."""
+        return dict.fromkeys(local_names(node), Unset(self.span(node)))
+
     def closure(self, block: Block, template: Template, wanted: Type | None, span: Span) -> Expr:
         """A nested function as a value. Its parameters need types: annotations, or those of the place that takes it."""
         node = template.node
-        expected = wanted.arg_types if isinstance(wanted, FuncType) else (None,) * len(node.args.args)
-        if len(expected) != len(node.args.args):
+        expected = wanted.arg_types if isinstance(wanted, FuncType) else (None,) * len(template.parameters)
+        if len(expected) != len(template.parameters):
+            names = ", ".join(each.name for each in template.parameters)
             raise RelayError(rule="arity", message="the function has other parameters than are wanted", span=span,
-                             expected=str(wanted), found=", ".join(template.parameters))  # fmt: skip
-        params = [self._parameter(argument, type_) for argument, type_ in zip(node.args.args, expected, strict=True)]
+                             expected=str(wanted), found=names)  # fmt: skip
+        params = [self._parameter(p.argument, type_) for p, type_ in zip(template.parameters, expected, strict=True)]
         now = block.live.get(template.block.frame, template.block)
-        inner = Block(block.session, {**now.names, **{each.name_hint: each for each in params}}, live=block.live)
+        given = self.own_names(node) | {each.name_hint: each for each in params}
+        inner = Block(block.session, {**now.names, **given}, live=block.live)
         if isinstance(node, ast.Lambda):
             return Function(tuple(params), inner.closed(as_expr(inner, self.expr(inner, node.body), span)), span=span)
         result = None if node.returns is None else self.annotation(node.returns)
@@ -140,44 +182,56 @@ class Calls(Expressions):
             )  # fmt: skip
         return with_known_type(Var(argument.arg, type_, span=self.span(argument)))
 
-    def recursive(self, block: Block, node: ast.FunctionDef) -> Expr:
-        """A nested function that calls itself: a local function of the program. It needs all its annotations."""
+    def recursive(self, block: Block, template: Template) -> Expr:
+        """A nested function that calls itself: a local function of the program, which sees the names around it as they
+        are now. It needs all its annotations."""
+        node = template.node
+        assert isinstance(node, ast.FunctionDef)
+        now = block.live.get(template.block.frame, template.block).names
+        known = block.functions.get(template)
+        if known is not None and all(now.get(name) is value for name, value in known.seen.items()):
+            return known.function
         if node.returns is None:
             raise RelayError(
                 rule="needs-annotation", message=f"`{node.name}` calls itself and does not say what it returns",
                 span=self.span(node), remedy=f"annotate it: def {node.name}(...) -> ...:",
             )  # fmt: skip
-        params = [self._parameter(argument, None) for argument in node.args.args]
+        if template.defaults:
+            raise refusal(self.span(node), "a default of a function that calls itself", "give all its arguments")
+        params = [self._parameter(each.argument, None) for each in template.parameters]
         result = self.annotation(node.returns)
-        itself = with_known_type(
-            Var(node.name, FuncType(tuple(map(block.type_of, params)), result), span=self.span(node))
-        )
-        known = {node.name: itself, **{each.name_hint: each for each in params}}
-        inner = Block(block.session, {**block.names, **known}, live=block.live)
+        type_ = FuncType(tuple(map(block.type_of, params)), result)
+        itself = with_known_type(Var(node.name, type_, span=self.span(node)))
+        given = self.own_names(node) | {each.name_hint: each for each in params}
+        inner = Block(block.session, {**now, **given, node.name: itself}, live=block.live)
         function = Function(tuple(params), self.body(inner, node.body, result), result, span=self.span(node))
         block.bindings.append((itself, function, self.span(node)))
+        read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - {node.name}
+        seen = {name: now[name] for name in read if name in now}
+        if any(isinstance(each, Template) for each in seen.values()):  # which read other names
+            seen = now
+        block.functions[template] = LocalFunction(itself, dict(seen))
         return itself
 
     def _python(self, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
-        values = [*arguments, *named.values()]
         if callee in (zip, enumerate, reversed):
             return self._together(block, callee, arguments, named, span)
-        if callee is len and is_expr(arguments[0]):
+        if callee is len and len(arguments) == 1 and not named:
             return self._length(block, arguments[0], span)
-        if not holds_expr(values):
-            if callee in CREATING and "dtype" not in named:
-                named = {**named, "dtype": np.float32}
-            return known_now(span, callee, *arguments, **named)
-        found = _known_function(callee)
-        if found is None and getattr(callee, "__module__", "").startswith("relay."):
-            found = callee
-        if found is None:
-            raise refusal(
-                span, f"the call of `{getattr(callee, '__name__', callee)}`",
-                "call an operator of relay, or decorate the function with @relay.function",
-            )  # fmt: skip
-        prepared = [self._operand(block, each, span) for each in arguments]
-        return found(*prepared, **{key: self._operand(block, each, span) for key, each in named.items()})
+        own = block.session.ownership.own
+        if not holds_expr([*arguments, *named.values()]):
+            return own(_computed_now(callee, arguments, named, span))
+        name = f"`{getattr(callee, '__name__', callee)}`"
+        if callee in BUILTINS:
+            return own(_applied(block, BUILTINS[callee], name, [block, span, *arguments], named, span))
+        if callee in NUMPY:
+            made = _applied(block, NUMPY[callee], name, arguments, named, span)
+            return _made_of(block, callee.__name__ in VIEWS, arguments[0] if arguments else None, made, span)
+        if getattr(callee, "__module__", "").startswith("relay."):
+            return own(callee(*arguments, **named))
+        raise refusal(
+            span, f"the call of {name}", "call an operator of relay, or decorate the function with @relay.function"
+        )
 
     def _together(self, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
         """`zip`, `enumerate`, `reversed` of what has a number of elements that is known now."""
@@ -188,16 +242,16 @@ class Calls(Expressions):
             )
         return known_now(span, lambda: list(callee(*sequences, **named)))
 
-    def _operand(self, block: Block, value: Any, span: Span) -> Any:
-        """A list of tensors stays a Python list, as operators like `concatenate` take it."""
-        return [self._operand(block, each, span) for each in value] if isinstance(value, list) else value
-
-    def _length(self, block: Block, value: Expr, span: Span) -> Any:
+    def _length(self, block: Block, value: Any, span: Span) -> Any:
+        if not is_expr(value):
+            return known_now(span, len, value)
         type_ = block.type_of(value)
         if is_list(type_):
             return block.session.library("length", span)(value)
         if isinstance(type_, TensorType) and type_.shape:
-            return self._extent(value, type_, 0)
+            return extent_of(block, value, type_.shape[0], 0)
+        if isinstance(type_, TupleType):
+            return len(type_.fields)
         raise RelayError(rule="no-length", message=f"a value of type {type_} has no length", span=span)
 
     # --------------------------------------------------------------------------------------------------- patterns
@@ -255,12 +309,64 @@ class Calls(Expressions):
         return PatternConstructor(constructor, inner)
 
 
-def _known_function(callee: Any) -> Callable[..., Any] | None:
-    """The operator that a function of Python or NumPy is."""
+def _only_reads(callee: Any) -> bool:
+    """Whether what is called keeps no array or list that it is given."""
+    if isinstance(callee, Method):
+        return True
+    module = str(getattr(callee, "__module__", ""))
+    return callee not in (ref, zip, enumerate, reversed) and (
+        (module.startswith("relay.") and not isinstance(callee, type)) or module.split(".")[0] in ("numpy", "builtins")
+    )
+
+
+def _applied(
+    block: Block, function: Callable[..., Any], name: str, arguments: Sequence[Any], named: dict[str, Any], span: Span
+) -> Any:
+    """An operator's function on arguments whose types are known. Raises `RelayError` (rule `python-subset`) for
+    arguments that it does not have."""
     try:
-        return NUMPY.get(callee) or BUILTINS.get(callee)
-    except TypeError:  # not hashable
-        return None
+        inspect.signature(function).bind(*arguments, **named)
+    except TypeError as error:
+        raise RelayError(
+            rule="python-subset", message=f"{name} cannot be called so in a program", span=span, found=str(error),
+            remedy="use the arguments that the page on the Python front end names",
+        ) from error  # fmt: skip
+    given = {key: _read(block, each, span) for key, each in named.items()}
+    return function(*(_read(block, each, span) for each in arguments), **given)
+
+
+def _read(block: Block, value: Any, span: Span) -> Any:
+    """An argument of an operator's function: expressions have types, and arrays are expressions."""
+    if isinstance(value, list | tuple):
+        parts = [_read(block, each, span) for each in cast("Sequence[Any]", value)]
+        return parts if isinstance(value, list) else tuple(parts)
+    if is_expr(value):
+        block.type_of(value)
+        return value
+    return as_operand(block, value, span) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _made_of(block: Block, is_view: bool, owner: Any, made: Any, span: Span) -> Any:
+    """The result of a function on arrays: a new one, or a view of its first argument."""
+    ownership = block.session.ownership
+    return ownership.view(owner, block.bind("view", made, span)) if is_view else ownership.own(made)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is `int`, `float` or `bool`, which are 32-bit numbers in a program."""
+    return isinstance(value, type) and value in PLAIN
+
+
+def _computed_now(callee: Any, arguments: Sequence[Any], named: dict[str, Any], span: Span) -> Any:
+    """What Python gives; arrays that NumPy makes of 64-bit numbers unless it is told are of 32 bits in a program."""
+    result = known_now(span, callee, *arguments, **named)
+    given = [*arguments, *named.values()]
+    told = any(isinstance(each, type | np.dtype | str) for each in given if not _is_plain(each))
+    of_numpy = getattr(callee, "__module__", "") == "numpy" or isinstance(getattr(callee, "__self__", None), np.ndarray)
+    if isinstance(result, np.ndarray) and not told and of_numpy:
+        made = cast("np.ndarray[Any, Any]", result)
+        return made.astype({"float64": np.float32, "int64": np.int32}.get(made.dtype.name, made.dtype))
+    return cast("np.generic", result).item() if isinstance(result, np.generic) else result
 
 
 def _is_tuple_of(type_: Type, count: int) -> bool:

@@ -101,16 +101,22 @@ def constructor_of(variant: type, known: dict[GlobalTypeVar, TypeData]) -> Const
     return next(each for each in data.constructors if each.name_hint == cast("Any", variant).__relay_variant__)
 
 
+def field_names(variant: type) -> list[str]:
+    """The fields of a constructor, in order."""
+    return [each.name for each in dataclasses.fields(cast("Any", variant))]
+
+
 def define(definition: Any, known: dict[GlobalTypeVar, TypeData]) -> TypeData:
     """The data type of a class, among `known` with all those that its fields speak of."""
     header: GlobalTypeVar = definition.__relay_type__
     if header in known:
         return known[header]
+    whole = next(each for each in definition.__mro__ if "__relay_variants__" in vars(each))
     variables: dict[Any, TypeVar] = {}
     fields: dict[str, tuple[Type, ...]] = {}
     mentioned: list[Any] = []
     for name, variant in definition.__relay_variants__.items():
-        names = {**definition.__relay_names__, header.name: definition}
+        names = {**definition.__relay_names__, header.name: whole}
         hints = typing.get_type_hints(variant, localns=names)
         annotations = [hints[each.name] for each in dataclasses.fields(variant)]
         mentioned += annotations

@@ -5,38 +5,30 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
-
-import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
 from relay.frontend.python import lists
+from relay.frontend.python.arithmetic import binary, compared, unary
 from relay.frontend.python.block import Block, Unset, is_expr
 from relay.frontend.python.callables import Method, Template
 from relay.frontend.python.datatype import define_mentioned
-from relay.frontend.python.indexing import index_tensor
-from relay.frontend.python.methods import BINARY, COMPARISONS, METHODS, NUMPY, binary, product
+from relay.frontend.python.indexing import extent_of, index_list, index_tensor
+from relay.frontend.python.known import STATIC, holds_expr, known_now
 from relay.frontend.python.notation import as_type
+from relay.frontend.python.numpy_functions import METHODS
+from relay.frontend.python.ownership import changes_in_place
 from relay.frontend.python.source import PythonSource, refusal
-from relay.frontend.python.values import as_expr, is_list
+from relay.frontend.python.values import alike, as_expr, is_list, is_option
 from relay.ir.datatype import TypeData
-from relay.ir.expr import Call, Expr, Function, If, RefRead, TupleGetItem, Var, const
-from relay.ir.types import GlobalTypeVar, RefType, TensorType, TupleType, Type, scalar_type
+from relay.ir.expr import Call, Constructor, Expr, Function, If, RefRead, TupleGetItem, Var, const
+from relay.ir.types import GlobalTypeVar, RefType, TensorType, TupleType, Type
 from relay.ops.build import TupleWrapper
-from relay.ops.create import shape_of
+from relay.ops.elementwise_binary import logical_and
+from relay.ops.elementwise_unary import logical_not as op_not
 from relay.ops.index import take
-
-_STATIC: Mapping[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-    ast.MatMult: operator.matmul, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
-    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
-    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_, ast.Invert: operator.invert,
-}  # fmt: skip
 
 
 class Definitions(Protocol):
@@ -72,59 +64,92 @@ class Expressions:
     def span(self, node: ast.AST) -> Span:
         return self.source.span(node)
 
-    def call(self, block: Block, callee: Any, arguments: list[Any], named: dict[str, Any], span: Span) -> Any:
+    def called(self, block: Block, node: ast.Call) -> Any:
         """What a call is worth: see `Calls`."""
+        raise NotImplementedError
+
+    def template(self, block: Block, node: ast.FunctionDef | ast.Lambda) -> Template:
+        """A function that is defined here: see `Calls`."""
         raise NotImplementedError
 
     # --------------------------------------------------------------------------------------------------- dispatch
 
     def expr(self, block: Block, node: ast.expr) -> Any:
-        """What an expression is worth: a Relay expression, or a Python value."""
+        """What an expression is worth, for something that keeps it: a name, a list, a function that is called."""
+        value = self.operand(block, node)
+        if isinstance(node, ast.Name):
+            block.session.ownership.share(value)
+        else:
+            block.session.ownership.share_view(value)
+        return value
+
+    def operand(self, block: Block, node: ast.expr) -> Any:
+        """What an expression is worth, for something that only reads it: a Relay expression, or a Python value."""
         with reading(self.span(node)):
-            value = self._expr(block, node)
+            value = self._value(block, node)
             if isinstance(value, TupleWrapper):
                 value = value.astuple()
             return self._named(block, value) if is_expr(value) else value
 
+    def read(self, block: Block, node: ast.expr) -> Any:
+        """The same, where a list or tuple is written out only to be read: `np.stack([x, y])`, `return x, y`."""
+        match node:
+            case ast.Tuple(elts=elements):
+                return tuple(self.read(block, each) for each in elements)
+            case ast.List(elts=elements):
+                return [self.read(block, each) for each in elements]
+            case _:
+                return self.operand(block, node)
+
     def _named(self, block: Block, value: Expr) -> Expr:
         """Everything but operators' calls gets a variable, so that effects keep their order and types are known."""
-        plain = isinstance(value, Call) and not isinstance(value.op, Var | Function) and value.checked_type is not None
+        plain = isinstance(value, Call) and (
+            isinstance(value.op, Constructor)  # what it makes may follow from where it stands
+            or (not isinstance(value.op, Var | Function) and value.checked_type is not None)
+        )
         return value if plain else block.bind("value", value, value.span)
 
-    def _expr(self, block: Block, node: ast.expr) -> Any:
+    def _value(self, block: Block, node: ast.expr) -> Any:
+        span, own = self.span(node), block.session.ownership.own
         match node:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name):
-                return self.name(block, name, self.span(node))
+                return self.name(block, name, span)
             case ast.BinOp(left=left, op=op, right=right):
-                return self.binary(block, node, op, self.expr(block, left), self.expr(block, right))
+                left_value = self.operand(block, left)
+                return own(self.binary(block, op, left_value, self.operand(block, right), span))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                value = self.truth(block, operand)
+                return op_not(value) if is_expr(value) else not value
             case ast.UnaryOp(op=op, operand=operand):
-                return self.unary(block, op, operand)
+                value = self.operand(block, operand)
+                return own(
+                    unary(block, op, value, span) if is_expr(value) else known_now(span, STATIC[type(op)], value)
+                )
             case ast.BoolOp(op=op, values=values):
                 return self.short_circuit(block, isinstance(op, ast.And), values)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
-                return self.compare(block, node, left, ops, comparators)
+                return self.compare(block, node, self.operand(block, left), list(zip(ops, comparators, strict=True)))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.either(block, self.truth(block, test), body, orelse)
             case ast.Tuple(elts=elements):
                 return tuple(self.expr(block, each) for each in elements)
             case ast.List(elts=elements):
-                return [self.expr(block, each) for each in elements]
+                return own([self.expr(block, each) for each in elements])
             case ast.ListComp():
-                return lists.comprehension(self, block, node)
+                return own(lists.comprehension(self, block, node))
             case ast.Attribute(value=owner, attr=name):
-                return self.attribute(block, self.expr(block, owner), name, self.span(node))
+                return self.attribute(block, self.operand(block, owner), name, span)
             case ast.Subscript(value=owner, slice=index):
-                return self.subscript(block, self.expr(block, owner), self.index(block, index), self.span(node))
+                value = self.operand(block, owner)
+                return self.subscript(block, value, self.index(block, index), span)
             case ast.Lambda():
-                return Template(node, block)
-            case ast.Call(func=callee, args=arguments, keywords=keywords):
-                named = {str(each.arg): self.expr(block, each.value) for each in keywords}
-                called = self.expr(block, callee)
-                return self.call(block, called, [self.expr(block, each) for each in arguments], named, self.span(node))
+                return self.template(block, node)
+            case ast.Call():
+                return self.called(block, node)
             case _:
-                raise refusal(self.span(node), f"this {type(node).__name__}", "write it with the forms of the subset")
+                raise refusal(span, f"this {type(node).__name__}", "write it with the forms of the subset")
 
     def name(self, block: Block, name: str, span: Span) -> Any:
         value = block.names[name] if name in block.names else self._outside(name, span)
@@ -162,102 +187,95 @@ class Expressions:
 
     # -------------------------------------------------------------------------------------------------- operators
 
-    def binary(self, block: Block, node: ast.AST, op: ast.operator, left: Any, right: Any) -> Any:
+    def binary(self, block: Block, op: ast.operator, left: Any, right: Any, span: Span) -> Any:
         if not is_expr(left) and not is_expr(right):
             if not any(isinstance(part, list | tuple) and holds_expr(part) for part in (left, right)):
-                return known_now(self.span(node), _STATIC[type(op)], left, right)
+                return known_now(span, STATIC[type(op)], left, right)
             if isinstance(op, ast.Add) and type(left) is type(right):
                 return left + right
             if isinstance(op, ast.Mult) and int in (type(left), type(right)):
                 return left * right
         types = [block.type_of(each) if is_expr(each) else None for each in (left, right)]
         if isinstance(op, ast.Add) and any(type_ is not None and is_list(type_) for type_ in types):
-            return lists.joined(block, left, right, types, self.span(node))
-        if isinstance(op, ast.MatMult):
-            return self._product(block, left, right, self.span(node))
-        if type(op) not in BINARY:
-            raise refusal(self.span(node), f"`{type(op).__name__}`", "use an operator of relay")
-        return binary(BINARY[type(op)], left, right, types)
-
-    def _product(self, block: Block, left: Any, right: Any, span: Span) -> Expr:
-        sides = [as_expr(block, each, span) for each in (left, right)]
-        ranks = [len(type_.shape) if isinstance(type_, TensorType) else -1 for type_ in map(block.type_of, sides)]
-        try:
-            return product(sides[0], sides[1], ranks[0], ranks[1])
-        except ValueError as error:
-            raise RelayError(
-                rule="bad-product", message="`@` multiplies matrices, vectors, or batches of matrices", span=span,
-                found=str(error), remedy="reshape the operands",
-            ) from error  # fmt: skip
-
-    def unary(self, block: Block, op: ast.unaryop, operand: ast.expr) -> Any:
-        if isinstance(op, ast.Not):
-            value = self.truth(block, operand)
-            return NUMPY[np.logical_not](value) if is_expr(value) else not value
-        value = self.expr(block, operand)
-        if not is_expr(value):
-            return known_now(self.span(operand), _STATIC[type(op)], value)
-        match op:
-            case ast.USub():
-                return NUMPY[np.negative](value)
-            case ast.Invert():
-                return NUMPY[np.logical_not](value)
-            case _:
-                return value
+            return lists.joined(block, left, right, types, span)
+        return binary(block, op, left, right, span)
 
     def truth(self, block: Block, node: ast.expr) -> Any:
         """A condition: a Python bool, or a bool scalar. Raises `RelayError` (rule `bad-condition`)."""
-        value = self.expr(block, node)
-        if not is_expr(value):
-            return bool(value)
-        type_ = block.type_of(value)
-        if isinstance(type_, TensorType) and type_.shape == () and type_.dtype.is_bool:
+        value = self.operand(block, node)
+        return self._condition(block, value, node) if is_expr(value) else known_now(self.span(node), bool, value)
+
+    def _condition(self, block: Block, value: Any, node: ast.AST) -> Any:
+        """A value that is, or must be, a bool."""
+        type_ = block.type_of(value) if is_expr(value) else None
+        if isinstance(value, bool) or (isinstance(type_, TensorType) and type_.shape == () and type_.dtype.is_bool):
             return value
         raise RelayError(
-            rule="bad-condition", message="a condition is a bool scalar", span=self.span(node), found=str(type_),
+            rule="bad-condition", message="a condition is a bool scalar", span=self.span(node),
+            found=type(value).__name__ if type_ is None else str(type_),
             remedy="compare it (x > 0), or reduce it (x.any(), x.all())",
         )  # fmt: skip
 
     def short_circuit(self, block: Block, conjunction: bool, nodes: Sequence[ast.expr]) -> Any:
         """`and`, `or`: what stands behind is evaluated only when it decides."""
-        first = self.truth(block, nodes[0])
+        first = self.expr(block, nodes[0])
         if len(nodes) == 1:
             return first
         if not is_expr(first):
-            return self.short_circuit(block, conjunction, nodes[1:]) if bool(first) == conjunction else first
+            decides = known_now(self.span(nodes[0]), bool, first) != conjunction
+            return first if decides else self.short_circuit(block, conjunction, nodes[1:])
+        self._condition(block, first, nodes[0])
         side = block.inside()
-        rest = as_expr(side, self.short_circuit(side, conjunction, nodes[1:]), self.span(nodes[1]))
+        rest = self._condition(side, self.short_circuit(side, conjunction, nodes[1:]), nodes[1])
+        return self._where_decided(block, first, side, as_expr(side, rest, self.span(nodes[1])), conjunction, nodes[0])
+
+    def _where_decided(
+        self, block: Block, first: Expr, side: Block, rest: Expr, conjunction: bool, node: ast.AST
+    ) -> Expr:  # fmt: skip
+        """`first and rest`, or `first or rest`, the rest being computed only where it is needed."""
         decided = const(not conjunction)
         branches = (side.closed(rest), decided) if conjunction else (decided, side.closed(rest))
-        return If(first, *branches, span=self.span(nodes[0]))
+        return block.bind("decided", If(first, *branches, span=self.span(node)), self.span(node))
 
     def compare(
-        self, block: Block, node: ast.AST, left: ast.expr, ops: Sequence[ast.cmpop], comparators: Sequence[ast.expr]
-    ) -> Any:
-        value, results = self.expr(block, left), list[Any]()
-        for op, each in zip(ops, comparators, strict=True):
-            other = self.expr(block, each)
-            if not is_expr(value) and not is_expr(other):
-                results.append(known_now(self.span(node), _STATIC[type(op)], value, other))
-            elif type(op) in COMPARISONS:
-                types = [block.type_of(side) if is_expr(side) else None for side in (value, other)]
-                results.append(binary(COMPARISONS[type(op)], value, other, types))
-            else:
-                raise refusal(self.span(node), f"`{type(op).__name__.lower()}`", "compare values, or use `match`")
-            value = other
-        found = results[0]
-        for each in results[1:]:
-            both_known = not is_expr(found) and not is_expr(each)
-            found = (found and each) if both_known else NUMPY[np.logical_and](found, each)
-        return found
+        self, block: Block, node: ast.AST, value: Any, rest: Sequence[tuple[ast.cmpop, ast.expr]]
+    ) -> Any:  # fmt: skip
+        """`a < b <= c`: as `a < b and b <= c`, with `b` computed once."""
+        (op, side), *rest = rest
+        other = self.operand(block, side)
+        if is_expr(other) and rest:
+            other = block.bind("middle", other, self.span(side))
+        first = self._comparison(block, op, value, other, self.span(node))
+        if not rest:
+            return first
+        if not is_expr(first):
+            return self.compare(block, node, other, rest) if known_now(self.span(node), bool, first) else first
+        self._condition(block, first, node)
+        inner = block.inside()
+        found = as_expr(inner, self._condition(inner, self.compare(inner, node, other, rest), node), self.span(node))
+        if not inner.bindings and all(isinstance(each, ast.Name | ast.Constant) for _, each in rest):
+            return logical_and(first, found)
+        return self._where_decided(block, first, inner, found, True, node)
+
+    def _comparison(self, block: Block, op: ast.cmpop, left: Any, right: Any, span: Span) -> Any:
+        if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
+            other = right if left is None else left
+            if is_expr(other) and is_option(block.type_of(other)):
+                raise refusal(span, "`is None` of what the program computes", "use `match`, with `case None:`")
+            return (other is None) == isinstance(op, ast.Is)
+        if is_expr(left) or is_expr(right):
+            return block.session.ownership.own(compared(block, op, left, right, span))
+        if holds_expr((left, right)):
+            raise refusal(span, "a comparison of lists or tuples", "compare their parts")
+        return known_now(span, STATIC[type(op)], left, right)
 
     def either(self, block: Block, condition: Any, body: ast.expr, orelse: ast.expr) -> Any:
         if not is_expr(condition):
             return self.expr(block, body if condition else orelse)
         sides = [block.inside(), block.inside()]
         values = [self.expr(side, each) for side, each in zip(sides, (body, orelse), strict=True)]
-        wanted = next((side.type_of(v) for side, v in zip(sides, values, strict=True) if is_expr(v)), None)
-        made = [side.closed(as_expr(side, v, self.span(body), wanted)) for side, v in zip(sides, values, strict=True)]
+        parts = alike(list(zip(sides, values, strict=True)), self.span(body))
+        made = [side.closed(part) for side, part in zip(sides, parts, strict=True)]
         return If(condition, made[0], made[1], span=self.span(body))
 
     # ---------------------------------------------------------------------------------------- parts of values
@@ -270,13 +288,13 @@ class Expressions:
             case RefType(), "value":
                 return RefRead(owner, span=span)
             case TensorType(), "shape":
-                return tuple(self._extent(owner, type_, axis) for axis in range(len(type_.shape)))
+                return tuple(extent_of(block, owner, extent, axis) for axis, extent in enumerate(type_.shape))
             case TensorType(), "ndim":
                 return len(type_.shape)
             case TensorType(), "dtype":
                 return str(type_.dtype)
             case TensorType(), "T":
-                return METHODS["transpose"](owner)
+                return block.session.ownership.view(owner, block.bind("turned", METHODS["transpose"](owner), span))
             case _ if name in METHODS or is_list(type_):
                 return Method(owner, name)
             case _:
@@ -285,30 +303,29 @@ class Expressions:
                     remedy="call an operator of relay on it; take data apart with `match`",
                 )  # fmt: skip
 
-    def _extent(self, owner: Expr, type_: TensorType, axis: int) -> Any:
-        extent = type_.shape[axis]
-        return extent if isinstance(extent, int) else take(shape_of(owner), axis, axis=0)
-
     def index(self, block: Block, node: ast.expr) -> Any:
         match node:
             case ast.Slice(lower=lower, upper=upper, step=step):
-                return slice(*(None if each is None else self.expr(block, each) for each in (lower, upper, step)))
+                return slice(*(None if each is None else self.operand(block, each) for each in (lower, upper, step)))
             case ast.Tuple(elts=elements):
                 return tuple(self.index(block, each) for each in elements)
             case _:
-                return self.expr(block, node)
+                return self.operand(block, node)
 
     def subscript(self, block: Block, owner: Any, index: Any, span: Span) -> Any:
+        view = block.session.ownership.view
         if not is_expr(owner):
             if not holds_expr((index,)):
-                return known_now(span, operator.getitem, owner, index)
+                part = known_now(span, operator.getitem, owner, index)
+                return view(owner, part) if changes_in_place(part) else part
             owner = as_expr(block, owner, span)
         type_ = block.type_of(owner)
         if isinstance(type_, TensorType):
-            return index_tensor(owner, type_, index, span)
+            part = block.bind("part", index_tensor(block, owner, type_, index, span), span)
+            return view(owner, part) if getattr(block.type_of(part), "shape", ()) else part
         if is_list(type_):
-            return block.session.library("nth", span)(owner, as_expr(block, index, span, scalar_type("int32")))
-        if isinstance(type_, TupleType) and isinstance(index, int) and -len(type_.fields) <= index < len(type_.fields):
+            return index_list(block, owner, index, span)
+        if isinstance(type_, TupleType) and type(index) is int and -len(type_.fields) <= index < len(type_.fields):
             return TupleGetItem(owner, index % len(type_.fields), span=span)
         raise RelayError(
             rule="bad-index", message=f"a value of type {type_} cannot be indexed so", span=span,
@@ -332,7 +349,8 @@ class Expressions:
             type_ = block.type_of(value)
             match type_:
                 case TensorType(shape=(int() as extent, *_)):
-                    found = [take(value, position, axis=0) for position in range(extent)]
+                    rows = [take(value, position, axis=0) for position in range(extent)]
+                    found = [block.session.ownership.view(value, row) for row in rows]
                 case _:
                     raise refusal(span, f"taking a {type_} apart", "unpack tuples, or tensors of known first extent")
         if len(found) != count:
@@ -357,28 +375,3 @@ class _Lookup(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return 0
-
-
-def holds_expr(values: Iterable[Any]) -> bool:
-    """Whether some value is, or holds, an expression of the program."""
-    stack = list(values)
-    while stack:
-        value = stack.pop()
-        if is_expr(value):
-            return True
-        if isinstance(value, list | tuple):
-            stack.extend(cast("Sequence[Any]", value))
-    return False
-
-
-def known_now(span: Span, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """What Python gives for values that are known now. Raises `RelayError` (rule `python-error`) as Python raises."""
-    try:
-        return function(*arguments, **named)
-    except RelayError:
-        raise
-    except Exception as error:
-        raise RelayError(
-            rule="python-error", message="Python cannot compute this while it reads the program", span=span,
-            found=f"{type(error).__name__}: {error}",
-        ) from error  # fmt: skip

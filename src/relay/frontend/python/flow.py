@@ -11,28 +11,34 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from relay.base.diagnostics import RelayError
 from relay.base.span import Span, reading
-from relay.frontend.python.assigned import assigned_names, leaves_early, may_fall_through
+from relay.frontend.python.assigned import (
+    assigned_names,
+    is_read_outside,
+    leaves_early,
+    may_fall_through,
+    target_names,
+)
 from relay.frontend.python.block import Block, Unset, is_expr
-from relay.frontend.python.callables import Template
 from relay.frontend.python.calls import Calls
 from relay.frontend.python.exits import NEVER, End, Exits
 from relay.frontend.python.lists import change_list
 from relay.frontend.python.loops import Join, Loop
+from relay.frontend.python.ownership import changes_in_place
 from relay.frontend.python.source import refusal
-from relay.frontend.python.stepping import stepping_of
-from relay.frontend.python.values import as_expr, is_option
+from relay.frontend.python.stepping import Counting, Stepping, stepping_of
+from relay.frontend.python.unrolled import Unrolled, unroll
+from relay.frontend.python.values import alike, as_expr, is_list, is_option
 from relay.ir.expr import Clause, Expr, If, Match, RefWrite, Tuple, TupleGetItem
-from relay.ir.types import Type
+from relay.ir.types import TensorType, Type
 
 
 class Statements(Calls):
     """Translates statements over what `Calls` and `Expressions` do for expressions."""
 
     def straight(self, block: Block, statements: Sequence[ast.stmt]) -> None:
-        for statement in statements:
-            with reading(self.span(statement)):
-                self.statement(block, statement, (), NEVER)
+        self.some(block, statements, (), NEVER)
 
     def body(self, block: Block, statements: Sequence[ast.stmt], result: Type | None) -> Expr:
         def give(end: Block, value: Any, span: Span) -> Expr:
@@ -43,18 +49,25 @@ class Statements(Calls):
 
     def run(self, block: Block, statements: Sequence[ast.stmt], exits: Exits) -> Expr:
         """The expression that a run of statements is."""
+        tail = self.some(block, statements, (), exits)
+        return exits.fall(block) if tail is None else tail
+
+    def some(
+        self, block: Block, statements: Sequence[ast.stmt], rest: Sequence[ast.stmt], exits: Exits
+    ) -> Expr | None:  # fmt: skip
+        """Add statements to the block; the whole expression when one of them, with what follows, is the end."""
         for position, statement in enumerate(statements):
             with reading(self.span(statement)):
-                tail = self.statement(block, statement, statements[position + 1 :], exits)
+                tail = self.statement(block, statement, [*statements[position + 1 :], *rest], exits)
             if tail is not None:
                 return tail
-        return exits.fall(block)
+        return None
 
     def statement(self, block: Block, node: ast.stmt, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
         """Add one statement to the block; the whole expression when it, with the rest, is the end."""
         match node:
             case ast.Return(value=value):
-                return exits.give(block, None if value is None else self.expr(block, value), self.span(node))
+                return exits.give(block, None if value is None else self.read(block, value), self.span(node))
             case ast.Assign(targets=targets, value=value):
                 result = self.popped(block, value)
                 for target in targets:
@@ -62,13 +75,11 @@ class Statements(Calls):
             case ast.AnnAssign(target=target, annotation=annotation, value=value):
                 self.annotated(block, node, target, annotation, value)
             case ast.AugAssign(target=target, op=op, value=value):
-                read = ast.copy_location(ast.BinOp(_as_read(target), op, value), node)
-                self.assign(block, target, self.expr(block, read))
+                self.augmented(block, node, target, op, value)
             case ast.Expr(value=value):
                 self.effect(block, value)
             case ast.FunctionDef():
-                own = _calls_itself(node)
-                block.names[node.name] = self.recursive(block, node) if own else Template(node, block)
+                block.names[node.name] = self.template(block, node)
             case ast.If(test=test, body=body, orelse=orelse):
                 return self.branch(block, test, body, orelse, rest, exits)
             case ast.Match():
@@ -107,14 +118,32 @@ class Statements(Calls):
                     "values do not change: make a new one (relay.where, relay.concatenate), or keep it in a relay.ref",
                 )  # fmt: skip
 
+    def augmented(
+        self, block: Block, node: ast.AugAssign, target: ast.expr, op: ast.operator, value: ast.expr
+    ) -> None:  # fmt: skip
+        """`y += x`. An array or a list changes in place: only one that nothing else holds may."""
+        read = _as_read(target)
+        before = self.operand(block, read)
+        result = self.binary(block, op, before, self.operand(block, value), self.span(node))
+        type_ = block.type_of(before) if is_expr(before) else None
+        has_axes = isinstance(type_, TensorType) and type_.shape != ()
+        if has_axes or changes_in_place(before) or (type_ is not None and is_list(type_)):
+            text = ast.unparse(read)
+            remedy = f"make a new value: {text} = {text} {ast.unparse(node).split()[1].removesuffix('=')} ..."
+            block.session.ownership.change(before, "a change in place", remedy, self.span(node))
+            _same_type(block, before, result, self.span(node), remedy)
+        self.assign(block, target, block.session.ownership.own(result))
+
     def annotated(
         self, block: Block, node: ast.AnnAssign, target: ast.expr, annotation: ast.expr, value: ast.expr | None
     ) -> None:
         if not isinstance(target, ast.Name) or value is None:
             raise refusal(self.span(node), "a declaration without a value", "assign the variable where it is declared")
         type_ = self.annotation(annotation)
-        given = as_expr(block, self.expr(block, value), self.span(value), type_)
-        block.names[target.id] = block.bind_as(target.id, given, type_, self.span(target))
+        found = self.expr(block, value)
+        given = as_expr(block, found, self.span(value), type_)
+        made = block.bind_as(target.id, given, type_, self.span(target))
+        block.names[target.id] = block.session.ownership.hand_on(found, made)
 
     def popped(self, block: Block, value: ast.expr) -> Any:
         """The right side of an assignment: an expression, or an element that leaves a list."""
@@ -152,7 +181,7 @@ class Statements(Calls):
     ) -> Expr | None:
         condition = self.truth(block, test)
         if not is_expr(condition):  # known now: only one side is part of the program
-            return self.run(block, [*(body if condition else orelse), *rest], exits)
+            return self.some(block, body if condition else orelse, rest, exits)
         sides = [(block.inside(), body), (block.inside(), orelse)]
         span = self.span(test)
         return self.choose(block, sides, lambda made: If(condition, made[0], made[1], span=span), rest, exits, span)
@@ -209,7 +238,9 @@ class Statements(Calls):
                 block.names[name] = worth[0]
             else:
                 names.append(name)
-        columns = [_alike([(side, side.names[name]) for side, _ in sides], span) for name in names]
+        columns = [alike([(side, side.names[name]) for side, _ in sides], span) for name in names]
+        ownership = block.session.ownership
+        owned = [all(ownership.owns(side.names[name]) for side, _ in sides) for name in names]
         results: list[Expr] = []
         for position, (side, _) in enumerate(sides):
             fields = tuple(column[position] for column in columns)
@@ -223,6 +254,9 @@ class Statements(Calls):
             chosen = block.bind("chosen", whole, span)
             for position, name in enumerate(names):
                 block.names[name] = block.bind(name, TupleGetItem(chosen, position, span=span), span)
+        for name, is_owned in zip(names, owned, strict=True):
+            if is_owned:
+                ownership.own(block.names[name])
 
     def match(self, block: Block, node: ast.Match, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
         subject = as_expr(block, self.expr(block, node.subject), self.span(node.subject))
@@ -257,37 +291,49 @@ class Statements(Calls):
         stepping = stepping_of(self, block, node)
         if isinstance(stepping, Sequence):
             assert isinstance(node, ast.For)
-            self._unrolled(block, node, stepping)
-            return None
+            return self._unrolled(block, node, stepping, rest, exits)
         changed = assigned_names(node.body)
+        targets = [] if isinstance(node, ast.While) else target_names(node.target)
+        changed += [name for name in targets if name not in changed and is_read_outside(self.source.tree, node, name)]
+        self._begin_targets(block, node, stepping)
         for name in changed:
             block.names.setdefault(name, Unset(self.span(node)))
         carried = [name for name in changed if not isinstance(block.names[name], Unset)]
-        start = [as_expr(block, block.names[name], self.span(node)) for name in carried]
-        start = [block.bind(name, value, self.span(node)) for name, value in zip(carried, start, strict=True)]
         whole = leaves_early(node.body, loops=False)  # a `return` inside: what follows is then part of the loop
-        return Loop(self, block, node, stepping, carried, start).made(rest if whole else None, exits)
+        return Loop(self, block, node, stepping, carried).made(rest if whole else None, exits)
 
-    def _unrolled(self, block: Block, node: ast.For, items: Sequence[Any]) -> None:
+    def _begin_targets(self, block: Block, node: ast.While | ast.For, stepping: Stepping) -> None:
+        """The variable of a loop that runs at least once has a value behind it, whether or not it had one before."""
+        if isinstance(node, ast.For) and isinstance(stepping, Counting) and stepping.runs and stepping.rows is None:
+            for name in target_names(node.target):
+                if isinstance(block.names.get(name, Unset(self.span(node))), Unset):
+                    block.names[name] = stepping.counters[0][1]
+
+    def _unrolled(
+        self, block: Block, node: ast.For, items: Sequence[Any], rest: Sequence[ast.stmt], exits: Exits
+    ) -> Expr | None:
         """A loop over elements whose number is known now: its body once for each."""
-        if leaves_early(node.body):
-            raise refusal(
-                self.span(node), "leaving a loop over a Python sequence", "loop over range(...) or a Relay list"
-            )
-        for item in items:
-            self.assign(block, node.target, item)
-            self.straight(block, node.body)
+        if not leaves_early(node.body):
+            for item in items:
+                self.assign(block, node.target, item)
+                self.straight(block, node.body)
+            return None
+        if not leaves_early(node.body, loops=False):
+            unroll(self, block, node, items)
+            return None
+        return Unrolled(self, node, items, lambda side: self.run(side, rest, exits), exits.give).turn(block, 0)
 
 
-def _alike(worth: list[tuple[Block, Any]], span: Span) -> list[Expr]:
-    """The same variable at the end of several sides, as expressions of one type where numbers leave a choice."""
-    known = [block.type_of(value) for block, value in worth if is_expr(value)]
-    wanted = next((type_ for type_ in known if is_option(type_)), known[0] if known else None)
-    return [as_expr(block, value, span, wanted) for block, value in worth]
-
-
-def _calls_itself(node: ast.FunctionDef) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == node.name for part in node.body for each in ast.walk(part))
+def _same_type(block: Block, before: Any, result: Any, span: Span, remedy: str) -> None:
+    """Refuse what NumPy refuses, or rounds: a change in place keeps the element type and the shape."""
+    if not is_expr(result) or not is_expr(before):
+        return
+    types = block.type_of(before), block.type_of(result)
+    if types[0] != types[1]:
+        raise RelayError(
+            rule="changes-type", message="a change in place keeps the type of an array", span=span,
+            expected=str(types[0]), found=str(types[1]), remedy=remedy,
+        )  # fmt: skip
 
 
 def _as_read(target: ast.expr) -> ast.expr:

@@ -1,60 +1,139 @@
-"""`x[i, 1:, None]` on tensors, as slices, picks and new axes."""
+"""`x[i, 1:, None]` on tensors, as slices, picks and new axes, and `xs[i]` on lists.
+
+An index outside raises in Python: it is refused where it is known now, and ends the run where the program computes it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
+import numpy as np
+
+from relay import op
+from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
-from relay.ir.expr import Expr, ExprBase
-from relay.ir.types import TensorType
-from relay.ops.build import as_expr
+from relay.frontend.python.arithmetic import require
+from relay.frontend.python.block import Block, is_expr
+from relay.frontend.python.ranges import Range, range_of
+from relay.frontend.python.values import as_expr
+from relay.ir.expr import Expr
+from relay.ir.types import ANY, TensorType, scalar_type
+from relay.ops.create import shape_of
 from relay.ops.index import take
-from relay.ops.shape import expand_dims, squeeze
+from relay.ops.shape import expand_dims
 from relay.ops.slice import strided_slice
 
+_OUTSIDE = "the index is out of range"
 
-def index_tensor(data: Expr, type_: TensorType, index: Any, span: Span) -> Expr:
-    """Basic indexing. Numbers may be negative; indices that the program computes count from 0 and are kept in range.
 
-    Raises `RelayError` (rule `bad-index`).
-    """
-    parts = list(index) if isinstance(index, tuple) else [index]
+def index_tensor(block: Block, data: Expr, type_: TensorType, index: Any, span: Span) -> Expr:
+    """Basic indexing, and by one tensor of integers. Raises `RelayError` (rule `bad-index`)."""
+    parts = [_plain(part) for part in (index if isinstance(index, tuple) else (index,))]
     rank = len(type_.shape)
     taken = sum(part is not None and part is not Ellipsis for part in parts)
     if taken > rank:
         raise _bad(span, f"{taken} indices for {rank} axes", f"at most {rank}")
-    if Ellipsis in [part for part in parts if not isinstance(part, ExprBase)]:
+    if sum(part is Ellipsis for part in parts) > 1:
+        raise _bad(span, "several `...`", "one")
+    if any(part is Ellipsis for part in parts):
         place = next(i for i, part in enumerate(parts) if part is Ellipsis)
         parts[place : place + 1] = [slice(None)] * (rank - taken)
-    axis = 0
+    parts = [as_expr(block, part, span) if isinstance(part, np.ndarray) else part for part in parts]
+    _check_arrays(block, parts, span)
+    axis, source = 0, 0
     for part in parts:
         match part:
             case None:
                 data, axis = expand_dims(data, axis), axis + 1
+                continue
             case slice():
                 data, axis = _sliced(data, axis, part, span), axis + 1
-            case ExprBase():
-                data, axis = take(data, cast("Expr", part), axis=axis), axis + _rank_of(part, span)
+            case bool():
+                raise _bad(span, "a bool", _EXPECTED)
             case int():
-                data = _picked(data, axis, part)
+                data = take(data, _place(block, data, axis, type_.shape[source], part, span), axis=axis)
+            case _ if is_expr(part):
+                place = _place(block, data, axis, type_.shape[source], part, span)
+                data, axis = take(data, place, axis=axis), axis + _rank_of(block, part, span)
             case _:
-                raise _bad(span, type(part).__name__, "a number, a slice, None, ..., or an integer tensor")
+                raise _bad(span, type(part).__name__, _EXPECTED)
+        source += 1
     return data
 
 
-def _rank_of(index: ExprBase, span: Span) -> int:
-    type_ = index.checked_type
+_EXPECTED = "a number, a slice, None, ..., or a tensor of integers"
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, np.integer) or (isinstance(part, np.ndarray) and part.ndim == 0):
+        return part.item()
+    return np.asarray(part, None if part else np.int32) if isinstance(part, list) and not _holds_expr(part) else part
+
+
+def _holds_expr(part: Sequence[Any]) -> bool:
+    return any(is_expr(each) or (isinstance(each, list) and _holds_expr(cast("list[Any]", each))) for each in part)
+
+
+def _check_arrays(block: Block, parts: Sequence[Any], span: Span) -> None:
+    """One tensor may be an index: with numbers beside it NumPy moves its axes to the front, unless they adjoin it."""
+    picks = [place for place, part in enumerate(parts) if is_expr(part) or isinstance(part, int)]
+    arrays = [place for place in picks if is_expr(parts[place]) and _rank_of(block, parts[place], span)]
+    if len(arrays) > 1:
+        raise _bad(span, "several tensors as indices", "one: index again, or use relay.gather_nd")
+    if arrays and picks != list(range(picks[0], picks[0] + len(picks))):
+        raise _bad(span, "a tensor and numbers with other parts between them", "the numbers first: x[:, 0][i]")
+
+
+def _rank_of(block: Block, index: Expr, span: Span) -> int:
+    type_ = block.type_of(index)
     if not isinstance(type_, TensorType) or type_.dtype.is_float or type_.dtype.is_bool:
         raise _bad(span, str(type_), "a tensor of integers")
     return len(type_.shape)
 
 
-def _picked(data: Expr, axis: int, position: int) -> Expr:
-    if position >= 0:
-        return take(data, as_expr(position), axis=axis)
-    end = position + 1 if position != -1 else _END
-    return squeeze(strided_slice(data, begin=(position,), end=(end,), axes=(axis,)), axis=axis)
+def extent_of(block: Block, data: Expr, extent: IntExpr, axis: int) -> Any:
+    """The extent of an axis: a number, or what the program computes it by."""
+    if isinstance(extent, int):
+        return extent
+    found = take(shape_of(data), axis, axis=0)
+    if extent is not ANY:
+        block.session.ranges[found] = Range(0, extent + 1, extent)
+    return found
+
+
+def _place(block: Block, data: Expr, axis: int, extent: IntExpr, index: Any, span: Span) -> Expr:
+    """An index as `take` wants it: counted from the front and within the axis, whatever it took to make sure."""
+    if isinstance(index, int) and isinstance(extent, int):
+        if not -extent <= index < extent:
+            raise _bad(span, f"the index {index} of an axis of extent {extent}", f"{-extent} to {extent - 1}")
+        return as_expr(block, index % extent, span)
+    known = range_of(block, index)
+    is_below = extent is not ANY and known.is_below(extent)
+    if known.is_not_negative and is_below:
+        return as_expr(block, index, span)
+    whole = extent_of(block, data, extent, axis)
+    return placed(block, as_expr(block, index, span), whole, known, is_below, span)
+
+
+def placed(block: Block, index: Expr, extent: Any, known: Range, is_below: bool, span: Span) -> Expr:
+    """A computed index, counted from the front; the run ends where it is outside."""
+    index_type = block.type_of(index)
+    assert isinstance(index_type, TensorType)
+    index = block.bind("index", index, span)
+    whole = block.bind("extent", as_expr(block, extent, span, scalar_type("int32")), span)
+    whole = whole if index_type.dtype == "int32" else op.cast(whole, index_type.dtype)
+    zero = as_expr(block, 0, span, scalar_type(index_type.dtype))
+    holds: list[Expr] = []
+    if not known.is_not_negative:
+        before = op.less(index, zero)
+        index = block.bind("place", op.where(before, op.add(index, whole), index), span)
+        holds.append(op.greater_equal(index, zero))
+    if not is_below:
+        holds.append(op.less(index, whole))
+    inside = holds[0] if len(holds) == 1 else op.logical_and(*holds)
+    return require(block, index, op.all(inside) if index_type.shape else inside, _OUTSIDE, span)
 
 
 _END = 2**31 - 1
@@ -64,10 +143,12 @@ def _sliced(data: Expr, axis: int, part: slice, span: Span) -> Expr:
     if part == slice(None):
         return data
     begin, end, stride = part.start, part.stop, 1 if part.step is None else part.step
-    if not all(each is None or isinstance(each, int) for each in (begin, end, stride)):
+    if any(is_expr(each) for each in (begin, end, stride)):
         raise _bad(
             span, "a slice whose bounds the program computes", "numbers: the extent of the result is part of its type"
         )
+    if not all(each is None or isinstance(each, int) for each in (begin, end, stride)) or stride == 0:
+        raise _bad(span, "a slice by what is no whole number, or in steps of 0", "numbers")
     if stride > 0:
         begin, end = 0 if begin is None else begin, _END if end is None else end
     else:
@@ -75,7 +156,24 @@ def _sliced(data: Expr, axis: int, part: slice, span: Span) -> Expr:
     return strided_slice(data, begin=(begin,), end=(end,), strides=(stride,), axes=(axis,))
 
 
+def index_list(block: Block, items: Expr, index: Any, span: Span) -> Expr:
+    """`xs[i]` of a Relay list."""
+    if isinstance(index, slice):
+        raise _bad(span, "a slice of a list", "[xs[i] for i in range(...)]")
+    nth, length = block.session.library("nth", span), block.session.library("length", span)
+    if isinstance(index, int) and not isinstance(index, bool) and index >= 0:
+        return nth(items, as_expr(block, index, span))
+    place = as_expr(block, index, span)
+    if _rank_of(block, place, span):
+        raise _bad(span, "a tensor as the index of a list", "a number")
+    known = range_of(block, index)
+    if known.is_not_negative:
+        return nth(items, place)
+    items = block.bind("items", items, span)
+    return nth(items, placed(block, place, length(items), known, False, span))
+
+
 def _bad(span: Span, found: str, expected: str) -> RelayError:
     return RelayError(
-        rule="bad-index", message="a tensor cannot be indexed so", span=span, found=found, expected=expected
+        rule="bad-index", message="a value cannot be indexed so", span=span, found=found, expected=expected
     )

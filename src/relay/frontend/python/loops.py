@@ -28,11 +28,15 @@ class Join:
         self.names = names
         self.span = span
         self.params: tuple[Var, ...] | None = None
+        self.owned = [True] * len(names)
 
     def enter(self, block: Block) -> Expr:
         span = self.span
         wanted = [None] * len(self.names) if self.params is None else [block.type_of(each) for each in self.params]
-        values = [as_expr(block, block.names[n], span, w) for n, w in zip(self.names, wanted, strict=True)]
+        worth = [block.names[name] for name in self.names]
+        values = [as_expr(block, v, span, w, declared=False) for v, w in zip(worth, wanted, strict=True)]
+        owns = block.session.ownership.owns
+        self.owned = [is_owned and owns(value) for is_owned, value in zip(self.owned, worth, strict=True)]
         if self.params is None:
             self.params = tuple(Var(n, block.type_of(value)) for n, value in zip(self.names, values, strict=True))
             for each in self.params:
@@ -44,6 +48,9 @@ class Join:
             return branches  # no way leads here
         inner, params = block.inside(), self.params
         inner.names.update(zip(self.names, params, strict=True))
+        for param, is_owned in zip(params, self.owned, strict=True):
+            if is_owned:
+                block.session.ownership.own(param)
         return Let(self.var, Function(params, rest(inner)), branches)
 
 
@@ -51,16 +58,24 @@ class Loop:
     """A loop as a local function over its position and the variables that it changes."""
 
     def __init__(
-        self, statements: Statements, block: Block, node: ast.While | ast.For, stepping: Stepping, names: list[str],
-        start: list[Expr],
-    ) -> None:  # fmt: skip
+        self, statements: Statements, block: Block, node: ast.While | ast.For, stepping: Stepping, names: list[str]
+    ) -> None:
         self.statements, self.block, self.node, self.stepping = statements, block, node, stepping
-        self.names, self.start = names, start
+        self.names = names
         self.span = statements.span(node)
-        self.types = [block.type_of(each) for each in start]
+        self.start = [self._begin(name) for name in names]
+        self.types = [block.type_of(each) for each in self.start]
         self.state = [Var(name, type_, span=self.span) for name, type_ in zip(names, self.types, strict=True)]
         self.position = [Var(hint, type_, span=self.span) for hint, _, type_ in stepping.counters]
         self.function = Var("loop")
+        for start, state in zip(self.start, self.state, strict=True):
+            block.session.ownership.begin_loop(start, state)
+
+    def _begin(self, name: str) -> Expr:
+        """What a variable is before the loop."""
+        worth = self.block.names[name]
+        found = self.block.bind(name, as_expr(self.block, worth, self.span), self.span)
+        return self.block.session.ownership.hand_on(worth, found)
 
     def made(self, rest: Sequence[ast.stmt] | None, exits: Exits) -> Expr | None:
         """The loop; with `rest` (when the body may return from inside) the whole expression."""
@@ -97,34 +112,51 @@ class Loop:
 
     def _values(self, block: Block) -> Expr:
         """What the loop is worth: the variables that it changes."""
-        values = [as_expr(block, block.names[name], self.span) for name in self.names]
+        worth = [block.names[name] for name in self.names]
+        values = [as_expr(block, v, self.span, t, declared=False) for v, t in zip(worth, self.types, strict=True)]
+        for name, value, type_ in zip(self.names, values, self.types, strict=True):
+            self._check(block, name, value, type_)
+        for state, value in zip(self.state, worth, strict=True):
+            if not block.session.ownership.owns(value):
+                block.session.ownership.share(state)
         return block.closed(values[0] if len(values) == 1 else Tuple(tuple(values), span=self.span))
 
     def _again(self, block: Block) -> Expr:
         values: list[Expr] = []
-        for name, type_ in zip(self.names, self.types, strict=True):
-            value = as_expr(block, block.names[name], self.span, type_)
-            found = block.type_of(value)
-            if not _fits(found, type_):
-                raise RelayError(
-                    rule="loop-variable-changes-type",
-                    message=f"the variable `{name}` has another type after a turn of the loop than before it",
-                    span=self.span,
-                    expected=f"{type_}, as before the loop",
-                    found=f"{found}, at the end of the body",
-                    remedy=_remedy(name, type_, found),
-                )
+        for name, type_, state in zip(self.names, self.types, self.state, strict=True):
+            value = as_expr(block, block.names[name], self.span, type_, declared=False)
+            self._check(block, name, value, type_)
+            block.session.ownership.turn(state, block.names[name])
             values.append(value)
         return block.closed(Call(self.function, (*self.stepping.next(block, self.position), *values), span=self.span))
+
+    def _check(self, block: Block, name: str, value: Expr, type_: Type) -> None:
+        found = block.type_of(value)
+        if not _fits(found, type_):
+            raise RelayError(
+                rule="loop-variable-changes-type",
+                message=f"the variable `{name}` has another type after a turn of the loop than before it",
+                span=self.span,
+                expected=f"{type_}, as before the loop",
+                found=f"{found}, at the end of the body",
+                remedy=_remedy(name, type_, found),
+            )
 
     def _finish(self, whole: Expr) -> None:
         names = self.block.names
         if len(self.names) == 1:
             names[self.names[0]] = self.block.bind_as(self.names[0], whole, self.types[0], self.span)
+            self._hand_on()
             return
         state = self.block.bind_as("state", whole, TupleType(tuple(self.types)), self.span)
         for position, name in enumerate(self.names):
             names[name] = self.block.bind(name, TupleGetItem(state, position, span=self.span), self.span)
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        """The variables are behind the loop what they were in it."""
+        for name, state in zip(self.names, self.state, strict=True):
+            self.block.session.ownership.hand_on(state, self.block.names[name])
 
 
 def _fits(found: Type, wanted: Type) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
 from relay.base.span import Span, reading
+from relay.frontend.python.arguments import bound, defaults_of, parameters_of_source
 from relay.frontend.python.block import Block
 from relay.frontend.python.callables import Template
 from relay.frontend.python.flow import Statements
@@ -83,25 +84,15 @@ def read_model(
     definition = inspect.unwrap(getattr(type(model), method))
     source = read_source(definition)
     statements = reader.statements(source, definition, around)
-    itself, *arguments = _arguments(source)
+    itself, *arguments = (each.argument for each in parameters_of_source(source))
     params, result = reader.signature(statements, arguments, source, definition)
-    scope = Block(reader.session, {itself.arg: part, **{each.name_hint: each for each in params}})
+    assert isinstance(source.tree, ast.FunctionDef)
+    given = {itself.arg: part, **{each.name_hint: each for each in params}}
+    scope = Block(reader.session, statements.own_names(source.tree) | given)
     body = statements.body(scope, source.tree.body, result)
     weights = tuple(parameters.variables.values())
     main = Function((*params, *weights), body, result, span=source.span(source.tree))
     return reader.session.module(main, reader.session.functions), parameters.arrays
-
-
-def _arguments(source: PythonSource) -> list[ast.arg]:
-    assert isinstance(source.tree, ast.FunctionDef)
-    arguments = source.tree.args
-    for each, what in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
-        if each is not None:
-            raise RelayError(
-                rule="python-subset", message=f"`{what}{each.arg}` cannot be a parameter of a program",
-                span=source.span(each), remedy="name the parameters",
-            )  # fmt: skip
-    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
 
 @dataclass(slots=True, eq=False)
@@ -130,11 +121,13 @@ class _Reader:
         name = self.names[defined] = GlobalVar(self._fresh.take(defined.__name__))
         source = read_source(defined.definition)
         statements = self.statements(source, defined.definition, defined.around)
-        params, result = self.signature(statements, _arguments(source), source, defined.definition)
+        arguments = [each.argument for each in parameters_of_source(source)]
+        params, result = self.signature(statements, arguments, source, defined.definition)
         if result is not None:
             type_ = FuncType(tuple(map(self.session.type_of, params)), result)
             self.session.standing[name] = with_known_type(Var(name.name_hint, type_))
-        scope = Block(self.session, {each.name_hint: each for each in params})
+        assert isinstance(source.tree, ast.FunctionDef)
+        scope = Block(self.session, statements.own_names(source.tree) | {each.name_hint: each for each in params})
         body = statements.body(scope, source.tree.body, result)
         self.session.finish(name, Function(params, body, result, span=source.span(source.tree)))
         return name
@@ -177,16 +170,11 @@ class _Reader:
         if not isinstance(callee, PythonFunction):
             return None
         target = self._target(callee, span)
-        order = list(inspect.signature(callee.definition).parameters)
-        given = {**dict(zip(order, arguments, strict=False)), **named}
-        if len(arguments) + len(named) != len(order) or set(given) != set(order):
-            raise RelayError(
-                rule="arity", message=f"`{callee.__name__}` is called with other arguments than it has", span=span,
-                expected=", ".join(order) or "none", found=f"{len(arguments) + len(named)}",
-            )  # fmt: skip
+        parameters, defaults = parameters_of_source(read_source(callee.definition)), defaults_of(callee.definition)
+        given = bound(f"`{callee.__name__}`", parameters, defaults, arguments, named, span)
         type_ = self.session.type_of(target)
-        wanted = type_.arg_types if isinstance(type_, FuncType) else [None] * len(order)
-        values = [statements.as_argument(block, given[n], span, w) for n, w in zip(order, wanted, strict=True)]
+        wanted = type_.arg_types if isinstance(type_, FuncType) else [None] * len(given)
+        values = [statements.as_argument(block, each, span, w) for each, w in zip(given.values(), wanted, strict=True)]
         return Call(target, tuple(values), span=span)
 
     def reference(self, value: Any, span: Span) -> Expr | None:
@@ -220,7 +208,8 @@ class _Reader:
         assert isinstance(source.tree, ast.FunctionDef)
         self.inlining.append(method.definition)
         try:
-            template = Template(source.tree, Block(self.session, {}))
+            parameters, defaults = parameters_of_source(source), defaults_of(method.definition)
+            template = Template(source.tree, Block(self.session, {}), parameters, defaults)
             return statements.inline(block, template, [method.part, *arguments], named, span)
         finally:
             self.inlining.pop()

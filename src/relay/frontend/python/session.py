@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from relay.base.span import Span
+from relay.frontend.python.ownership import Ownership
+from relay.frontend.python.ranges import Range
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
 from relay.ir.datatype import TypeData
@@ -40,12 +42,15 @@ def _lists_and_options() -> dict[GlobalTypeVar, TypeData]:
 @dataclass(slots=True, eq=False)
 class Session:
     """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
-    `standing` the variables that stand for functions until they are finished."""
+    `standing` the variables that stand for functions until they are finished. `ranges` is what is known of integers,
+    and `ownership` who holds arrays and lists."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: dict[GlobalTypeVar, TypeData] = field(default_factory=_lists_and_options)
     waiting: dict[GlobalVar, Function] = field(default_factory=dict)
     standing: dict[GlobalVar, Var] = field(default_factory=dict)
+    ranges: dict[Expr, Range] = field(default_factory=dict)
+    ownership: Ownership = field(default_factory=Ownership)
 
     def library(self, name: str, span: Span | None) -> GlobalVar:
         """A function of the prelude."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from relay.base.diagnostics import RelayError
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.callables import Method
+from relay.frontend.python.ranges import UNKNOWN, Range, range_of
 from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, is_list
 from relay.ir.expr import Clause, Constructor, Expr, If, Match, PatternConstructor, PatternVar, Var, const
@@ -49,20 +50,28 @@ class Condition:
 
 @dataclass(slots=True, eq=False)
 class Counting:
-    """`for target in range(start, stop, stride)`; over the rows of `rows` where that is given."""
+    """`for target in range(start, stop, stride)`; over the rows of `rows` where that is given. `known` is what is of
+    the position; `runs`: the body runs at least once."""
 
     counters: Sequence[tuple[str, Expr, Type]]
     stop: Expr
     stride: int
     assign: Assign
     rows: Expr | None = None
+    known: Range = UNKNOWN
+    runs: bool = False
 
     def step(self, block: Block, position: Sequence[Var]) -> Callable[[Body, Body], Expr]:
         condition = (less if self.stride > 0 else greater)(position[0], self.stop)
         return lambda body, end: If(condition, body(block.inside()), end(block.inside()))
 
     def begin(self, block: Block, position: Sequence[Var]) -> None:
-        self.assign(block, position[0] if self.rows is None else take(self.rows, position[0], axis=0))
+        block.session.ranges[position[0]] = self.known
+        if self.rows is None:
+            self.assign(block, position[0])
+        else:
+            row = block.bind("row", take(self.rows, position[0], axis=0))
+            self.assign(block, block.session.ownership.view(self.rows, row))
 
     def next(self, block: Block, position: Sequence[Var]) -> tuple[Expr, ...]:
         stride = const(self.stride, block.type_of(position[0]).dtype)  # pyright: ignore[reportAttributeAccessIssue]
@@ -149,11 +158,13 @@ def _range(statements: Statements, block: Block, bounds: list[Any], assign: Assi
     span = statements.span(node)
     start, stop = (0, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
     stride = bounds[2] if len(bounds) == 3 else 1
-    if not isinstance(stride, int) or stride == 0:
+    if type(stride) is not int or stride == 0:
         raise RelayError(
             rule="bad-range", message="the step of a range is a number known now, and not 0", span=span,
             remedy="count by 1 and compute the position in the loop",
         )  # fmt: skip
+    if any(isinstance(each, float | bool) for each in (start, stop)):
+        raise RelayError(rule="bad-range", message="a range counts with integers", span=span)
     bounded = [each for each in (start, stop) if is_expr(each)]
     known = block.type_of(bounded[0]) if bounded else scalar_type("int32")
     if not isinstance(known, TensorType) or known.shape != () or known.dtype.is_float or known.dtype.is_bool:
@@ -161,5 +172,14 @@ def _range(statements: Statements, block: Block, bounds: list[Any], assign: Assi
             rule="bad-range", message="a range counts with integers", span=span, expected="an integer scalar",
             found=str(known),
         )  # fmt: skip
-    first = as_expr(block, start, span, known)
-    return Counting((("i", first, known),), block.bind("stop", as_expr(block, stop, span, known), span), stride, assign)
+    first, last = as_expr(block, start, span, known), block.bind("stop", as_expr(block, stop, span, known), span)
+    bounds_known = range_of(block, start), range_of(block, stop)
+    within = Range(bounds_known[0].low, bounds_known[1].exactly) if stride > 0 else _downwards(bounds_known)
+    runs = not bounded and len(range(start, stop, stride)) > 0
+    return Counting((("i", first, known),), last, stride, assign, None, within, runs)
+
+
+def _downwards(bounds: tuple[Range, Range]) -> Range:
+    """What is known of a position that counts down to behind `bounds[1]`."""
+    start, stop = bounds
+    return Range(None if stop.low is None else stop.low + 1, start.stop)

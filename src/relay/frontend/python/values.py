@@ -13,13 +13,15 @@ from relay.base.span import Span
 from relay.frontend.python.block import Block, Unset
 from relay.frontend.python.datatype import DataInstance
 from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple
-from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall
+from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall, scalar_type
 from relay.ops.build import TupleWrapper
 from relay.ops.build import as_expr as operand
 
 
-def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None) -> Expr:
+def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *, declared: bool = True) -> Expr:
     """A value as an expression of a known type. `wanted` gives numbers their element type and lists their elements'.
+    Where that is `declared` (an annotation, a field), an int that stands for a float is one; where two ways meet, or
+    among the elements of a list, Python would keep an int.
 
     Raises `RelayError` (rule `python-value`) for what is no value of the language.
     """
@@ -38,7 +40,12 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None) ->
             )
         case bool() | int() | float() | np.ndarray() | np.generic():
             inner = wanted.args[0] if isinstance(wanted, TypeCall) and is_option(wanted) else wanted
-            return _perhaps(block, operand(value, _element_type(value, inner)), wanted)
+            if not declared:
+                _stays_a_float(value, inner, span)
+            dtype = _element_type(value, inner)
+            if isinstance(value, int) and not isinstance(value, bool):
+                return _perhaps(block, number(value, dtype or DType.INT32, span), wanted)
+            return _perhaps(block, operand(value, dtype), wanted)
         case None:
             return _nothing(block, span, wanted)
         case list():
@@ -46,7 +53,9 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None) ->
         case tuple():
             fields = cast("tuple[Any, ...]", value)
             types = wanted.fields if isinstance(wanted, TupleType) else [None] * len(fields)
-            parts = [as_expr(block, part, span, type_) for part, type_ in zip(fields, types, strict=False)]
+            parts = [
+                as_expr(block, part, span, type_, declared=declared) for part, type_ in zip(fields, types, strict=False)
+            ]
             made = Tuple(tuple(parts), span=span)
             block.type_of(made)
             return made
@@ -60,6 +69,37 @@ def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None) ->
                 expected="a number, an array, a tuple or list of such, or a value of a data type",
                 found=f"{type(value).__name__}",
             )
+
+
+def number(value: bool | float, dtype: DType, span: Span | None = None) -> Expr:
+    """A Python number as a constant. Raises `RelayError` (rule `integer-too-large`)."""
+    if dtype.is_integer and not isinstance(value, float):
+        limits = np.iinfo(str(dtype))
+        if not limits.min <= value <= limits.max:
+            raise RelayError(
+                rule="integer-too-large", message=f"the integer {value} is no {dtype}", span=span,
+                expected=f"{limits.min} to {limits.max}", remedy="compute with floats, or with int64 tensors",
+            )  # fmt: skip
+    return operand(value, dtype)
+
+
+def _stays_a_float(value: Any, wanted: Type | None, span: Span) -> None:
+    """Refuse an int where a float may stand as well: a value of the program has one type."""
+    if isinstance(wanted, TensorType) and wanted.shape == () and wanted.dtype.is_float and type(value) is int:
+        raise RelayError(
+            rule="int-and-float", message="a value is an int here and a float elsewhere", span=span,
+            expected="a float", found=f"the int {value}", remedy=f"write {value}.0",
+        )  # fmt: skip
+
+
+def alike(worth: Sequence[tuple[Block, Any]], span: Span) -> list[Expr]:
+    """The same variable or value at the end of several ways, as expressions of one type."""
+    known = [block.type_of(value) for block, value in worth if isinstance(value, ExprBase)]  # type: ignore[arg-type]
+    kinds = {type(value) for _, value in worth}
+    if not known and float in kinds:
+        known = [scalar_type("float32")]
+    wanted = next((type_ for type_ in known if is_option(type_)), known[0] if known else None)
+    return [as_expr(block, value, span, wanted, declared=False) for block, value in worth]
 
 
 def is_option(type_: Type | None) -> bool:
@@ -95,7 +135,10 @@ def _nothing(block: Block, span: Span, wanted: Type | None) -> Expr:
 def list_expr(block: Block, items: Sequence[Any], span: Span, wanted: Type | None = None) -> Expr:
     """A Relay list of these elements. Raises `RelayError` (rule `empty-list`) when nothing says of what it is one."""
     element = wanted.args[0] if isinstance(wanted, TypeCall) and wanted.func.name == "List" else None
-    parts = [as_expr(block, item, span, element) for item in items]
+    parts: list[Expr] = []
+    for item in items:
+        parts.append(as_expr(block, item, span, element, declared=False))
+        element = element or block.type_of(parts[0])
     if element is None and not parts:
         raise RelayError(
             rule="empty-list",
@@ -103,7 +146,7 @@ def list_expr(block: Block, items: Sequence[Any], span: Span, wanted: Type | Non
             span=span,
             remedy="annotate the variable: xs: list[relay.Tensor[(3,)]] = []",
         )
-    element = element or block.type_of(parts[0])
+    assert element is not None
     type_ = TypeCall(GlobalTypeVar("List"), (element,))
     cons, nil = constructor_named(block, "List", "Cons"), constructor_named(block, "List", "Nil")
     result: Expr = Call(nil, (), type_args=(element,), span=span)

@@ -1,0 +1,237 @@
+"""Functions and methods of NumPy as operators of Relay, with NumPy's result types: the mean of integers is a float.
+
+Integers are those of the program (sums of narrow ones have 32 bits), floats are float32 where NumPy would widen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from relay import op
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType, dtype_of
+from relay.frontend.python.arithmetic import combined, common_dtype, converted, equated
+from relay.frontend.python.block import is_expr
+from relay.ir.expr import Expr
+from relay.ir.types import TensorType
+
+Function = Callable[..., Any]
+_PYTHON_NUMBERS: Mapping[Any, DType] = {float: DType.FLOAT32, int: DType.INT32, bool: DType.BOOL}
+
+
+def element_type(dtype: Any) -> DType:
+    """The element type that `astype(float)` and its kin mean."""
+    try:
+        return _PYTHON_NUMBERS[dtype]
+    except (KeyError, TypeError):
+        return dtype_of(dtype)
+
+
+def _dtype(x: Any) -> DType:
+    return common_dtype((x,))
+
+
+def _rank(x: Expr) -> int:
+    assert isinstance(x.checked_type, TensorType)
+    return len(x.checked_type.shape)
+
+
+def _floating(x: Any) -> Expr:
+    dtype = _dtype(x)
+    return converted(x, dtype if dtype.is_float else DType.FLOAT32)
+
+
+def _countable(x: Any) -> Expr:
+    """What sums are made of: bools and narrow integers count in 32 bits."""
+    dtype = _dtype(x)
+    if dtype.is_bool or (dtype.is_integer and dtype.bits < 32):
+        return converted(x, DType.UINT32 if str(dtype).startswith("uint") else DType.INT32)
+    return converted(x, dtype)
+
+
+def _truth(x: Any) -> Expr:
+    return converted(x, DType.BOOL) if _dtype(x).is_bool else equated("not_equal", x, 0)
+
+
+def half_to_even(x: Any) -> Expr:
+    """The nearest whole number, of two the even one; integers as they are."""
+    if not _dtype(x).is_float:
+        return converted(x, _dtype(x))
+    below = op.floor(x)
+    fraction, is_odd = op.subtract(x, below), equated("not_equal", op.floor_mod(below, converted(2, _dtype(x))), 0)
+    half = converted(0.5, _dtype(x))
+    up = op.logical_or(op.greater(fraction, half), op.logical_and(op.equal(fraction, half), is_odd))
+    return op.add(below, op.cast(up, _dtype(x)))
+
+
+def _of_floats(name: str) -> Function:
+    return lambda x: getattr(op, name)(_floating(x))
+
+
+def _to_whole(name: str) -> Function:
+    return lambda x: getattr(op, name)(x) if _dtype(x).is_float else _countable(x)
+
+
+def _of_pairs(name: str) -> Function:
+    return lambda left, right: combined(name, left, right)
+
+
+def _comparison(name: str) -> Function:
+    return lambda left, right: equated(name, left, right)
+
+
+def _of_truths(name: str) -> Function:
+    return lambda *values: getattr(op, name)(*map(_truth, values))
+
+
+def _reduction(name: str, prepared: Function) -> Function:
+    def reduction(x: Any, axis: Any = None, *, keepdims: bool = False) -> Expr:
+        return getattr(op, name)(prepared(x), axis=axis, keepdims=keepdims)
+
+    return reduction
+
+
+def _extreme(name: str) -> Function:
+    def extreme(x: Any, axis: Any = None, *, keepdims: bool = False) -> Expr:
+        return converted(getattr(op, name)(_countable(x), axis=axis, keepdims=keepdims), _dtype(x))
+
+    return extreme
+
+
+def _scan(name: str) -> Function:
+    return lambda x, axis=None: getattr(op, name)(_countable(x), axis=axis)
+
+
+def _spread(name: str) -> Function:
+    def spread(x: Any, axis: Any = None, *, ddof: Any = 0, keepdims: bool = False) -> Expr:
+        if ddof not in (0, 1):
+            raise RelayError(rule="python-subset", message=f"`ddof={ddof}` cannot become a Relay program",
+                             remedy="use ddof=0 or ddof=1, or write the variance out")  # fmt: skip
+        return getattr(op, name)(_floating(x), axis=axis, keepdims=keepdims, unbiased=ddof == 1)
+
+    return spread
+
+
+def _maximum(name: str) -> Function:
+    def extreme(left: Any, right: Any) -> Expr:
+        is_bool = common_dtype((left, right)).is_bool
+        return combined(("logical_or" if name == "maximum" else "logical_and") if is_bool else name, left, right)
+
+    return extreme
+
+
+def _clip(x: Any, low: Any = None, high: Any = None) -> Expr:
+    x = x if low is None else combined("maximum", x, low)
+    return converted(x, _dtype(x)) if high is None else combined("minimum", x, high)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Expr:
+    dtype = common_dtype((x, y))
+    return op.where(_truth(condition), converted(x, dtype), converted(y, dtype))
+
+
+def _joined(name: str) -> Function:
+    def joined(parts: Sequence[Any], axis: int = 0) -> Expr:
+        dtype = common_dtype(parts)
+        return getattr(op, name)([converted(each, dtype) for each in parts], axis)
+
+    return joined
+
+
+def _reshape(x: Expr, *shape: Any) -> Expr:
+    wanted = shape[0] if len(shape) == 1 else shape
+    extents: tuple[Any, ...] = tuple(wanted) if isinstance(wanted, tuple | list) else (wanted,)
+    if any(is_expr(each) for each in extents):
+        wanted = op.stack([converted(each, DType.INT32) for each in extents], 0)
+        return op.reshape(x, wanted)
+    if any(each < -1 for each in extents):
+        raise RelayError(rule="bad-shape", message="a shape has extents, and -1 for the one that follows from them",
+                         found=str(extents))  # fmt: skip
+    return op.reshape(x, extents, allowzero=True)
+
+
+def _transpose(x: Expr, *axes: Any) -> Expr:
+    return op.transpose(x, axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes or None)
+
+
+def _swapped(x: Expr, first: int, second: int) -> Expr:
+    axes = list(range(_rank(x)))
+    axes[first], axes[second] = axes[second], axes[first]
+    return op.transpose(x, axes)
+
+
+def _repeat(x: Expr, repeats: int, axis: int | None = None) -> Expr:
+    return op.repeat(op.reshape(x, (-1,)), repeats, 0) if axis is None else op.repeat(x, repeats, axis)
+
+
+def _flat(x: Expr) -> Expr:
+    return op.reshape(x, (-1,))
+
+
+def _astype(x: Any, dtype: Any) -> Expr:
+    return converted(x, element_type(dtype))
+
+
+def _full(shape: Any, value: Any, dtype: Any = None) -> Expr:
+    wanted = _dtype(value) if dtype is None else element_type(dtype)
+    return op.full(converted(value, wanted), shape, wanted)
+
+
+def _sign(x: Any) -> Expr:
+    return op.sign(_countable(x))
+
+
+def _rounded(x: Any) -> Expr:
+    return half_to_even(x)
+
+
+REDUCTIONS: Mapping[str, Function] = {
+    "sum": _reduction("sum", _countable), "prod": _reduction("prod", _countable),
+    "mean": _reduction("mean", _floating), "max": _extreme("max"), "min": _extreme("min"),
+    "any": _reduction("any", _truth), "all": _reduction("all", _truth), "std": _spread("std"),
+    "var": _spread("variance"), "argmax": _reduction("argmax", _countable), "argmin": _reduction("argmin", _countable),
+    "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
+}  # fmt: skip
+_SAME: Mapping[str, Function] = {
+    **REDUCTIONS, "clip": _clip, "round": _rounded, "repeat": _repeat, "copy": lambda x: op.copy(x),
+    "squeeze": lambda x, axis=None: op.squeeze(x, axis), "ravel": _flat,
+}  # fmt: skip
+METHODS: Mapping[str, Function] = {
+    **_SAME, "reshape": _reshape, "transpose": _transpose, "flatten": _flat, "astype": _astype, "swapaxes": _swapped,
+}  # fmt: skip
+
+_FUNCTIONS: Mapping[str, Function] = {
+    **_SAME,
+    **{name: _of_floats(name) for name in (
+        "cos", "cosh", "exp", "log", "log10", "log2", "sin", "sinh", "sqrt", "tan", "tanh",
+    )},
+    **{name: _of_floats(relay) for name, relay in (("arctan", "atan"), ("arcsin", "asin"), ("arccos", "acos"))},
+    **{name: _to_whole(name) for name in ("ceil", "floor", "trunc")},
+    **{name: _of_floats(name) for name in ("isfinite", "isinf", "isnan")},
+    **{name: _of_pairs(name) for name in (
+        "add", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "floor_divide", "multiply", "subtract",
+    )},
+    "mod": _of_pairs("floor_mod"), "remainder": _of_pairs("floor_mod"), "true_divide": _of_pairs("divide"),
+    "maximum": _maximum("maximum"), "minimum": _maximum("minimum"),
+    **{name: _comparison(name) for name in (
+        "equal", "greater", "greater_equal", "less", "less_equal", "not_equal",
+    )},
+    **{name: _of_truths(name) for name in ("logical_and", "logical_not", "logical_or", "logical_xor")},
+    "abs": lambda x: converted(op.abs(_countable(x)), _dtype(x)), "negative": lambda x: op.negative(x),
+    "square": lambda x: combined("multiply", x, x), "sign": _sign, "where": _where,
+    "concatenate": _joined("concatenate"), "stack": _joined("stack"),
+    "expand_dims": lambda x, axis: op.expand_dims(x, axis),
+    "reshape": lambda x, shape: _reshape(x, shape), "transpose": lambda x, axes=None: op.transpose(x, axes),
+    "swapaxes": _swapped, "tile": lambda x, reps: op.tile(x, reps), "zeros_like": lambda x: op.zeros_like(x),
+    "ones_like": lambda x: op.ones_like(x), "full": _full,
+    "zeros": lambda shape, dtype="float32": op.zeros(shape, element_type(dtype)),
+    "ones": lambda shape, dtype="float32": op.ones(shape, element_type(dtype)),
+}  # fmt: skip
+NUMPY: Mapping[Any, Function] = {getattr(np, name): function for name, function in _FUNCTIONS.items()}
+"""What a program may call of NumPy. `np.power`, `np.take` and `np.matmul` are the operators `**`, `x[i]` and `@`."""
+
+VIEWS = ("reshape", "transpose", "ravel", "squeeze", "swapaxes", "expand_dims", "T")
+"""What gives the same memory in NumPy."""

@@ -1,0 +1,88 @@
+"""Which arrays and lists are held by one name alone.
+
+`y += 1` and `xs.append(x)` change an array or list in Python, for all who hold it; in a program they make a new one
+for one name. Both mean the same where that name is the only way to it: a value is *owned* when an operation made it and
+nothing but one name has got it since. What two names, a list, a view or a caller may hold is refused, with what to
+write instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from relay.base.span import Span
+from relay.frontend.python.source import refusal
+
+
+@dataclass(slots=True, eq=False)
+class Ownership:
+    """`_owned` values, `_views` with what they show a part of, and `_changed`: those that were changed in place, with
+    where. By identity; each entry keeps its value alive."""
+
+    _owned: dict[int, Any] = field(default_factory=dict)
+    _views: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    _changed: dict[int, tuple[Any, Span]] = field(default_factory=dict)
+
+    def own(self, value: Any) -> Any:
+        """A value that was just made."""
+        self._owned[id(value)] = value
+        return value
+
+    def owns(self, value: Any) -> bool:
+        return id(value) in self._owned
+
+    def hand_on(self, value: Any, result: Any) -> Any:
+        """`result` is what `value` was: a variable for it, or the same in another form."""
+        if self.owns(value):
+            self.own(result)
+        if id(value) in self._views:
+            self._views[id(result)] = (result, self._views[id(value)][1])
+        return result
+
+    def view(self, owner: Any, result: Any) -> Any:
+        """`result` may show a part of `owner`."""
+        self._owned.pop(id(result), None)
+        whole = self._views[id(owner)][1] if id(owner) in self._views else owner
+        self._views[id(result)] = (result, whole)
+        return result
+
+    def share(self, value: Any) -> None:
+        """Something besides one name gets hold of a value, and so of what it is a view of."""
+        self._owned.pop(id(value), None)
+        if id(value) in self._views:
+            self._owned.pop(id(self._views[id(value)][1]), None)
+
+    def share_view(self, value: Any) -> None:
+        """A name gets hold of a value: it is shared where it is a view."""
+        if id(value) in self._views:
+            self.share(value)
+
+    def change(self, value: Any, what: str, remedy: str, span: Span) -> None:
+        """A value is changed in place. Raises `RelayError` (rule `python-subset`) unless it is owned."""
+        if not self.owns(value):
+            raise refusal(span, f"{what} of what something else may hold too", remedy)
+        self._changed[id(value)] = (value, span)
+
+    def begin_loop(self, start: Any, state: Any) -> None:
+        """A loop's variable takes the place of what it starts with."""
+        if self.owns(start):
+            self.own(state)
+
+    def turn(self, state: Any, value: Any) -> None:
+        """A loop's variable is `value` in the next turn. Raises `RelayError` where a turn changes what it shares."""
+        if state is value or self.owns(value):
+            return
+        self.share(state)
+        if id(state) in self._changed:
+            raise refusal(
+                self._changed[id(state)][1], "a change of what an earlier turn of the loop may have handed on",
+                "make a new value: y = y + ..., xs = xs + [...]",
+            )  # fmt: skip
+
+
+def changes_in_place(value: Any) -> bool:
+    """Whether a value that is known now is an array or list, which `+=` changes."""
+    return isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim > 0)
