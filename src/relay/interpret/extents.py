@@ -125,9 +125,17 @@ def enforce(check: Check, environment: Environment, span: Span | None) -> None:
         rule="extent-mismatch",
         message=check.message,
         span=span,
-        expected=str(check.condition),
-        found=f"{check.condition.left} = {left}, {check.condition.right} = {right}",
+        expected=check.text,
+        found=_found(check, environment),
     )
+
+
+def _found(check: Check, environment: Environment) -> str:
+    """What the sides of a condition are here, or the symbols in it where it has words of its own."""
+    shown: list[IntExpr] = [check.condition.left, check.condition.right]
+    if check.stated:
+        shown = sorted({symbol for side in shown for symbol in free_symbols(side)}, key=str)
+    return ", ".join(f"{side} = {extent_of(side, environment)}" for side in shown)
 
 
 def concrete(attributes: Attributes, environment: Environment) -> Attributes:

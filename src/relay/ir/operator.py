@@ -30,10 +30,17 @@ class Effect(Enum):
 
 @frozen
 class Check:
-    """A statement about extents that the prover could not decide; `message` says what it means to the user."""
+    """A statement about extents that the prover could not decide; `message` says what it means to the user, and
+    `stated` the condition in words, where one comparison says more than one thing."""
 
     condition: Comparison
     message: str
+    stated: str = ""
+
+    @property
+    def text(self) -> str:
+        """The condition as users read it."""
+        return self.stated or str(self.condition)
 
 
 @frozen

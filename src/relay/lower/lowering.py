@@ -190,7 +190,7 @@ def extent_checks(
         text = failure_text(check)
         unknown = (free_symbols(check.condition.left) | free_symbols(check.condition.right)) - set(symbols)
         if unknown:
-            raise not_native(function, f"checks `{check.condition}`, an extent that its inputs do not determine")
+            raise not_native(function, f"checks `{check.text}`, an extent that its inputs do not determine")
         found.setdefault(text, CheckExtents(check.condition, len(found) + 1))
     return list(found.values()), tuple(found)
 

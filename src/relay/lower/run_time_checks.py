@@ -33,4 +33,4 @@ def own_symbols(function: Function) -> frozenset[Symbol]:
 
 def failure_text(check: Check) -> str:
     """What it means that a check does not hold."""
-    return f"{check.message} (needs {check.condition})"
+    return f"{check.message} (needs {check.text})"

@@ -92,9 +92,9 @@ def _where_compute(_: Any, inputs: tuple[te.Tensor, ...], result: TensorType) ->
     condition, x, y = inputs
 
     def element(*i: Any) -> Value:
-        chosen = condition[broadcast_indices(condition, i)]
+        chosen, yes, no = (each[broadcast_indices(each, i, result.shape)] for each in (condition, x, y))
         test = chosen if condition.dtype.is_bool else te.not_equal(chosen, te.const(0, condition.dtype))
-        return te.select(test, x[broadcast_indices(x, i)], y[broadcast_indices(y, i)])
+        return te.select(test, yes, no)
 
     return te.compute(result.shape, element, name="where")
 

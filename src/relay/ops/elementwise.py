@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from relay import te
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, minimum
 from relay.base.dtypes import DType
-from relay.ir.types import TensorType, Type
+from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.record import Compute, Meaning
 from relay.ops.relating import RelationRun, TypeRule
 from relay.ops.rounding import Array, same_dtype
@@ -70,10 +70,21 @@ def broadcast_rule(accepts: Accepts, result: DType | None = None) -> TypeRule:
     return rule
 
 
-def broadcast_indices(data: te.Tensor, indices: tuple[IntExpr, ...]) -> tuple[IntExpr, ...]:
+def broadcast_indices(
+    data: te.Tensor, indices: tuple[IntExpr, ...], shape: tuple[Dimension, ...]
+) -> tuple[IntExpr, ...]:
     """The element of `data` that stands at `indices` of the shape it is broadcast to."""
-    aligned = indices[len(indices) - len(data.shape) :]
-    return tuple(0 if extent == 1 else index for extent, index in zip(data.shape, aligned, strict=True))
+    lacking = len(indices) - len(data.shape)
+    return tuple(map(broadcast_index, indices[lacking:], data.shape, shape[lacking:]))
+
+
+def broadcast_index(index: IntExpr, extent: Dimension, wanted: Dimension) -> IntExpr:
+    """Where an axis of `extent` is read for `index` of `wanted` elements: at 0 where the extent is 1. What only the run
+    knows is 1 or `wanted`, if that is known (`RelationRun.repeats`)."""
+    if extent == 1:
+        return 0
+    known = isinstance(wanted, int) and not isinstance(extent, int)
+    return minimum(index, extent - 1) if known else index
 
 
 def broadcast_compute(function: Callable[[Value, Value], Value], name: str) -> Compute:
@@ -81,7 +92,9 @@ def broadcast_compute(function: Callable[[Value, Value], Value], name: str) -> C
         lhs, rhs = inputs
         return te.compute(
             result.shape,
-            lambda *i: function(lhs[broadcast_indices(lhs, i)], rhs[broadcast_indices(rhs, i)]),
+            lambda *i: function(
+                lhs[broadcast_indices(lhs, i, result.shape)], rhs[broadcast_indices(rhs, i, result.shape)]
+            ),
             name=name,
         )
 

@@ -17,6 +17,7 @@ from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.build import Argument, call
+from relay.ops.elementwise import broadcast_index
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
@@ -210,7 +211,7 @@ def _batch_matmul_compute(
     k = te.reduce_axis(x.shape[1 if attributes.transpose_a else 2], "k")
 
     def batch_of(tensor: te.Tensor, batch: IntExpr) -> IntExpr:
-        return 0 if tensor.shape[0] == 1 else batch
+        return broadcast_index(batch, tensor.shape[0], result.shape[0])
 
     def element(b: IntExpr, m: IntExpr, n: IntExpr) -> Any:
         left = x[(batch_of(x, b), k, m)] if attributes.transpose_a else x[(batch_of(x, b), m, k)]

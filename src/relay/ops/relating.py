@@ -157,8 +157,8 @@ class RelationRun:
         return dtype
 
     def broadcast(self, left: Sequence[Dimension], right: Sequence[Dimension]) -> tuple[Dimension, ...]:
-        """The shape that both broadcast to, aligned at the last axis. Only the literal 1 is repeated; extents whose
-        equality is unknown are checked at run time."""
+        """The shape that both broadcast to, aligned at the last axis. Extents of 1 are repeated; one that only the run
+        knows is checked then: to be 1 or the known extent that it meets, or else the other one that is not known."""
         rank = max(len(left), len(right))
         padded_left = (1,) * (rank - len(left)) + tuple(left)
         padded_right = (1,) * (rank - len(right)) + tuple(right)
@@ -176,7 +176,23 @@ class RelationRun:
             self.conflict("extents-differ", f"the inputs do not broadcast at axis {axis}", "equal extents, or 1",
                           f"{left} and {right}",
                           remedy="bring axes in line with expand_dims, reshape or transpose")  # fmt: skip
-        return self.equal(left, right, f"axis {axis} of one input")
+        if isinstance(right, int):
+            return self.repeats(left, right, f"axis {axis} of one input")
+        return self.repeats(right, left, f"axis {axis} of one input")
+
+    def repeats(self, extent: Dimension, wanted: Dimension, what: str, inputs: tuple[int, ...] = (),
+                remedy: str = "") -> Dimension:  # fmt: skip
+        """`extent` is `wanted`, or 1 where it is not known and `wanted` is: then elements are repeated. A conflict if
+        it can be neither, a check if that is not known."""
+        if extent == 1 or not isinstance(wanted, int) or isinstance(extent, int) or extent is ANY:
+            return wanted if extent == 1 else self.equal(wanted, extent, what, inputs, remedy)
+        if decide_equal(extent, wanted) is Proof.UNKNOWN:
+            self._checks.append(Check(
+                Comparison((extent - 1) * (extent - wanted), "==", 0), f"{what} must be {wanted}, or 1, as {extent}",
+                f"{extent} == {wanted} or {extent} == 1",
+            ))  # fmt: skip
+            return wanted
+        return self.equal(wanted, extent, what, inputs, remedy)
 
     def axis(self, axis: int, rank: int, what: str = "axis") -> int:
         """`axis` counted from the front; a negative one counts from the back."""

@@ -96,14 +96,14 @@ def _broadcast_to(run: RelationRun, data: TensorType, shape: tuple[Dimension, ..
                      f"at most {len(shape)} axes", str(data), (0,))  # fmt: skip
     for axis, (extent, wanted) in enumerate(zip(reversed(data.shape), reversed(shape), strict=False), start=1):
         if extent != 1 and decide_equal(extent, wanted) is not Proof.YES:
-            run.equal(wanted, extent, f"axis {-axis} of `data`", (0,), "only extents of 1 are repeated")
+            run.repeats(extent, wanted, f"axis {-axis} of `data`", (0,), "only extents of 1 are repeated")
     return TensorType(shape, data.dtype)
 
 
 def _broadcast_compute(name: str) -> Any:
     def compute(_: Any, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
         data = inputs[0]
-        return te.compute(result.shape, lambda *i: data[broadcast_indices(data, i)], name=name)
+        return te.compute(result.shape, lambda *i: data[broadcast_indices(data, i, result.shape)], name=name)
 
     return compute
 
