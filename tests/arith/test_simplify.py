@@ -87,6 +87,16 @@ def test_facts_from_loops_bound_symbolic_tiles() -> None:
     assert not known.certain(Comparison(4 * I + J + 4, "<", NN))
 
 
+def test_a_fused_loop_bounds_the_quotient() -> None:
+    """Where an outer loop of 5 iterations and one of a symbolic number are one."""
+    tiles = (NN + 13) // 14
+    known = Assumptions({NN: Interval(0, None)}).with_loop(F, 5 * tiles)
+    assert known.certain(Comparison(F // tiles, "<", 5))
+    assert known.certain(Comparison(32 * (F // tiles) + 31, "<", 160))
+    assert not known.certain(Comparison(F // tiles, "<", 4))
+    assert not Assumptions({}).with_loop(F, 5 * tiles + 1).certain(Comparison(F // tiles, "<", 5))
+
+
 def test_prove() -> None:
     assert prove(Comparison(I, "<", NN), RANGES) is Proof.UNKNOWN
     assert prove(Comparison(I, "<", NN), RANGES, [Comparison(7, "<=", NN)]) is Proof.YES

@@ -85,7 +85,8 @@ class Assumptions:
         result = Assumptions(self.ranges)
         result.ranges[variable] = Interval(0, None if high is None else high - 1)
         if not isinstance(extent, int):
-            result._forms = self._forms + _plain_forms(extent - variable - 1, result.ranges)
+            forms = _plain_forms(extent - variable - 1, result.ranges)
+            result._forms = self._forms + forms + _forms_of_quotient(variable, extent)
         else:
             result._forms = self._forms
         return result
@@ -179,6 +180,15 @@ def _narrow(ranges: dict[Symbol, Interval], form: IntExpr) -> None:
         ranges[symbol] = Interval(limit if low is None else max(low, limit), high)
     else:
         ranges[symbol] = Interval(low, limit if high is None else min(high, limit))
+
+
+def _forms_of_quotient(variable: Symbol, extent: IntExpr) -> tuple[IntExpr, ...]:
+    """What is known where loops were fused: `variable // d` is below `c` in a loop over `c * d` iterations."""
+    constant, terms = linear_parts(extent)
+    if constant != 0 or len(terms) != 1 or terms[0][1] <= 1:
+        return ()
+    ((divisor, count),) = terms
+    return (count - 1 - floor_divide(variable, divisor),)
 
 
 def _plain_forms(form: IntExpr, ranges: Ranges) -> tuple[IntExpr, ...]:

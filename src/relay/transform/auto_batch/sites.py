@@ -94,17 +94,21 @@ def with_batches(name: GlobalVar, definitions: Definitions, made: Mapping[Global
         function, values = node.args
         if not isinstance(function, Function) or call.args[subject] is not function.params[0]:
             return node
-        rest = (arg for position, arg in enumerate(call.args) if position != subject)
+        rest = [arg for position, arg in enumerate(call.args) if position != subject]
         if batches.each not in definitions.functions:
             _define_each(batches, definitions)
-        named = typed_var("values", known_type(values))
-        results = Call(batches.each, (named, *rest), span=node.span)
-        record_type(results, batches.lists.of(batches.recursion.result))
-        together = same_type(_mapped_on(function, call, results, node), node)
+
+        def together(values: Expr) -> Expr:
+            results = Call(batches.each, (values, *rest), span=node.span)
+            record_type(results, batches.lists.of(batches.recursion.result))
+            return same_type(_mapped_on(function, call, results, node), node)
+
         if batches.choice is None:
-            return Let(named, values, together)
+            return together(values)
+        named = typed_var("values", known_type(values))
         one_by_one = same_type(Call(node.op, (copied(function), named), span=node.span), node)
-        return Let(named, values, same_type(If(batches.choice.pays_together(named), together, one_by_one), node))
+        chosen = If(batches.choice.pays_together(named), together(named), one_by_one)
+        return Let(named, values, same_type(chosen, node))
 
     return rewrite_typed(definitions.functions[name], lambda node, _: step(node))
 

@@ -11,13 +11,15 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from relay.arith.expr import Symbol
+from relay.arith.expr import Symbol, free_symbols
 from relay.base.frozen import frozen
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText
 from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.typenames import register_type
+from relay.targets.cpu.emit.work import PARTS_OF_A_NANOSECOND, work_of
+from relay.targets.cpu.schedules.plan import SHORTEST_PARALLEL_NANOSECONDS
 from relay.tir.stmt import For
 
 EmitBody = Callable[[Emitter, For, Symbol | None, str, str], None]
@@ -94,8 +96,19 @@ def _call(e: Emitter, loop: For, turn: Symbol | None, part: str, struct: str, he
         field = f.op(f"getelementptr {struct}, ptr {context}, i64 0, i32 {position}")
         f.effect(f"store {captured.kind} {captured.outside}, ptr {field}")
     count = emit_index(e, loop.extent)
-    grain = dict(loop.annotations).get("grain", 1)
+    grain = _grain(e, loop, count)
     e.module.declare("relay_parallel_for", "void @relay_parallel_for(ptr, ptr, i64, i64, i64)")
     backwards = emit_index(e, 0 if turn is None else turn)
     f.effect(f"call void @relay_parallel_for(ptr @{part}, ptr {context}, i64 {count}, i64 {grain}, i64 {backwards})")
     f.forget_all_loads()
+
+
+def _grain(e: Emitter, loop: For, count: str) -> str:
+    """The least number of iterations that a thread gets: all of them where the call has too little work to share."""
+    stated = dict(loop.annotations).get("grain")
+    work = work_of(loop)
+    if stated is not None or isinstance(work, int) or not free_symbols(work) <= e.symbols.keys():
+        return str(stated or 1)
+    shortest = SHORTEST_PARALLEL_NANOSECONDS * PARTS_OF_A_NANOSECOND
+    short = e.function.op(f"icmp slt i64 {emit_index(e, work)}, {shortest}")
+    return e.function.op(f"select i1 {short}, i64 {count}, i64 1")
