@@ -143,6 +143,20 @@ def test_vectors_longer_than_registers_with_masks_that_are_known(target: str) ->
     np.testing.assert_array_equal(executable(data), np.pad(data, 2))
 
 
+@pytest.mark.parametrize("columns", [9, 13, 17, 33])
+def test_vectors_of_which_one_lane_is_left_over(columns: int) -> None:
+    """More lanes than registers have, on a machine of 128 bits; each part of the result is masked."""
+    parts = [relay.var(name, shape=(2, count)) for name, count in (("a", 1), ("b", columns - 3), ("c", 2))]
+    module = relay.IRModule.from_expr(relay.Function(parts, relay.concatenate(parts, axis=1)))
+    (kernel,) = compile_stages(module, "llvm -mcpu=x86-64").called_kernels
+    records = ScheduleRecords.of([ScheduleRecord(kernel.text, parse_steps('vectorize("concatenate", "i1")'))])
+    with relay.PassContext(schedules=records):
+        executable = relay.build(module, "llvm -mcpu=x86-64")
+    data = np.random.default_rng(0).standard_normal((2, columns)).astype(np.float32)
+    given = (data[:, :1], data[:, 1:-2], data[:, -2:])
+    np.testing.assert_array_equal(executable(*map(np.ascontiguousarray, given)), data)
+
+
 @pytest.mark.parametrize(
     ("name", "line"),
     [

@@ -13,6 +13,7 @@ from relay.base.dtypes import DType
 from relay.runtime.objects import load_objects
 from relay.targets.cpu.codegen import emit_assembly, emit_object
 from relay.targets.cpu.emit import emit_kernel
+from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import (
     Binary,
@@ -393,3 +394,14 @@ def test_alternating_loops_go_back_and_forth(native, support, kind, threads):
         assert ends == [36, 0, 36, 0]
     call(counts.ctypes.data, end.ctypes.data, 0)
     np.testing.assert_array_equal(counts, 4)
+
+
+def test_an_instruction_is_made_where_all_who_use_it_see_it():
+    """What was made inside a region is asked for around it later on."""
+    text = FunctionText(ModuleText("kernel"))
+    text.open_region()
+    inside, around = (text.op_at(depth, "add i64 %a, 1") for depth in (1, 0))
+    assert inside != around
+    assert text.op("add i64 %a, 1") == around
+    text.close_region()
+    assert text.op_at(0, "add i64 %a, 1") == around

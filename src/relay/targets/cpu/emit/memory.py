@@ -195,7 +195,8 @@ def _load_vector(e: Emitter, place: Place, dtype: DType, element: Element, mask:
     if element.stride == 2:
         return _load_every_second(e, place, dtype, element, mask)
     if element.stride == 1 and mask is not None and (parts := _parts(e, dtype, element, mask)):
-        return _joined(e, dtype, [(part.lanes, _load_vector(e, place, dtype, part, bits)) for part, bits, _ in parts])
+        loaded = [(part.lanes, _load_vector(e, place, dtype, part, bits)) for part, bits, _ in parts]
+        return _joined(e, dtype, lanes, loaded)
     bits = vector_of("i1", lanes)
     mask = mask if mask is not None else constant(True, "i1", lanes)
     zeros = constant(0, memory, lanes)
@@ -256,7 +257,7 @@ def _store_vector(e: Emitter, dtype: DType, element: Element, text: str, mask: s
 
 def _parts(e: Emitter, dtype: DType, element: Element, mask: str) -> list[tuple[Element, str, str]]:
     """A masked access of more lanes than a register has, cut into such that have not: elements, masks, and the order
-    that takes their lanes out of all. Empty for others.
+    that takes their lanes out of all. Empty for others. A last lane that is alone gets one beside it, masked off.
 
     LLVM 22 forgets how long the parts are into which it cuts one itself, and ends the process when their mask is
     constant, so that it makes plain loads of them (`LocationSize::getValue`).
@@ -266,11 +267,10 @@ def _parts(e: Emitter, dtype: DType, element: Element, mask: str) -> list[tuple[
         return []
     parts: list[tuple[Element, str, str]] = []
     vector = vector_of("i1", element.lanes)
-    size = -(-element.lanes // -(-element.lanes // most))  # as even as can be: no part is a single lane
-    for first in range(0, element.lanes, size):
-        lanes = range(first, min(first + size, element.lanes))
+    for first in range(0, element.lanes, most):
+        lanes = range(first, max(min(first + most, element.lanes), first + 2))
         order = f"<{len(lanes)} x i32> {sequence(lanes, 'i32')}"
-        bits = e.function.op(f"shufflevector {vector} {mask}, {vector} poison, {order}")
+        bits = e.function.op(f"shufflevector {vector} {mask}, {vector} zeroinitializer, {order}")
         pointer = element.pointer
         if first:
             pointer = e.function.op(f"getelementptr i8, ptr {pointer}, i64 {first * dtype.item_bytes}")
@@ -278,19 +278,19 @@ def _parts(e: Emitter, dtype: DType, element: Element, mask: str) -> list[tuple[
     return parts
 
 
-def _joined(e: Emitter, dtype: DType, parts: list[tuple[int, str]]) -> str:
-    """Vectors, each with the number of its lanes, as one."""
+def _joined(e: Emitter, dtype: DType, lanes: int, parts: list[tuple[int, str]]) -> str:
+    """Vectors, each with the number of its lanes, as one: their first `lanes` lanes."""
     memory = memory_element(dtype)
     count, whole = parts[0]
-    for lanes, text in parts[1:]:
-        wide = vector_of(memory, count)
-        if lanes < count:
-            order = sequence([min(lane, lanes) for lane in range(count)], "i32")
-            narrow = vector_of(memory, lanes)
+    for width, text in parts[1:]:
+        if width < count:
+            order = sequence([min(lane, width) for lane in range(count)], "i32")
+            narrow = vector_of(memory, width)
             text = e.function.op(f"shufflevector {narrow} {text}, {narrow} poison, <{count} x i32> {order}")
-        order = sequence(range(count + lanes), "i32")
-        whole = e.function.op(f"shufflevector {wide} {whole}, {wide} {text}, <{count + lanes} x i32> {order}")
-        count += lanes
+        wide, together = vector_of(memory, count), min(count + width, lanes)
+        order = sequence(range(together), "i32")
+        whole = e.function.op(f"shufflevector {wide} {whole}, {wide} {text}, <{together} x i32> {order}")
+        count = together
     return whole
 
 

@@ -73,7 +73,7 @@ class FunctionText:
         self._allocas: list[str] = []
         self._items: list[str | list[str]] = []
         self._available: dict[str, str] = {}  # made at the point where they were asked for
-        self._hoisted: dict[str, str] = {}  # made in a prologue
+        self._hoisted: dict[str, tuple[str, int]] = {}  # made in the prologue of the region at a depth
         self._addresses: dict[object, str] = {}
         self._loads: dict[object, dict[str, str]] = {}
         self._count = 0
@@ -111,8 +111,8 @@ class FunctionText:
 
     def op(self, instruction: str) -> str:
         """The name of a pure instruction's value, at this point or before it."""
-        name = self._available.get(instruction) or self._hoisted.get(instruction)
-        if name is None:
+        name = self._available.get(instruction) or self._hoisted.get(instruction, ("", 0))[0]
+        if not name:
             name = self.fresh()
             self._items.append(f"  {name} = {instruction}")
             self._available[instruction] = name
@@ -123,13 +123,16 @@ class FunctionText:
         """Like `op`, put into the prologue of region `depth`, where its operands must be known."""
         if depth >= len(self.regions):
             return self.op(instruction)
-        name = self._hoisted.get(instruction)
-        if name is None:
-            name = self.fresh()
-            region = self.regions[depth]
-            region.prologue.append(f"  {name} = {instruction}")
-            self._hoisted[instruction] = name
-            region.hoisted.append(instruction)
+        name, known_depth = self._hoisted.get(instruction, ("", 0))
+        if name and known_depth <= depth:
+            return name
+        if name:  # made in a region inside of this one
+            self.regions[known_depth].hoisted.remove(instruction)
+        name = self.fresh()
+        region = self.regions[depth]
+        region.prologue.append(f"  {name} = {instruction}")
+        self._hoisted[instruction] = name, depth
+        region.hoisted.append(instruction)
         return name
 
     def impure(self, instruction: str) -> str:
