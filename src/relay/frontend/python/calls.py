@@ -129,7 +129,7 @@ class Calls(Expressions):
 
     def template(self, block: Block, node: ast.FunctionDef | ast.Lambda) -> Template:
         """A function that is defined here. Its defaults are computed now, as Python does."""
-        defaults = {name: self.expr(block, each) for name, each in default_nodes(node.args).items()}
+        defaults = {name: self.element(block, each) for name, each in default_nodes(node.args).items()}
         parameters = parameters_of(node.args, self.span)
         own = {*local_names(node), *(each.name for each in parameters)}
         for call, name in changed_lists(node):
@@ -315,7 +315,7 @@ def _only_reads(callee: Any) -> bool:
         return True
     module = str(getattr(callee, "__module__", ""))
     return callee not in (ref, zip, enumerate, reversed) and (
-        (module.startswith("relay.") and not isinstance(callee, type)) or module.split(".")[0] in ("numpy", "builtins")
+        (module.startswith("relay.") and inspect.isfunction(callee)) or module.split(".")[0] in ("numpy", "builtins")
     )
 
 
