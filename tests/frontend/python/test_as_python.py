@@ -280,7 +280,11 @@ def test_nested_functions_that_call_themselves_see_names_as_they_are_when_called
 
         first = count(n)
         k = 10
-        return first, count(n), count(n + 1)
+
+        def steps(m: int, by: int = 2) -> int:
+            return 0 if m <= 0 else 1 + steps(m - by, by)
+
+        return first, count(n), count(m=n + 1), steps(7), steps(7, by=3)
 
     agrees(late, np.int32(3))
 

@@ -94,6 +94,116 @@ def zip_of_tensors(x: Vector, y: Vector):
     return total
 
 
+def changes_another_name(x: Vector):
+    y = x
+    y += 1
+    return x, y
+
+
+def appends_to_another_name(x: Vector):
+    xs = [x]
+    ys = xs
+    ys.append(x)
+    return len(xs)
+
+
+def changes_what_a_turn_handed_on(x: Vector, n: int):
+    h, found = x * 2, [x]
+    for _ in range(n):
+        h += 1
+        found.append(h)
+    return found
+
+
+def changes_a_list_around_it(x: Vector):
+    xs = [x]
+
+    def add(y):
+        xs.append(y)
+        return y
+
+    return add(x)
+
+
+def changes_its_type(k: relay.Tensor[(3,), "int32"]):  # noqa: F821
+    k = k + 1
+    k += 0.5
+    return k
+
+
+def index_outside(x: Vector):
+    return x[3]
+
+
+def several_tensors_as_indices(m: relay.Tensor[(3, 3)], k: relay.Tensor[(2,), "int32"]):  # noqa: F821
+    return m[k, k]
+
+
+def an_int_and_a_float(n: int, y: float):
+    if n > 0:
+        y = 0
+    return y
+
+
+def largest_of_two_kinds(n: int):
+    return max(n, 0.5)
+
+
+def inverts_a_bool(n: int):
+    return ~(n > 0)
+
+
+def rounds_to_digits(y: float):
+    return round(y, 2)
+
+
+def argument_of_numpy(x: Vector):
+    return np.sum(x, dtype="int32")
+
+
+def loop_that_may_not_run(n: int):
+    for i in range(n):
+        n += i
+    return i
+
+
+def own_name_that_is_not_set(n: int):
+    def inner():
+        n += 1  # noqa: F823
+        return n
+
+    return inner()
+
+
+def too_large(n: int):
+    return n + 3_000_000_000
+
+
+def known_division_by_zero(n: int):
+    return n + 7 // 0
+
+
+def wrong_arguments(x: Vector):
+    def inner(a, b=1, *, c=2):
+        return a + b + c
+
+    return inner(x, 1, 2)
+
+
+def default_of_recursion(n: int):
+    def inner(k: int, by: int = 1) -> int:
+        return 0 if k <= 0 else inner(k - by)
+
+    return inner(n)
+
+
+def several_ways(x: Vector):
+    def inner(*values):
+        return values[0]
+
+    return inner(x)
+
+
 def recursive_without_result(n: int):
     return recursive_without_result_defined(n)
 
@@ -103,7 +213,10 @@ recursive_without_result_defined = relay.function(recursive_without_result)
 REFUSED = [
     try_and_assert, changes_type, changes_extent, may_be_unset, stores_into_a_tensor, tensor_as_condition,
     unknown_function, without_annotation, empty_list, guard, wrong_shapes, computed_slice, unknown_attribute,
-    unknown_name, zip_of_tensors,
+    unknown_name, zip_of_tensors, changes_another_name, appends_to_another_name, changes_what_a_turn_handed_on,
+    changes_a_list_around_it, changes_its_type, index_outside, several_tensors_as_indices, an_int_and_a_float,
+    largest_of_two_kinds, inverts_a_bool, rounds_to_digits, argument_of_numpy, loop_that_may_not_run,
+    own_name_that_is_not_set, too_large, known_division_by_zero, wrong_arguments, default_of_recursion, several_ways,
 ]  # fmt: skip
 
 

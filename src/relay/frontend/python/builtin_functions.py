@@ -48,8 +48,8 @@ def _extreme(name: str, reduction: str) -> Callable[..., Any]:
             return reduce(of_bools, [converted(each, DType.BOOL) for each in numbers])
         if len({kind_of(common_dtype((each,))) for each in numbers}) > 1:
             raise RelayError(
-                rule="int-and-float", message=f"`{reduction}` of an int and a float: Python keeps the kind of the one "
-                "it gives", span=span, remedy="make them of one kind: float(n)",
+                rule="int-and-float", message=f"`{reduction}` of numbers of several kinds: Python gives the one it "
+                "finds, of its kind", span=span, remedy="make them of one kind: float(n)",
             )  # fmt: skip
         return reduce(lambda left, right: combined(name, left, right), numbers)
 

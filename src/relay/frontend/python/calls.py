@@ -66,7 +66,7 @@ class Calls(Expressions):
             return defined
         match callee:
             case Template() if callee.calls_itself:
-                given = bound(callee.name, callee.parameters, {}, arguments, named, span)
+                given = bound(callee.name, callee.parameters, callee.defaults, arguments, named, span)
                 return self._apply(block, self.recursive(block, callee), list(given.values()), {}, span)
             case Template():
                 return self.inline(block, callee, arguments, named, span)
@@ -113,7 +113,7 @@ class Calls(Expressions):
         if named or len(arguments) != len(type_.arg_types):
             raise RelayError(
                 rule="arity", message="a function that is a value is called with other arguments than it has",
-                span=span, expected=f"{len(type_.arg_types)}, by position",
+                span=span, expected=f"{len(type_.arg_types)}, by position", remedy="give all of them, in order",
                 found=", ".join([f"{len(arguments)} by position", *named]),
             )  # fmt: skip
         given = [self.as_argument(block, v, span, w) for v, w in zip(arguments, type_.arg_types, strict=True)]
@@ -129,7 +129,7 @@ class Calls(Expressions):
 
     def template(self, block: Block, node: ast.FunctionDef | ast.Lambda) -> Template:
         """A function that is defined here. Its defaults are computed now, as Python does."""
-        defaults = {name: self.expr(block, each) for name, each in default_nodes(node.args).items()}
+        defaults = {name: self.element(block, each) for name, each in default_nodes(node.args).items()}
         parameters = parameters_of(node.args, self.span)
         own = {*local_names(node), *(each.name for each in parameters)}
         for call, name in changed_lists(node):
@@ -196,8 +196,6 @@ class Calls(Expressions):
                 rule="needs-annotation", message=f"`{node.name}` calls itself and does not say what it returns",
                 span=self.span(node), remedy=f"annotate it: def {node.name}(...) -> ...:",
             )  # fmt: skip
-        if template.defaults:
-            raise refusal(self.span(node), "a default of a function that calls itself", "give all its arguments")
         params = [self._parameter(each.argument, None) for each in template.parameters]
         result = self.annotation(node.returns)
         type_ = FuncType(tuple(map(block.type_of, params)), result)
@@ -315,7 +313,7 @@ def _only_reads(callee: Any) -> bool:
         return True
     module = str(getattr(callee, "__module__", ""))
     return callee not in (ref, zip, enumerate, reversed) and (
-        (module.startswith("relay.") and not isinstance(callee, type)) or module.split(".")[0] in ("numpy", "builtins")
+        (module.startswith("relay.") and inspect.isfunction(callee)) or module.split(".")[0] in ("numpy", "builtins")
     )
 
 
@@ -329,7 +327,7 @@ def _applied(
     except TypeError as error:
         raise RelayError(
             rule="python-subset", message=f"{name} cannot be called so in a program", span=span, found=str(error),
-            remedy="use the arguments that the page on the Python front end names",
+            remedy="leave that argument out, and write what it does with other operators",
         ) from error  # fmt: skip
     given = {key: _read(block, each, span) for key, each in named.items()}
     return function(*(_read(block, each, span) for each in arguments), **given)

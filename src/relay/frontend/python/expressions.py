@@ -83,6 +83,12 @@ class Expressions:
             block.session.ownership.share_view(value)
         return value
 
+    def element(self, block: Block, node: ast.expr) -> Any:
+        """The same, for a list or tuple: what takes it from there does not have it alone."""
+        value = self.expr(block, node)
+        block.session.ownership.share(value)
+        return value
+
     def operand(self, block: Block, node: ast.expr) -> Any:
         """What an expression is worth, for something that only reads it: a Relay expression, or a Python value."""
         with reading(self.span(node)):
@@ -134,9 +140,9 @@ class Expressions:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.either(block, self.truth(block, test), body, orelse)
             case ast.Tuple(elts=elements):
-                return tuple(self.expr(block, each) for each in elements)
+                return tuple(self.element(block, each) for each in elements)
             case ast.List(elts=elements):
-                return own([self.expr(block, each) for each in elements])
+                return own([self.element(block, each) for each in elements])
             case ast.ListComp():
                 return own(lists.comprehension(self, block, node))
             case ast.Attribute(value=owner, attr=name):

@@ -69,7 +69,7 @@ class Statements(Calls):
             case ast.Return(value=value):
                 return exits.give(block, None if value is None else self.read(block, value), self.span(node))
             case ast.Assign(targets=targets, value=value):
-                result = self.popped(block, value)
+                result = self.popped(block, targets, value)
                 for target in targets:
                     self.assign(block, target, result)
             case ast.AnnAssign(target=target, annotation=annotation, value=value):
@@ -145,14 +145,19 @@ class Statements(Calls):
         made = block.bind_as(target.id, given, type_, self.span(target))
         block.names[target.id] = block.session.ownership.hand_on(found, made)
 
-    def popped(self, block: Block, value: ast.expr) -> Any:
+    def popped(self, block: Block, targets: Sequence[ast.expr], value: ast.expr) -> Any:
         """The right side of an assignment: an expression, or an element that leaves a list."""
-        match value:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"), args=args):
+        match targets, value:
+            case _, ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"), args=args):
                 element = change_list(self, block, name, "pop", args, self.span(value))
-                return self.expr(block, value) if element is None else element
+                result = self.expr(block, value) if element is None else element
+            case [ast.Tuple()], ast.Tuple(elts=elements):  # a, b = x + 1, y + 1: no tuple is made
+                result = tuple(self.expr(block, each) for each in elements)
             case _:
-                return self.expr(block, value)
+                result = self.expr(block, value)
+        if len(targets) > 1:
+            block.session.ownership.share(result)
+        return result
 
     def effect(self, block: Block, value: ast.expr) -> None:
         """An expression statement: done for what it does; what it gives is dropped."""

@@ -47,4 +47,5 @@ def known_now(span: Span, function: Callable[..., Any], *arguments: Any, **named
         raise RelayError(
             rule="python-error", message="Python cannot compute this while it reads the program", span=span,
             found=f"{type(error).__name__}: {error}",
+            remedy="correct it, or take it out: what is known now is computed when the program is read, reached or not",
         ) from error  # fmt: skip

@@ -53,7 +53,7 @@ def change_list(
     library = block.session.library
     match method, arguments:
         case "append", [argument]:
-            item = as_expr(block, statements.expr(block, argument), span, type_.args[0], declared=False)
+            item = as_expr(block, statements.element(block, argument), span, type_.args[0], declared=False)
             end = list_expr(block, [item], span, type_)
             block.names[name] = ownership.own(block.bind(name, library("concat", span)(items, end), span))
             return item
@@ -76,7 +76,7 @@ def _change_known(
 ) -> Any:
     """The same on a list whose elements are known now."""
     items, own = cast("list[Any]", block.names[name]), block.session.ownership.own
-    match method, [statements.expr(block, each) for each in arguments]:
+    match method, [statements.element(block, each) for each in arguments]:
         case "append", [item]:
             block.names[name] = own([*items, item])
             return item
@@ -168,7 +168,7 @@ def _filtered(calls: Expressions, block: Block, items: Expr, generator: ast.comp
 def _element(calls: Expressions, block: Block, node: ast.ListComp, value: Any) -> Any:
     inner = block.entering(block, {})
     _bind_target(calls, inner, node.generators[0].target, value)
-    return calls.expr(inner, node.elt)
+    return calls.element(inner, node.elt)
 
 
 def _function(

@@ -141,12 +141,19 @@ def _joined(name: str) -> Function:
     return joined
 
 
+def _computed(shape: Any) -> Any:
+    """A shape, as a tensor where the program computes a part of it."""
+    extents: tuple[Any, ...] = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if any(map(is_expr, extents)):
+        return op.stack([converted(each, DType.INT32) for each in extents], 0)
+    return extents
+
+
 def _reshape(x: Expr, *shape: Any) -> Expr:
     wanted = shape[0] if len(shape) == 1 else shape
     extents: tuple[Any, ...] = tuple(wanted) if isinstance(wanted, tuple | list) else (wanted,)
-    if any(is_expr(each) for each in extents):
-        wanted = op.stack([converted(each, DType.INT32) for each in extents], 0)
-        return op.reshape(x, wanted)
+    if any(map(is_expr, extents)):
+        return op.reshape(x, _computed(extents))
     if any(each < -1 for each in extents):
         raise RelayError(rule="bad-shape", message="a shape has extents, and -1 for the one that follows from them",
                          found=str(extents))  # fmt: skip
@@ -177,7 +184,7 @@ def _astype(x: Any, dtype: Any) -> Expr:
 
 def _full(shape: Any, value: Any, dtype: Any = None) -> Expr:
     wanted = _dtype(value) if dtype is None else element_type(dtype)
-    return op.full(converted(value, wanted), shape, wanted)
+    return op.full(converted(value, wanted), _computed(shape), wanted)
 
 
 def _sign(x: Any) -> Expr:
@@ -227,8 +234,8 @@ _FUNCTIONS: Mapping[str, Function] = {
     "reshape": lambda x, shape: _reshape(x, shape), "transpose": lambda x, axes=None: op.transpose(x, axes),
     "swapaxes": _swapped, "tile": lambda x, reps: op.tile(x, reps), "zeros_like": lambda x: op.zeros_like(x),
     "ones_like": lambda x: op.ones_like(x), "full": _full,
-    "zeros": lambda shape, dtype="float32": op.zeros(shape, element_type(dtype)),
-    "ones": lambda shape, dtype="float32": op.ones(shape, element_type(dtype)),
+    "zeros": lambda shape, dtype="float32": op.zeros(_computed(shape), element_type(dtype)),
+    "ones": lambda shape, dtype="float32": op.ones(_computed(shape), element_type(dtype)),
 }  # fmt: skip
 NUMPY: Mapping[Any, Function] = {getattr(np, name): function for name, function in _FUNCTIONS.items()}
 """What a program may call of NumPy. `np.power`, `np.take` and `np.matmul` are the operators `**`, `x[i]` and `@`."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.span import Span
+from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, Unset
 from relay.frontend.python.datatype import DataInstance
 from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple
@@ -77,7 +77,7 @@ def number(value: bool | float, dtype: DType, span: Span | None = None) -> Expr:
         limits = np.iinfo(str(dtype))
         if not limits.min <= value <= limits.max:
             raise RelayError(
-                rule="integer-too-large", message=f"the integer {value} is no {dtype}", span=span,
+                rule="integer-too-large", message=f"the integer {value} is no {dtype}", span=span or caller_span(),
                 expected=f"{limits.min} to {limits.max}", remedy="compute with floats, or with int64 tensors",
             )  # fmt: skip
     return operand(value, dtype)
