@@ -105,6 +105,7 @@ class _Counter:
     loops: list[_Loop] = field(default_factory=list)
     conditions: list[_Condition] = field(default_factory=list)
     levels: dict[object, int] = field(default_factory=dict)  # of loop symbols and names
+    loaded: set[Load] = field(default_factory=set)  # by what is computed together
     operations: float = 0
     bytes: float = 0
 
@@ -128,6 +129,7 @@ class _Counter:
             case Store(buffer, _, value, _):
                 self._value(value)
                 self.bytes += self._times(len(self.loops)) * buffer.dtype.bits / 8
+                self.loaded.clear()
             case _:
                 for part in statement_children(statement):
                     self.statement(part)
@@ -164,11 +166,15 @@ class _Counter:
         level = max(map(self._value, value_children(value)), default=0)
         for index in value_indices(value):
             level = max(level, *(self.levels.get(symbol, 0) for symbol in free_symbols(index)), 0)
+            operations = self.operations
             level = max(level, *map(self._value, values_in_index(index)), 0)
+            self.operations = operations  # what decides a place is not what is computed there
         if isinstance(value, Load):
             stores = [depth for depth, loop in enumerate(self.loops, 1) if value.buffer in loop.stored]
             level = max(level, *stores, 0)
-            self.bytes += self._times(level) * value.dtype.bits / 8
+            if value not in self.loaded:
+                self.loaded.add(value)
+                self.bytes += self._times(level) * value.dtype.bits / 8
         self.operations += _operations(value) * self._times(level)
         return level
 

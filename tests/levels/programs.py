@@ -1,4 +1,4 @@
-"""Programs in which what is fused may be read at several places, drawn by a number: the same number, the same program."""
+"""Programs in which what is fused may be read at several places, each drawn by a number."""
 
 from __future__ import annotations
 
@@ -110,9 +110,12 @@ def soft(draws: Draws, x: Expr) -> Expr:
 
 def repeated(draws: Draws, x: Expr) -> Expr:
     axis = int(draws.random.integers(len(shape_of(x))))
-    return draws.pick(
-        lambda x: relay.repeat(x, 2, axis=axis), lambda x: relay.tile(x, (2,)), lambda x: relay.concatenate([x, x], axis)
-    )(x)
+    ways = (
+        lambda x: relay.repeat(x, 2, axis=axis),
+        lambda x: relay.tile(x, (2,)),
+        lambda x: relay.concatenate([x, x], axis),
+    )
+    return draws.pick(*ways)(x)
 
 
 def taken(draws: Draws, x: Expr) -> Expr:

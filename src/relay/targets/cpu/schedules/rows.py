@@ -19,6 +19,9 @@ from relay.tir.buffer import Scope
 from relay.tir.expr import Load
 
 _LARGEST_ROW_ON_STACK = 1 << 14  # elements
+LARGEST_REPETITION = 2.0
+"""How many times as much as its operators one by one a group of rows may compute: formulas that cost an instruction or
+two are computed again in each sweep over a row, which takes no longer than to store and load their results."""
 
 
 @frozen
