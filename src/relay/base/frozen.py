@@ -127,7 +127,7 @@ def _init(cls: Any) -> Callable[..., None]:
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     text = f"def __init__({', '.join(['self', *parameters])}):\n " + "\n ".join(body or ["pass"])
-    exec(text, known)
+    exec(compile(text, __file__, "exec"), known)  # a frame of the package, whose lines are not the user's
     init = known["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init

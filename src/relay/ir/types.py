@@ -9,12 +9,14 @@ global type variables to those of the same name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import TypeAlias, Union
 
-from relay.arith.expr import Atom, IntExpr, Symbol
-from relay.base.dtypes import DType
+from relay.arith.expr import Atom, IntExpr, Node, Symbol
+from relay.base.arguments import TEXT, expect, expect_each, refuse
+from relay.base.arguments import Kind as ArgumentKind
+from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.base.span import Span
 
@@ -52,8 +54,12 @@ class TensorType:
     dtype: DType
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", tuple(self.shape))
-        object.__setattr__(self, "dtype", DType(self.dtype))
+        _freeze(self, "shape")
+        for extent in self.shape:
+            if not isinstance(extent, _EXTENT.types):
+                refuse(extent, _EXTENT, "an extent of a TensorType")
+        if type(self.dtype) is not DType:
+            object.__setattr__(self, "dtype", dtype_of(self.dtype))
 
     def __str__(self) -> str:
         if not self.shape:
@@ -67,7 +73,10 @@ class TupleType:
     fields: tuple[Type, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fields", tuple(self.fields))
+        _freeze(self, "fields")
+        for each in self.fields:
+            if not isinstance(each, TYPE.types):
+                refuse(each, TYPE, "a field of a TupleType")
 
     def __str__(self) -> str:
         comma = "," if len(self.fields) == 1 else ""
@@ -83,8 +92,9 @@ class FuncType:
     type_params: tuple[TypeVar, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arg_types", tuple(self.arg_types))
-        object.__setattr__(self, "type_params", tuple(self.type_params))
+        _freeze(self, "arg_types")
+        _freeze(self, "type_params")
+        expect_each((*self.arg_types, self.ret_type), TYPE, "an argument or the result of a FuncType")
 
     def __str__(self) -> str:
         parameters = f" [{', '.join(map(str, self.type_params))}]" if self.type_params else " "
@@ -96,6 +106,9 @@ class RefType:
     """A mutable cell that holds a `value`."""
 
     value: Type
+
+    def __post_init__(self) -> None:
+        expect(self.value, TYPE, "what a RefType holds")
 
     def __str__(self) -> str:
         return f"ref({self.value})"
@@ -119,6 +132,9 @@ class GlobalTypeVar:
     name: str
     kind: Kind = Kind.ADT_HANDLE
 
+    def __post_init__(self) -> None:
+        expect(self.name, TEXT, "the name of a GlobalTypeVar")
+
     def __str__(self) -> str:
         return self.name
 
@@ -131,7 +147,8 @@ class TypeCall:
     args: tuple[Type, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "args", tuple(self.args))
+        _freeze(self, "args")
+        expect_each(self.args, TYPE, "an argument of a TypeCall")
 
     def __str__(self) -> str:
         return f"{self.func}[{', '.join(map(str, self.args))}]" if self.args else str(self.func)
@@ -152,9 +169,29 @@ class IncompleteType:
 Type: TypeAlias = Union[TensorType, TupleType, FuncType, RefType, TypeVar, GlobalTypeVar, TypeCall, IncompleteType]
 
 
+_TYPES = (TensorType, TupleType, FuncType, RefType, TypeVar, GlobalTypeVar, TypeCall, IncompleteType)
+TYPE = ArgumentKind(
+    _TYPES, "a type", lambda value: 'write the type: relay.TensorType((3, 4), "float32"), or shape=… of relay.var'
+    if isinstance(value, (str, int, tuple, list)) else "",
+)  # fmt: skip
+_EXTENT = ArgumentKind(
+    (int, Node), "a whole number or a symbolic integer",
+    lambda value: "relay.var(…, shape=…) takes names of symbols" if isinstance(value, str) else "",
+)  # fmt: skip
+_LIST = ArgumentKind((list, tuple), "a list")
+
+
+def _freeze(type_: object, name: str) -> None:
+    value: object = getattr(type_, name)
+    if not isinstance(value, tuple):
+        if not isinstance(value, Iterable) or isinstance(value, str):
+            refuse(value, _LIST, f"`{name}` of a {type(type_).__name__}")
+        object.__setattr__(type_, name, tuple(value))
+
+
 def scalar_type(dtype: str | DType) -> TensorType:
     """The type of a scalar tensor."""
-    return TensorType((), DType(dtype))
+    return TensorType((), dtype_of(dtype))
 
 
 def type_children(type_: Type) -> tuple[Type, ...]:
