@@ -120,7 +120,10 @@ def dtype_of(value: str | DType | np.dtype[np.generic] | type) -> DType:
         known = _by_numpy().get(value)  # the names of NumPy's types are slow to ask for
         if known is not None:
             return known
-    name = value if isinstance(value, str) else np.dtype(value).name
+    try:
+        name = value if isinstance(value, str) else np.dtype(value).name
+    except TypeError:
+        name = repr(value)
     try:
         return DType(name)
     except ValueError:

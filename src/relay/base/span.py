@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
 from pathlib import Path
+from types import CodeType
 
 from relay.base.frozen import frozen
 
@@ -59,6 +60,11 @@ class Span:
         return f"  {line}\n  {' ' * (self.column - 1)}{'^' * max(1, self.width)}"
 
 
+def _is_ours(code: CodeType) -> bool:
+    """Whether code is of this package: in one of its files, or an `__init__` that `dataclasses` wrote."""
+    return code.co_filename.startswith(_PACKAGE_ROOT) or (code.co_name, code.co_filename) == ("__init__", "<string>")
+
+
 @contextmanager
 def reading(span: Span) -> Generator[None]:
     """What is built inside comes from `span`: a source that is read, not run."""
@@ -76,7 +82,7 @@ def caller_span() -> Span | None:
     if place is not None:
         return place
     frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE_ROOT):
+    while frame is not None and _is_ours(frame.f_code):
         frame = frame.f_back
     if frame is None:
         return None

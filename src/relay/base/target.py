@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from relay.base.arguments import TEXT, expect
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
@@ -60,6 +61,7 @@ class Target:
         """
         if isinstance(text, Target):
             return text
+        expect(text, TEXT, "a target")
         words = text.split()
         if not words or words[0] not in KINDS:
             raise RelayError(

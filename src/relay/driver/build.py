@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from relay.base.arguments import expect
 from relay.base.collector import collection_paused
 from relay.base.target import Target
-from relay.driver.compilation import Compilation, Progress, as_module
+from relay.driver.compilation import Compilation, Progress
 from relay.driver.export import export_library
+from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import backend_for
-from relay.ir.expr import Expr
-from relay.ir.module import IRModule
 from relay.runtime.executable import Executable, instantiate
 from relay.transform.context import PassContext
 
 
 def build(
-    program: IRModule | Expr,
+    program: GivenProgram,
     target: str | Target = "llvm",
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
@@ -27,7 +27,8 @@ def build(
 ) -> Executable:
     """Compile a program to native code and load it.
 
-    `program` is a module, or a function that becomes its `@main`; `params` are arrays bound to parameters by name;
+    `program` is a module, an expression that becomes its `@main`, or a pair of either and parameters, as
+    `relay.frontend.from_onnx` gives them; `params` are arrays bound to parameters by name, before those of the pair;
     `opt_level` is 0 to 4 (that of the current `PassContext`, 2 when there is none).
 
     Raises `RelayError` for what is wrong with the program, the parameters or the target.
@@ -44,7 +45,7 @@ def build(
 
 
 def compile_stages(
-    program: IRModule | Expr,
+    program: GivenProgram,
     target: str | Target = "llvm",
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
@@ -52,7 +53,9 @@ def compile_stages(
 ) -> Compilation:
     """The same compilation as `build`, with every stage to look at. Nothing runs until a stage is asked for."""
     level = PassContext.current().opt_level if opt_level is None else PassContext(opt_level=opt_level).opt_level
-    compilation = Compilation(as_module(program), backend_for(target), level, dict(params or {}))
+    expect(target, TARGET, "what is compiled for")
+    module, own = given_program(program)
+    compilation = Compilation(module, backend_for(target), level, {**own, **checked_params(params)})
     if progress is not None:
         compilation.progress = progress
     return compilation

@@ -21,7 +21,6 @@ from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
 from relay.driver.unmatched_records import warn_of_unmatched
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Expr
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend
 from relay.lower.devices import on_one_device
@@ -302,8 +301,3 @@ def _input_spec(parameter: Parameter | ValueParameter) -> InputSpec:
 
 def _tensor_spec(parameter: Parameter) -> TensorSpec:
     return TensorSpec(parameter.name, parameter.type.shape, parameter.type.dtype)
-
-
-def as_module(program: IRModule | Expr) -> IRModule:
-    """A program as users hand it in: a module, or an expression that becomes its `@main`."""
-    return program if isinstance(program, IRModule) else IRModule.from_expr(program)

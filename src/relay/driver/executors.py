@@ -10,10 +10,10 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.driver.build import build
-from relay.driver.compilation import as_module
 from relay.driver.compiled_operators import CompiledOperators
 from relay.driver.graph import build_graph
 from relay.driver.parameters import bind_params
+from relay.driver.program import GivenProgram, checked_params, given_program
 from relay.infer.infer_type import infer_type
 from relay.interpret.evaluate import evaluate
 from relay.interpret.machine import Trace, by_meaning
@@ -84,13 +84,13 @@ class Executor:
         return call
 
     def _with_main(self, expr: Expr) -> IRModule:
-        main = as_module(expr)
+        main, _ = given_program(expr)
         return IRModule({**self.module.functions, **main.functions}, self.module.type_definitions)
 
 
 def create_executor(
     kind: str = "aot",
-    mod: IRModule | Expr | None = None,
+    mod: GivenProgram | None = None,
     target: str | Target = "llvm",
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
@@ -122,7 +122,7 @@ def create_executor(
             expected="one of " + ", ".join(KINDS),
             found=kind,
         )
-    module = IRModule() if mod is None else as_module(mod)
+    module, own = (IRModule(), {}) if mod is None else given_program(mod)
     options = InterpreterOptions(step_limit, trace, compiled_operators)
     if KINDS[kind] != "interpreter" and options != InterpreterOptions():
         raise RelayError(
@@ -130,4 +130,4 @@ def create_executor(
             message=f"the executor {kind} takes no step_limit, trace or compiled_operators",
             remedy='run the program by create_executor("interpreter", …) to limit or trace it',
         )
-    return Executor(KINDS[kind], module, target, dict(params or {}), opt_level, options)
+    return Executor(KINDS[kind], module, target, {**own, **checked_params(params)}, opt_level, options)

@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr
+from relay.base.arguments import expect
 from relay.base.diagnostics import CompilerBug
 from relay.base.fresh_names import FreshNames
 from relay.base.target import Target
-from relay.driver.compilation import Compilation, Progress, as_module
+from relay.driver.compilation import Compilation, Progress
+from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
 from relay.driver.straight import check_straight
 from relay.driver.targets import backend_for
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Expr, Function
+from relay.ir.expr import Function
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
@@ -39,7 +41,7 @@ from relay.transform.inline import calls_in_place
 
 
 def build_graph(
-    program: IRModule | Expr,
+    program: GivenProgram,
     target: str | Target = "llvm",
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
@@ -50,7 +52,9 @@ def build_graph(
     Raises `RelayError`: `not-a-graph` for a program that is no straight line of kernels, and what `relay.build` raises.
     """
     level = PassContext.current().opt_level if opt_level is None else PassContext(opt_level=opt_level).opt_level
-    compilation = GraphCompilation(as_module(program), backend_for(target), level, dict(params or {}))
+    expect(target, TARGET, "what is compiled for")
+    module, own = given_program(program)
+    compilation = GraphCompilation(module, backend_for(target), level, {**own, **checked_params(params)})
     if progress is not None:
         compilation.progress = progress
     graph, constants = compilation.graph

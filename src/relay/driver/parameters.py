@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.base.arguments import MAPPING, PATH, takes
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
 from relay.ir.expr import Constant, Function, Var
@@ -84,12 +85,14 @@ def _check(parameter: Var, array: NDArray[np.generic]) -> None:
         )
 
 
+@takes(params=MAPPING, path=PATH)
 def save_params(params: Mapping[str, NDArray[np.generic]], path: str | os.PathLike[str]) -> None:
     """Write parameters to a safetensors file. Needs `relay[params]`."""
     arrays = {key: np.ascontiguousarray(value) for key, value in params.items()}
     _safetensors().save_file(arrays, os.fspath(path))
 
 
+@takes(path=PATH)
 def load_params(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
     """Read parameters from a safetensors file. Needs `relay[params]`.
 

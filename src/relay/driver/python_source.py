@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cached_property
+from types import FunctionType
 from typing import Any, TypeAlias, TypeVar, cast
 
+from relay.base.arguments import Kind, expect
 from relay.driver.build import build
 from relay.frontend.python.reader import PythonFunction, read_model
 from relay.frontend.python.source import names_around
@@ -52,6 +54,10 @@ def with_defaults(defaults: Defaults, positional: tuple[Any, ...], named: dict[s
     return {**left, **named}
 
 
+_FUNCTION = Kind((FunctionType,), "a Python function")
+_CLASS = Kind((type,), "a class")
+
+
 def function(definition: Callable[..., Any]) -> CompiledFunction:
     """Read a Python function as a Relay program. Its source is read, not run; annotations give the types.
 
@@ -59,6 +65,7 @@ def function(definition: Callable[..., Any]) -> CompiledFunction:
     Raises `RelayError` at the line of what is outside the subset (see docs/python_front_end.md), when the program is
     first asked for.
     """
+    expect(definition, _FUNCTION, "what is read as a program")
     return CompiledFunction(definition, names_around(2))
 
 
@@ -68,6 +75,7 @@ def model(definition: Model) -> Model:
     Instances get `to_relay()`, which gives the module and the parameters, and calling one runs the compiled program
     (compiled when first called, with the arrays that the instance has then).
     """
+    expect(definition, _CLASS, "what is read as a model")
     body, around = definition.__call__, names_around(2)
     defaults = defaults_by_position(body)[1:]  # self is none of the program's
 

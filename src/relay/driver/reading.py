@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from relay.base.arguments import TEXT, takes
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Expr
-from relay.ir.module import IRModule
+from relay.ir.module import MODULE, IRModule
 from relay.ops.table import OPERATORS
 from relay.text import json, module_parser
 
 
+@takes(text=TEXT, source_name=TEXT)
 def parse(text: str, source_name: str = "from_string") -> IRModule:
     """The module that a text in Relay's format 0.0.5 describes, with types inferred.
 
@@ -17,16 +19,19 @@ def parse(text: str, source_name: str = "from_string") -> IRModule:
     return infer_type(module_parser.parse(text, OPERATORS, source_name))
 
 
+@takes(text=TEXT, source_name=TEXT)
 def parse_expr(text: str, source_name: str = "from_string") -> Expr:
     """The expression that a text describes; types are inferred when it becomes part of a module."""
     return module_parser.parse_expr(text, OPERATORS, source_name)
 
 
+@takes(text=TEXT)
 def load_json(text: str) -> IRModule:
     """The module that `save_json` wrote, with types inferred. Raises `RelayError` for anything else."""
     return infer_type(json.from_json(text, OPERATORS))
 
 
+@takes(module=MODULE)
 def save_json(module: IRModule) -> str:
     r"""A module as JSON, constants included; the same text for the same module.
 

@@ -11,7 +11,7 @@ and a `checked_type`, a cache that inference alone fills, through `record_type`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
@@ -19,13 +19,15 @@ from typing import TypeVar as PythonTypeVar
 
 import numpy as np
 
+from relay.base.arguments import TEXT, WHOLE_NUMBER, Kind, described, expect, expect_each, refuse
+from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.base.span import Span, caller_span
 from relay.ir.attributes import Attributes, AttributeValue
 from relay.ir.operator import Operator
 from relay.ir.sugar import ExprSugar
-from relay.ir.types import GlobalTypeVar, TensorType, Type, TypeVar
+from relay.ir.types import TYPE, GlobalTypeVar, TensorType, Type, TypeVar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,12 +56,21 @@ class Var(ExprBase):
     name_hint: str
     type_annotation: Type | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name_hint, TEXT.types):
+            refuse(self.name_hint, TEXT, "the name of a Var")
+        if not (self.type_annotation is None or isinstance(self.type_annotation, TYPE.types)):
+            refuse(self.type_annotation, TYPE, "the type of a Var")
+
 
 @frozen(eq=False, repr=False)
 class GlobalVar(ExprBase):
     """A function of the module, by name."""
 
     name_hint: str
+
+    def __post_init__(self) -> None:
+        expect(self.name_hint, TEXT, "the name of a GlobalVar")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GlobalVar) and other.name_hint == self.name_hint
@@ -96,6 +107,9 @@ class Tuple(ExprBase):
 
     def __post_init__(self) -> None:
         _freeze(self, "fields")
+        for each in self.fields:
+            if not isinstance(each, EXPRESSION.types):
+                refuse(each, EXPRESSION, "a field of a Tuple")
 
 
 @frozen(eq=False, repr=False)
@@ -104,6 +118,10 @@ class TupleGetItem(ExprBase):
 
     tuple_value: Expr
     index: int
+
+    def __post_init__(self) -> None:
+        expect(self.tuple_value, EXPRESSION, "the tuple of a TupleGetItem")
+        expect(self.index, WHOLE_NUMBER, "the index of a TupleGetItem")
 
 
 @frozen(eq=False, repr=False)
@@ -118,6 +136,10 @@ class Function(ExprBase):
 
     def __post_init__(self) -> None:
         _freeze(self, "params")
+        expect_each(self.params, VARIABLE, "a parameter of a Function")
+        expect(self.body, EXPRESSION, "the body of a Function")
+        if self.ret_type is not None:
+            expect(self.ret_type, TYPE, "the result type of a Function")
         object.__setattr__(self, "type_params", tuple(self.type_params or ()))
         object.__setattr__(self, "attrs", MappingProxyType(dict(self.attrs or {})))
 
@@ -155,8 +177,16 @@ class Call(ExprBase):
 
     def __post_init__(self) -> None:
         _freeze(self, "args")
-        given = () if isinstance(self.type_args, InferredTypes) else tuple(self.type_args or ())
-        object.__setattr__(self, "type_args", given)
+        if not isinstance(self.op, EXPRESSION.types):
+            refuse(self.op, EXPRESSION, "what a Call calls")
+        for each in self.args:
+            if not isinstance(each, EXPRESSION.types):
+                refuse(each, EXPRESSION, "an argument of a Call")
+        if not (self.attrs is None or isinstance(self.attrs, _ATTRIBUTES.types)):
+            refuse(self.attrs, _ATTRIBUTES, "what a Call has for attributes")
+        if self.type_args != ():
+            given = () if isinstance(self.type_args, InferredTypes) else tuple(self.type_args or ())
+            object.__setattr__(self, "type_args", given)
 
     @property
     def given_type_args(self) -> tuple[Type, ...]:
@@ -172,6 +202,13 @@ class Let(ExprBase):
     value: Expr
     body: Expr
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.var, VARIABLE.types):
+            refuse(self.var, VARIABLE, "what a Let binds")
+        for each in (self.value, self.body):
+            if not isinstance(each, EXPRESSION.types):
+                refuse(each, EXPRESSION, "the value or the body of a Let")
+
 
 @frozen(eq=False, repr=False)
 class If(ExprBase):
@@ -181,15 +218,24 @@ class If(ExprBase):
     true_branch: Expr
     false_branch: Expr
 
+    def __post_init__(self) -> None:
+        expect_each((self.cond, self.true_branch, self.false_branch), EXPRESSION, "the condition or a branch of an If")
+
 
 @frozen(eq=False, repr=False)
 class RefCreate(ExprBase):
     value: Expr
 
+    def __post_init__(self) -> None:
+        expect(self.value, EXPRESSION, "the value of a RefCreate")
+
 
 @frozen(eq=False, repr=False)
 class RefRead(ExprBase):
     ref: Expr
+
+    def __post_init__(self) -> None:
+        expect(self.ref, EXPRESSION, "the ref of a RefRead")
 
 
 @frozen(eq=False, repr=False)
@@ -198,6 +244,9 @@ class RefWrite(ExprBase):
 
     ref: Expr
     value: Expr
+
+    def __post_init__(self) -> None:
+        expect_each((self.ref, self.value), EXPRESSION, "the ref or the value of a RefWrite")
 
 
 @frozen(eq=False, repr=False)
@@ -210,6 +259,8 @@ class Match(ExprBase):
 
     def __post_init__(self) -> None:
         _freeze(self, "clauses")
+        expect(self.data, EXPRESSION, "what a Match looks at")
+        expect_each(self.clauses, _CLAUSE, "a clause of a Match")
 
 
 @frozen(eq=False, repr=False)
@@ -223,6 +274,8 @@ class Constructor(ExprBase):
 
     def __post_init__(self) -> None:
         _freeze(self, "inputs")
+        expect(self.name_hint, TEXT, "the name of a Constructor")
+        expect_each(self.inputs, TYPE, "an input of a Constructor")
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -239,6 +292,9 @@ class Op(ExprBase):
     """An operator, as a value that can be called."""
 
     operator: Operator
+
+    def __post_init__(self) -> None:
+        expect(self.operator, _OPERATOR, "the operator of an Op")
 
     @property
     def name(self) -> str:
@@ -262,6 +318,9 @@ class PatternVar:
 
     var: Var
 
+    def __post_init__(self) -> None:
+        expect(self.var, VARIABLE, "what a PatternVar binds")
+
 
 @frozen(eq=False)
 class PatternConstructor:
@@ -270,6 +329,8 @@ class PatternConstructor:
 
     def __post_init__(self) -> None:
         _freeze(self, "patterns")
+        expect(self.constructor, _CONSTRUCTOR, "the constructor of a PatternConstructor")
+        expect_each(self.patterns, _PATTERN, "a part of a PatternConstructor")
 
 
 @frozen(eq=False)
@@ -278,6 +339,7 @@ class PatternTuple:
 
     def __post_init__(self) -> None:
         _freeze(self, "patterns")
+        expect_each(self.patterns, _PATTERN, "a part of a PatternTuple")
 
 
 Pattern: TypeAlias = Union[PatternWildcard, PatternVar, PatternConstructor, PatternTuple]
@@ -289,6 +351,28 @@ class Clause:
 
     lhs: Pattern
     rhs: Expr
+
+    def __post_init__(self) -> None:
+        expect(self.lhs, _PATTERN, "the pattern of a Clause")
+        expect(self.rhs, EXPRESSION, "the value of a Clause")
+
+
+def _as_expression(value: object) -> str:
+    """How to write what stands where an expression is expected."""
+    if hasattr(value, "astuple"):
+        return "take its tuple: .astuple()"
+    if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
+        return "make it a constant: relay.const(…)"
+    return "make it a tuple: relay.Tuple([…])" if isinstance(value, (list, tuple)) else ""
+
+
+EXPRESSION = Kind((ExprBase,), "an expression", _as_expression)
+VARIABLE = Kind((Var,), "a Var", lambda _: 'make it one: relay.var("x", shape=…)')
+_ATTRIBUTES = Kind((Attributes,), "the attributes of an operator", lambda _: "call the operator: relay.exp(x)")
+_OPERATOR = Kind((Operator,), "an operator", lambda _: 'take it from relay.ops.table: OPERATORS["exp"]')
+_CLAUSE = Kind((Clause,), "a Clause")
+_CONSTRUCTOR = Kind((Constructor,), "a Constructor")
+_PATTERN = Kind((PatternWildcard, PatternVar, PatternConstructor, PatternTuple), "a pattern")
 
 
 AnyExpr = PythonTypeVar("AnyExpr", bound=ExprBase)
@@ -325,17 +409,44 @@ def const(value: object, dtype: str | DType | None = None) -> Constant:
     """A constant from a number, nested lists or an array. Python floats are float32 and ints int32 unless `dtype`
     says otherwise, as in Relay.
 
+    Raises `RelayError`: `not-a-constant` for what is no number and no array of numbers, `unknown-dtype`.
+
     >>> const(1.5).dtype
     <DType.FLOAT32: 'float32'>
     """
+    array = _as_array(value)
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
-        array = np.asarray(value)
         dtype = {"f": DType.FLOAT32, "i": DType.INT32, "b": DType.BOOL}.get(array.dtype.kind)
-    array = np.asarray(value)
-    return Constant(array if dtype is None else array.astype(DType(dtype).numpy))
+        if array.dtype.kind == "i" and array.size and not -(2**31) <= array.min() <= array.max() < 2**31:
+            raise RelayError(
+                rule="not-a-constant", message="a constant is an int32 unless its type is given", span=caller_span(),
+                expected="from -2147483648 to 2147483647", found=str(array.max()), remedy='give it: dtype="int64"',
+            )  # fmt: skip
+    return Constant(array if dtype is None else array.astype(dtype_of(dtype).numpy))
+
+
+def _as_array(value: object) -> NDArray[np.generic]:
+    """The array of numbers that NumPy makes of a value."""
+    try:
+        array = np.asarray(value)
+        reason = "a whole number of more than 64 bits" if array.dtype == object and isinstance(value, int) else ""
+    except (TypeError, ValueError):
+        array, reason = None, "lists that differ in length"
+    if array is None or array.dtype.kind in "OSUMm":
+        raise RelayError(
+            rule="not-a-constant", message="a constant is a number, or an array of numbers", span=caller_span(),
+            expected="what NumPy makes an array of numbers from", found=reason or described(value),
+            remedy="use it as it is: it is an expression already" if isinstance(value, ExprBase) else "",
+        )  # fmt: skip
+    return array
 
 
 def _freeze(node: object, name: str) -> None:
-    value: Iterable[object] | Sequence[object] = getattr(node, name)
+    value: object = getattr(node, name)
     if not isinstance(value, tuple):
+        if not isinstance(value, Iterable) or isinstance(value, ExprBase):
+            refuse(value, _LIST, f"`{name}` of a {type(node).__name__}")
         object.__setattr__(node, name, tuple(value))
+
+
+_LIST = Kind((list, tuple), "a list", lambda value: "write a list of it: […]" if isinstance(value, ExprBase) else "")

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from relay.base.arguments import refuse
 from relay.base.diagnostics import CompilerBug
 from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import (
+    EXPRESSION,
     Call,
     Clause,
     Constant,
@@ -68,7 +70,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     >>> children(Tuple((x, x))) == (x, x)
     True
     """
-    return _CHILDREN[type(expr)](expr)
+    try:
+        parts = _CHILDREN[type(expr)]
+    except KeyError:
+        refuse(expr, EXPRESSION, "what is looked at")
+    return parts(expr)
 
 
 def _rebuild_match(node: Match, new: Sequence[Expr]) -> Match:

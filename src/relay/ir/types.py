@@ -11,14 +11,16 @@ a pair of what the line before gives, make a value whose type has 2^60 parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from enum import Enum
 from typing import ClassVar, TypeAlias, Union
 
-from relay.arith.expr import Atom, IntExpr, Symbol
+from relay.arith.expr import Atom, IntExpr, Node, Symbol
+from relay.base.arguments import TEXT, expect, expect_each, refuse
+from relay.base.arguments import Kind as ArgumentKind
 from relay.base.diagnostics import RelayError
-from relay.base.dtypes import DType
+from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.base.span import Span
 
@@ -104,8 +106,12 @@ class TensorType(Leaf):
     dtype: DType
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", tuple(self.shape))
-        object.__setattr__(self, "dtype", DType(self.dtype))
+        _freeze(self, "shape")
+        for extent in self.shape:
+            if not isinstance(extent, _EXTENT.types):
+                refuse(extent, _EXTENT, "an extent of a TensorType")
+        if type(self.dtype) is not DType:
+            object.__setattr__(self, "dtype", dtype_of(self.dtype))
 
     def __str__(self) -> str:
         if not self.shape:
@@ -119,7 +125,10 @@ class TupleType(Nested):
     fields: tuple[Type, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fields", tuple(self.fields))
+        _freeze(self, "fields")
+        for each in self.fields:
+            if not isinstance(each, TYPE.types):
+                refuse(each, TYPE, "a field of a TupleType")
         self._nest(self.fields)
 
     def __str__(self) -> str:
@@ -136,8 +145,9 @@ class FuncType(Nested):
     type_params: tuple[TypeVar, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arg_types", tuple(self.arg_types))
-        object.__setattr__(self, "type_params", tuple(self.type_params))
+        _freeze(self, "arg_types")
+        _freeze(self, "type_params")
+        expect_each((*self.arg_types, self.ret_type), TYPE, "an argument or the result of a FuncType")
         self._nest((*self.arg_types, self.ret_type))
 
     def __str__(self) -> str:
@@ -152,6 +162,7 @@ class RefType(Nested):
     value: Type
 
     def __post_init__(self) -> None:
+        expect(self.value, TYPE, "what a RefType holds")
         self._nest((self.value,))
 
     def __str__(self) -> str:
@@ -176,6 +187,9 @@ class GlobalTypeVar(Leaf):
     name: str
     kind: Kind = Kind.ADT_HANDLE
 
+    def __post_init__(self) -> None:
+        expect(self.name, TEXT, "the name of a GlobalTypeVar")
+
     def __str__(self) -> str:
         return self.name
 
@@ -189,7 +203,10 @@ class TypeCall(Nested):
 
     def __post_init__(self) -> None:
         given: object = self.args
-        object.__setattr__(self, "args", (given,) if isinstance(given, Nested | Leaf) else tuple(self.args))
+        if isinstance(given, Nested | Leaf):
+            object.__setattr__(self, "args", (given,))
+        _freeze(self, "args")
+        expect_each(self.args, TYPE, "an argument of a TypeCall")
         self._nest(self.args)
 
     def __str__(self) -> str:
@@ -211,9 +228,29 @@ class IncompleteType(Leaf):
 Type: TypeAlias = Union[TensorType, TupleType, FuncType, RefType, TypeVar, GlobalTypeVar, TypeCall, IncompleteType]
 
 
+_TYPES = (TensorType, TupleType, FuncType, RefType, TypeVar, GlobalTypeVar, TypeCall, IncompleteType)
+TYPE = ArgumentKind(
+    _TYPES, "a type", lambda value: 'write the type: relay.TensorType((3, 4), "float32"), or shape=… of relay.var'
+    if isinstance(value, (str, int, tuple, list)) else "",
+)  # fmt: skip
+_EXTENT = ArgumentKind(
+    (int, Node), "a whole number or a symbolic integer",
+    lambda value: "relay.var(…, shape=…) takes names of symbols" if isinstance(value, str) else "",
+)  # fmt: skip
+_LIST = ArgumentKind((list, tuple), "a list")
+
+
+def _freeze(type_: object, name: str) -> None:
+    value: object = getattr(type_, name)
+    if not isinstance(value, tuple):
+        if not isinstance(value, Iterable) or isinstance(value, str):
+            refuse(value, _LIST, f"`{name}` of a {type(type_).__name__}")
+        object.__setattr__(type_, name, tuple(value))
+
+
 def scalar_type(dtype: str | DType) -> TensorType:
     """The type of a scalar tensor."""
-    return TensorType((), DType(dtype))
+    return TensorType((), dtype_of(dtype))
 
 
 def type_children(type_: Type) -> tuple[Type, ...]:

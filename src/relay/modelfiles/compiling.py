@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 import relay
+from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect, takes
 from relay.base.collector import collection_paused
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular, read_file
@@ -27,12 +28,14 @@ from relay.base.frozen import frozen
 from relay.base.kept_files import Draft, KeptFiles
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
-from relay.modelfiles.reading import ModelFile, Shape, read_model
+from relay.modelfiles.reading import ModelFile, Shape, file_or_bytes, read_model
 from relay.runtime.artefact import Artefact, constants_room
 from relay.runtime.executable import Executable, instantiate
 from relay.targets.cpu.host import resolve
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from relay.driver.compilation import Compilation, Progress
 
 DEFAULT_LIMIT_BYTES = 4 << 30
@@ -40,11 +43,13 @@ _PART_BYTES, _READ_BYTES = 16 << 20, 1 << 20
 _GLANCES, _GLANCE_BYTES, _GLANCE_DIGITS = 64, 64, 16
 _PROCESSORS = os.cpu_count() or 1
 _CONTEXTS = "relay.transform.context"
+_SHAPE = Kind((tuple, list), "a tuple of extents", lambda value: f"write ({value},)" if isinstance(value, int) else "")
 _PLACE_OF_WEIGHTS = b"location"  # the key under which ONNX names a file that holds weights
 
 
+@takes(params=MAPPING, opt_level=WHOLE_NUMBER, shape=MAPPING)
 def compile_model(
-    source: ModelFile,
+    source: ModelFile | ModelProto,
     target: str | Target = "llvm",
     params: Mapping[str, Any] | None = None,
     opt_level: int = 3,
@@ -53,10 +58,10 @@ def compile_model(
 ) -> Executable:
     """Compile a model that a file describes, or load what was kept when it was compiled before.
 
-    `source` is the path of an ONNX model (`.onnx`), of Relay text (`.relay`) or JSON (`.json`), or the bytes of an ONNX
-    model. `params` are arrays bound to parameters by name, `shape` gives shapes of inputs of an ONNX model by name. A
-    model whose weights lie in other files, and one that is compiled under a `PassContext` of its own, is compiled each
-    time. `RELAY_CACHE=0` keeps nothing.
+    `source` is the path of an ONNX model (`.onnx`), of Relay text (`.relay`) or JSON (`.json`), or an ONNX model: its
+    bytes, or an `onnx.ModelProto`. `params` are arrays bound to parameters by name, `shape` gives shapes of inputs of
+    an ONNX model by name. A model whose weights lie in other files, and one that is compiled under a `PassContext` of
+    its own, is compiled each time. `RELAY_CACHE=0` keeps nothing.
 
     Raises `RelayError` for what is wrong with the file, the program, the parameters or the target.
 
@@ -66,6 +71,9 @@ def compile_model(
     >>> float(compile_model(path)(1.5))
     3.0
     """
+    source = file_or_bytes(source)
+    for extents in (shape or {}).values():
+        expect(extents, _SHAPE, "the shape of an input")
     wanted = Target.parse(target)
     kept = KeptFiles.from_environment("models", ".rlx", "RELAY_MODEL_CACHE_BYTES", DEFAULT_LIMIT_BYTES, os.environ)
     if kept is None or _is_in_a_context():

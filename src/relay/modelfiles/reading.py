@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import relay
+from relay.base.arguments import BYTES, PATH, Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.files import read_file
 from relay.base.frozen import frozen
@@ -74,6 +75,28 @@ def read_model(
                 found=suffix or "no suffix",
             )
     return Model(module, dict(params or {}))
+
+
+def file_or_bytes(source: object) -> ModelFile:
+    """What a model is read from: a path as it is, bytes, and the bytes of an `onnx.ModelProto`.
+
+    Raises `RelayError` (rule `wrong-argument`).
+    """
+    if type(source).__name__ == "ModelProto":
+        model: Any = source
+        return bytes(model.SerializeToString())
+    expect(source, _MODEL, "what is compiled")
+    given: Any = source
+    return bytes(given) if isinstance(given, (bytearray, memoryview)) else given
+
+
+def _instead(value: object) -> str:
+    if any(each.__module__.startswith("torch.") for each in type(value).__mro__):
+        return "export it: torch.onnx.export(…), then give the path of that file"
+    return "build it: relay.build(…)" if type(value).__module__.startswith("relay.ir.") else ""
+
+
+_MODEL = Kind((*PATH.types, *BYTES.types), "a model: a path, bytes or an onnx.ModelProto", _instead)
 
 
 def read_text(path: Path, content: bytes | None = None) -> str:

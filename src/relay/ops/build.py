@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relay.arith.expr import IntExpr, Node, Symbol
+from relay.base.arguments import TEXT, WHOLE_NUMBER, expect
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
@@ -33,6 +34,7 @@ def symbol(name: str) -> Symbol:
     >>> symbol("n") is symbol("n")
     True
     """
+    expect(name, TEXT, "the name of a symbol")
     return Symbol(name)
 
 
@@ -102,6 +104,7 @@ class TupleWrapper:
         return self.tuple_value
 
     def __getitem__(self, index: int) -> TupleGetItem:
+        expect(index, WHOLE_NUMBER, "the index of a field")
         if not -self.size <= index < self.size:
             raise IndexError(f"field {index} of a tuple of {self.size}")
         return with_known_type(TupleGetItem(self.tuple_value, index % self.size, span=caller_span()))

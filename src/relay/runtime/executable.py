@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from relay.base.arguments import PATH, takes
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular
 from relay.runtime.artefact import Artefact
@@ -79,6 +80,7 @@ class Executable:
         """What `@main` takes and gives."""
         return self.manifest.entry("main")
 
+    @takes(path=PATH)
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the artefact: native objects, constants and manifest in one file that `load` maps."""
         if self.artefact is None:
@@ -89,6 +91,7 @@ class Executable:
             )
         self.artefact.save(path)
 
+    @takes(path=PATH)
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write a self-contained shared library that programs in C can call without Python, and beside it a header
         that says how. Needs `relay[export]`."""
@@ -170,6 +173,7 @@ def instantiate(
     return executable
 
 
+@takes(path=PATH)
 def load(path: str | os.PathLike[str]) -> Executable:
     """Open a compiled model: an artefact that `save` wrote, or a shared library that `export` wrote.
 

@@ -18,6 +18,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.base.arguments import PATH, WHOLE_NUMBER, takes
 from relay.base.diagnostics import RelayError
 from relay.base.files import read_file, write_atomically
 from relay.base.frozen import frozen
@@ -146,6 +147,7 @@ class GraphExecutor:
         self._set(inputs)
         self._run(lambda step: step.call())
 
+    @takes(index=WHOLE_NUMBER)
     def get_output(self, index: int) -> Array:
         """A copy of a result. Raises `RelayError`: `no-such-output`, and `not-run` before the first run."""
         if not 0 <= index < len(self.graph.heads):
@@ -241,6 +243,7 @@ class GraphExecutor:
             )
         )
 
+    @takes(folder=PATH)
     def export(self, folder: str | os.PathLike[str]) -> None:
         """Write graph.json, lib.rlx (the kernels) and params.bin into a folder, which is made if it is not there.
 

@@ -19,6 +19,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from relay.base.arguments import BYTES, MAPPING, TEXT, expect_each, takes
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 
@@ -39,6 +40,7 @@ _CODES: Mapping[DType, tuple[int, int]] = MappingProxyType({
 """Type code and width in bits."""
 
 
+@takes(params=MAPPING)
 def save_param_dict(params: Mapping[str, NDArray[np.generic]]) -> bytes:
     """Parameters as bytes; the same bytes for the same parameters in the same order.
 
@@ -49,6 +51,7 @@ def save_param_dict(params: Mapping[str, NDArray[np.generic]]) -> bytes:
     (2, 3)
     """
     parts: list[bytes | memoryview] = [_HEAD.pack(DICTIONARY_MAGIC, 0), _COUNT.pack(len(params))]
+    expect_each(params, TEXT, "the name of a parameter")
     for name in params:
         text = name.encode()
         parts += [_COUNT.pack(len(text)), text]
@@ -62,6 +65,7 @@ def save_param_dict(params: Mapping[str, NDArray[np.generic]]) -> bytes:
     return b"".join(parts)
 
 
+@takes(data=BYTES)
 def load_param_dict(data: bytes) -> dict[str, NDArray[np.generic]]:
     """The parameters that `save_param_dict` wrote, or another program that writes this format.
 

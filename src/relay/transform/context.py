@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol, TypeAlias, Union
 
+from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass, level_that_allows
@@ -181,6 +182,10 @@ class PassContext:
     _tokens: list[Token[PassContext | None]] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        expect(self.opt_level, WHOLE_NUMBER, "`opt_level` of a PassContext")
+        for name in ("required_pass", "disabled_pass", "instruments"):
+            expect(getattr(self, name), _LIST, f"`{name}` of a PassContext")
+        expect(self.config, MAPPING, "`config` of a PassContext")
         if not 0 <= self.opt_level <= 4:
             raise RelayError(
                 rule="opt-level",
@@ -232,6 +237,11 @@ class PassContext:
         False
         """
         return self.opt_level >= level_that_allows(floating_point)
+
+
+_LIST = Kind(
+    (list, tuple, set, frozenset), "a list", lambda value: f"write [{value!r}]" if isinstance(value, str) else ""
+)
 
 
 def _names(passes: tuple[PassName, ...], name: str) -> bool:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias, Union, overload
 
+from relay.base.arguments import Kind, expect, expect_each
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
-from relay.ir.module import IRModule
+from relay.ir.module import MODULE, IRModule
 from relay.transform.context import PassContext
 from relay.transform.failure import FailedFunction, failed_pass
 from relay.transform.pass_info import PassInfo
@@ -57,6 +58,9 @@ class Pass:
 AnyPass: TypeAlias = Union[Pass, "Sequential"]
 
 
+_LIST = Kind((list, tuple), "a list of passes")
+
+
 @frozen
 class Sequential:
     """Passes one after another; those that the context does not want are left out. It prints as a list.
@@ -69,6 +73,8 @@ class Sequential:
     name: str = "Sequential"
 
     def __post_init__(self) -> None:
+        expect(self.passes, _LIST, "what a Sequential is made of")
+        expect_each(self.passes, Kind((Pass, Sequential), "a pass"), "a part of a Sequential")
         object.__setattr__(self, "passes", tuple(self.passes))
 
     def __call__(self, module: IRModule) -> IRModule:
@@ -84,6 +90,7 @@ class Sequential:
 
 def _run_sequence(sequence: Sequential, module: IRModule, context: PassContext) -> IRModule:
     info = PassInfo(sequence.name, 0)
+    expect(module, MODULE, f"what {sequence.name} runs on")
     module = infer_type(module)  # what is wrong with the program is found before any pass could be blamed
     if not _begins(info, module, context):
         return module
@@ -112,6 +119,7 @@ def run(each: Pass, module: IRModule, context: PassContext) -> IRModule:
     What breaks in a pass, or what an instrument finds wrong with it, is a `CompilerBug` that names the pass, the
     function, and a folder with what is needed to see it again. A `RelayError` of the pass is the user's and passes.
     """
+    expect(module, MODULE, f"what {each.name} runs on")
     module = infer_type(module)
     try:
         if not _begins(each.info, module, context):

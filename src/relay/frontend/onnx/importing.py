@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr
+from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect, takes
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
 from relay.base.fresh_names import FreshNames
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Shape: TypeAlias = Sequence[Union[int, str, IntExpr]]
 
 
+@takes(shape=MAPPING, opset=WHOLE_NUMBER)
 def from_onnx(
     model: ModelSource,
     shape: Mapping[str, Shape] | None = None,
@@ -56,6 +58,7 @@ def from_onnx(
     return module, {name: np.require(view, requirements="A") for name, view in views.items()}
 
 
+@takes(shape=MAPPING, opset=WHOLE_NUMBER)
 def read_onnx(
     model: ModelSource,
     shape: Mapping[str, Shape] | None = None,
@@ -132,6 +135,7 @@ def _input(info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, 
         if not tensor.HasField("shape"):
             raise malformed(f"{what} has no shape", remedy=f'give one: shape={{"{printable(info.name)}": (…)}}')
         shape = [_extent(info, axis, symbols) for axis in range(len(tensor.shape.dim))]
+    expect(shape, _SHAPE, f"the shape given for {what}")
     if len(shape) > np.iinfo(np.int8).max // 4:
         raise malformed(f"{what} has {len(shape)} axes")
     return Var(info.name, tensor_type(tuple(shape), element))
@@ -148,6 +152,9 @@ def _extent(info: ValueInfoProto, axis: int, symbols: SymbolNames) -> int | str:
             )
         return extent.dim_value
     return symbols.of(extent.dim_param or f"{info.name}_{axis}")
+
+
+_SHAPE = Kind((tuple, list), "a tuple of extents", lambda value: f"write ({value},)" if isinstance(value, int) else "")
 
 
 class SymbolNames:
