@@ -13,8 +13,10 @@ from relay.infer.join import join
 from relay.infer.unify import Mode, Unifier
 from relay.ir.expr import Call, Function, Op, Tuple, Var, const
 from relay.ir.module import IRModule
+from relay.ir.structural import structural_equal
 from relay.ir.traversal import post_order, rewrite
 from relay.ir.types import ANY, FuncType, IncompleteType, TensorType, TupleType, TypeVar, scalar_type
+from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse, parse_expr
 from relay.text.printer import astext
@@ -246,3 +248,25 @@ def test_functions_keep_their_types_after_inference():
     assert str(infer_type(IRModule.from_expr(function))["main"].with_attr("Primitive", 1).checked_type) == (
         "fn (int32) -> (int32, int32)"
     )
+
+
+def test_a_function_without_annotations_is_of_each_programs_types():
+    a, b = Var("a"), Var("b")
+    double = Function((a, b), Tuple((a, b)))
+    for dtype in ("float32", "int32"):
+        x = Var("x", scalar_type(dtype))
+        called = infer_type(IRModule.from_expr(Function((x,), Call(double, (x, x)))))
+        assert str(called["main"].checked_type) == f"fn ({dtype}) -> ({dtype}, {dtype})"
+        assert well_formed(called) == ()
+    assert double.checked_type is None, "it is nobody's"
+
+
+def test_sharing_stays_where_functions_are_copied():
+    x, y = Var("x", scalar_type("float32")), Var("y")
+    shared = Tuple((x,))
+    identity = Function((y,), Tuple((y, shared)))
+    program = Function((x,), Tuple((shared, Call(identity, (x,)), Call(identity, (shared,)))))
+    with pytest.raises(RelayError):
+        infer_type(IRModule.from_expr(program))  # one function, of one type
+    program = Function((x,), Tuple((shared, Call(identity, (x,)), Call(identity, (x,)))))
+    assert structural_equal(infer_type(IRModule.from_expr(program))["main"], program)

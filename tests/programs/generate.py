@@ -55,8 +55,7 @@ from tests.programs.universe import (
 )
 
 MAX_FUEL = 3
-LIBRARY = surroundings()
-infer_type(LIBRARY)
+LIBRARY = infer_type(surroundings())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -170,8 +170,8 @@ OF_LEAF = {
     "bias": "sum(nn.bias_add(nn.dense(%x, %w), %b), axis=[0])",
     "bias first": "strided_slice(sum(nn.bias_add(transpose(%x), %four, axis=0), axis=[1]), begin=[0], end=[2])",
     "matmul": "sum(nn.matmul(%x, %w, transpose_b=True), axis=[0])",
-    "batch_matmul": "sum(nn.dense(squeeze(nn.batch_matmul(expand_dims(%x, axis=0), expand_dims(%x, axis=0)), "
-    "axis=[0]), %three), axis=[0])",
+    "batch_matmul": "sum(nn.dense(squeeze(nn.batch_matmul(expand_dims(%x, axis=0), expand_dims(%x, axis=0), "
+    "transpose_b=True), axis=[0]), %three), axis=[0])",
     "concatenate": "strided_slice(sum(concatenate((%x, nn.relu(%x)), axis=1), axis=[1]), begin=[0], end=[2])",
     "concatenate of shared": "strided_slice(sum(concatenate((%x, %w), axis=0), axis=[1]), begin=[3], end=[5])",
     "split": "{ let %p = split(%x, indices_or_sections=2, axis=-1); sum(%p.0 * %p.1, axis=[0]) }",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from relay.base.graph import strongly_connected
 from relay.infer.kinds import check_kind
 from relay.infer.lets import announced
+from relay.infer.own_functions import with_own_functions
 from relay.infer.walk import Inference
 from relay.ir.expr import Expr, Function, GlobalVar
 from relay.ir.module import IRModule
@@ -13,7 +14,8 @@ from relay.ir.traversal import post_order
 
 def infer_type(module: IRModule) -> IRModule:
     """`module` with the type of every node found (`node.checked_type`). Only nodes without a type are looked at, so
-    it costs O(new nodes). Groups of functions that call each other are inferred together, callees first.
+    it costs O(new nodes). Groups of functions that call each other are inferred together, callees first. Functions
+    inside that have no annotations are copied before, since another program may use them at other types.
 
     Raises `RelayError` (rules `arity`, `argument-type`, `branch-mismatch`, `unresolved-types`, ... and those of the
     operators' relations); then nothing has been written.
@@ -27,7 +29,10 @@ def infer_type(module: IRModule) -> IRModule:
     inference = Inference(module.type_definitions)
     for data in module.type_definitions.values():
         check_kind(data, module)
-    fresh = {name: function for name, function in module.functions.items() if function.checked_type is None}
+    given = {name: function for name, function in module.functions.items() if function.checked_type is None}
+    fresh = {name: with_own_functions(function) for name, function in given.items()}
+    if any(fresh[name] is not function for name, function in given.items()):
+        module = module.with_functions({**module.functions, **fresh})
     for name, function in module.functions.items():
         if function.checked_type is not None:
             inference.signatures[name] = (function.checked_type, True)

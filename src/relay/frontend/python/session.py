@@ -70,7 +70,7 @@ class Session:
         closed = {each: cast("Function", substitute(body, dict(stands))) for each, body in self.waiting.items()}
         self.waiting.clear()
         self.functions.update(closed)
-        infer_type(IRModule(self.functions, self.types))
+        self.functions.update(infer_type(IRModule(self.functions, self.types)).functions)
 
     def module(self, main: Function, functions: Mapping[GlobalVar, Function]) -> IRModule:
         """The finished program: `main` with what it calls, and the data types that any of them speaks of."""
@@ -92,11 +92,11 @@ class Session:
         if known is not None:
             return known
         probe = Function(tuple(free_vars(expr)), expr)
-        infer_type(IRModule({**self.functions, _PROBE: probe}, self.types))
+        typed = infer_type(IRModule({**self.functions, _PROBE: probe}, self.types))[_PROBE]
         if expr.checked_type is not None:
             return expr.checked_type
-        assert isinstance(probe.checked_type, FuncType)  # a function used as a value: only its use has a type
-        return probe.checked_type.ret_type
+        assert isinstance(typed.checked_type, FuncType)  # a function used as a value: only its use has a type
+        return typed.checked_type.ret_type
 
 
 def _mentioned_types(function: Function) -> Iterator[GlobalTypeVar]:
