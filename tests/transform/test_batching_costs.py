@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
 
 import relay
 from relay.driver.parameters import bind_params
@@ -17,12 +18,14 @@ from relay.ir.module import IRModule
 from relay.runtime.executable import Executable
 from relay.runtime.values import DataValue
 from relay.testing.programs import tree_lstm
-from relay.transform.auto_batch import Recursion, auto_batch, batching
+from relay.transform.auto_batch import Recursion, auto_batch, batching, generate
 from relay.transform.auto_batch.costs import Costs, costs_of
 from relay.transform.constant_arguments import constant_arguments
 from relay.transform.context import LayoutPreferences, PassContext, Rates
 from relay.transform.remove_unused_functions import remove_unused_functions
 from tests.native.running import assert_same, module
+from tests.programs.generate import Program
+from tests.programs.trees import trees
 
 RATES = Rates(
     tiled_products=60.0, streamed_products=24.0, far_products=12.0, near_bytes=1 << 19, copied_bytes=20.0,
@@ -253,3 +256,38 @@ def test_slow_calls_cost_levels_and_slow_memory_costs_instances() -> None:
     slow_calls = costs(256, given=False, rates=CALLS_COST_MUCH)
     assert slow_calls.level - usual.level > slow_calls.gains[1] - usual.gains[1]
     assert costs(256, given=False, rates=replace(RATES, far_products=3.0)).gains[1] > usual.gains[1]
+
+
+# --------------------------------------------------------------------------------------------------- generated programs
+
+
+@pytest.mark.parametrize(("gain", "level"), [(100, 0), (100, 150), (100, 400)])
+def test_generated_recursions_keep_their_meaning_whatever_is_chosen(gain: int, level: int) -> None:
+    """Levels always, for wide values, and for few."""
+    chosen = 0
+
+    def estimate(recursion: Recursion, _: Rates) -> Costs:
+        return Costs((gain,) * len(recursion.clauses), level, start=100)
+
+    @settings(
+        max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate,),
+    )  # fmt: skip
+    @given(trees())
+    def holds(program: Program) -> None:
+        nonlocal chosen
+        before = infer_type(program.module)
+        with PassContext(rates=RATES):
+            after = auto_batch(before)
+        if after is not before:
+            chosen += 1
+            found, expected = (
+                relay.create_executor("interpreter", mod=each).evaluate()(*program.arguments)
+                for each in (after, before)
+            )
+            assert_same(found, expected)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(generate, "costs_of", estimate)
+        holds()
+    assert chosen > 0

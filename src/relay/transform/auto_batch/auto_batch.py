@@ -12,14 +12,21 @@ there. A program that maps such a function over a list has the trees of the whol
             @f_down     walks level after level, from the roots; gives the levels, deepest first (the linear form)
             @f_Leaf     clauses on rows: [n, ..] for n instances, with gathers of what is below
             @f_Node
+            @f_Node_shared  what @f_Node computes of %w alone: matrices in panels, once for all levels
             @f_up       runs the clauses level after level, from the deepest
             @f_batch    these together: a list of values → the rows of their results
-            @f          (%t, %w) → row 0 of @f_batch([%t], %w)
-            @f_each     (%ts, %w) → the rows of @f_batch(%ts, %w) as a list, in place of the map
+            @f_alone    the recursion as it was
+            @f          (%t, %w) → row 0 of @f_batch([%t], %w) where that pays, else @f_alone(%t, %w)
+            @f_each     (%ts, %w) → the rows of @f_batch(%ts, %w) as a list, in place of the map where that pays
 
 The clauses that end the recursion depend on nothing, and run once for all levels. What depth an instance has, and where
 its operands are, the program finds out itself from the values it is given: one compilation serves all. The result is
 ordinary Relay; the number of instances is a symbolic extent.
+
+Levels of one instance, as combs have them, cost more than they save. What levels save and cost is estimated (`costs`),
+and a call decides by the values that it is given, before anything else is done (`choice`): of each instance it adds up
+what it would gain, against the number of levels. Where no clause gains anything, the function stays as it is. Of a
+machine that nobody describes (no `Rates` in the context), levels are taken always.
 
 Only pure operators move, and a function whose control depends on tensors is refused (`batching` says why of each
 function). A function with one recursive call a clause (over lists) is batched only where it is mapped: alone, every

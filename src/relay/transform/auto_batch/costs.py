@@ -41,7 +41,11 @@ _KERNELS_OF_START = 10
 
 @frozen
 class Costs:
-    """The parts of the estimate, in nanoseconds: of each clause what an instance gains, of a level, of the start."""
+    """The parts of the estimate, in nanoseconds: of each clause what an instance gains, of a level, of the start.
+
+    >>> Costs(gains=(40, -10), level=500, start=900).may_pay
+    True
+    """
 
     gains: tuple[int, ...]
     level: int
