@@ -115,16 +115,17 @@ class _Row:
 
     def _ranked(self, extent: int) -> Stmt:
         """A short row: each element to the place that its rank is."""
-        words, i = self._words(extent, Scope.LOCAL), Symbol("i")
+        words, i, k = self._words(extent, Scope.LOCAL), Symbol("i"), Symbol("k")
         fill = For(i, extent, words.store(0, i, self._word_at(words, i)))
-
-        def put(place: IntExpr, rank: IntExpr) -> Stmt:
-            stores = self._stored(rank, place)
-            if self.count == extent:
-                return stores
-            return If(te.less(te.index_value(rank, DType.INT64), te.index_value(self.count, DType.INT64)), stores)
-
-        return words.allocated(fill, words.ranked(0, extent, put))
+        if self.count == extent:
+            return words.allocated(fill, words.ranked(0, extent, lambda place, rank: self._stored(rank, place)))
+        # To ask each element whether it is wanted would be a branch that nobody can predict.
+        places = Buffer("order", (extent,), DType.INT32, Scope.LOCAL)
+        rank_all = words.ranked(
+            0, extent, lambda place, rank: Store(places, (rank,), te.index_value(place, DType.INT32))
+        )
+        wanted = For(k, self.count, self._stored(k, ValueIndex(Load(places, (k,)))))
+        return Allocate(places, words.allocated(fill, rank_all, wanted))
 
     def _put_in_order(self) -> Stmt:
         words = self._words(self.extent)
