@@ -3,7 +3,7 @@
 from relay.ops.activation import clip
 from relay.ops.argwhere import argwhere
 from relay.ops.build import TupleWrapper, symbol, var
-from relay.ops.checked import checked
+from relay.ops.checked import checked, checked_extent
 from relay.ops.combine import concatenate, split, stack
 from relay.ops.comparison import (
     equal,
@@ -135,6 +135,7 @@ __all__ = [
     "cast",
     "cast_like",
     "checked",
+    "checked_extent",
     "ceil",
     "clip",
     "concatenate",

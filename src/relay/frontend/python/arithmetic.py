@@ -18,7 +18,7 @@ import numpy as np
 from relay import nn, op
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.span import Span
+from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, is_expr
 from relay.frontend.python.ranges import Range, range_of, range_of_result
 from relay.frontend.python.source import refusal
@@ -212,7 +212,7 @@ def _dtype_of(value: Any) -> DType:
         return _type(value).dtype
     if type(value).__name__ in _KINDS:
         return _KINDS[type(value).__name__]
-    raise RelayError(rule="bad-operand", message="operators compute with numbers and tensors",
+    raise RelayError(rule="bad-operand", message="operators compute with numbers and tensors", span=caller_span(),
                      found=type(value).__name__, remedy="make a tensor of it: np.array(...)")  # fmt: skip
 
 
