@@ -192,10 +192,6 @@ def _sign(x: Any) -> Expr:
     return op.sign(_countable(x))
 
 
-def _rounded(x: Any) -> Expr:
-    return half_to_even(x)
-
-
 REDUCTIONS: Mapping[str, Function] = {
     "sum": _reduction("sum", _countable), "prod": _reduction("prod", _countable),
     "mean": _reduction("mean", _floating), "max": _extreme("max"), "min": _extreme("min"),
@@ -204,7 +200,7 @@ REDUCTIONS: Mapping[str, Function] = {
     "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
 }  # fmt: skip
 _SAME: Mapping[str, Function] = {
-    **REDUCTIONS, "clip": _clip, "round": _rounded, "repeat": _repeat, "copy": lambda x: op.copy(x),
+    **REDUCTIONS, "clip": _clip, "round": half_to_even, "repeat": _repeat, "copy": lambda x: op.copy(x),
     "squeeze": lambda x, axis=None: op.squeeze(x, axis), "ravel": _flat,
 }  # fmt: skip
 METHODS: Mapping[str, Function] = {
