@@ -4,7 +4,7 @@ from relay.ops.activation import clip
 from relay.ops.argwhere import argwhere
 from relay.ops.build import TupleWrapper, symbol, var
 from relay.ops.check_indices import check_indices
-from relay.ops.checked import checked
+from relay.ops.checked import checked, checked_extent
 from relay.ops.combine import concatenate, split, stack
 from relay.ops.comparison import (
     equal,
@@ -136,6 +136,7 @@ __all__ = [
     "cast",
     "cast_like",
     "checked",
+    "checked_extent",
     "ceil",
     "check_indices",
     "clip",

@@ -51,6 +51,16 @@ def test_what_does_not_hold_is_not_computed_before() -> None:
         assert run(np.ones(5, np.float32), np.int32(9)).sum() == 5
 
 
+@pytest.mark.parametrize("opt_level", [0, 3])
+def test_extents_are_checked_at_the_entry(opt_level: int) -> None:
+    body = 'checked_extent(%x, axis=0, minimum=3, message="three are read")'
+    module = relay.parse(f'#[version = "0.0.5"]\ndef @main(%x: Tensor[(n,), float32]) {{ add({body}, 1f) }}')
+    for run in (relay.create_executor("interpreter", module).evaluate(), relay.build(module, opt_level=opt_level)):
+        np.testing.assert_array_equal(run(np.zeros(3, np.float32)), np.ones(3))
+        with pytest.raises(relay.RelayError, match="three are read"):
+            run(np.zeros(2, np.float32))
+
+
 def test_the_graph_executor_has_no_checks() -> None:
     with pytest.raises(relay.RelayError, match="checks a value"):
         relay.create_executor("graph", relay.parse('#[version = "0.0.5"]\n' + TAKEN)).evaluate()

@@ -9,7 +9,7 @@ from relay.ir.types import TensorType, TupleType
 from relay.ops.activation import BiasAddAttributes, ClipAttributes, DropoutAttributes
 from relay.ops.attention import AttentionAttributes
 from relay.ops.check_indices import CheckIndicesAttributes
-from relay.ops.checked import CheckedAttributes
+from relay.ops.checked import CheckedAttributes, CheckedExtentAttributes
 from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.conv_transpose import Conv2DTransposeAttributes
@@ -219,6 +219,7 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("arange", (i(), i(), i()), ArangeAttributes(DType.INT32, 0, 4, 0)),
         BadCase("arange", (i(), t(), i()), ArangeAttributes(DType.INT32)),
         BadCase("full", (t(2),), InitAttributes((3,))),
+        BadCase("checked_extent", (t(2, 3),), CheckedExtentAttributes(0, 3, "three rows are read")),
         BadCase("checked", (i(), i()), CheckedAttributes("fails")),
         BadCase("argwhere", (t(),), NoAttributes()),
         BadCase("unique", (t(2, 3),), UniqueAttributes()),

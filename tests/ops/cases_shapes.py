@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from relay.base.dtypes import DType
 from relay.ops.check_indices import CheckIndicesAttributes
-from relay.ops.checked import CheckedAttributes
+from relay.ops.checked import CheckedAttributes, CheckedExtentAttributes
 from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
 from relay.ops.create import ArangeAttributes, InitAttributes, ShapeOfAttributes
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes
@@ -48,6 +48,7 @@ def _shapes() -> list[Case]:
         Case("on_device", (floats(2, 3),), OnDeviceAttributes("cpu"), lambda x: x),
         Case("on_device", (integers(3),), OnDeviceAttributes("cpu:1", False, True), label="constrained"),
         Case("device_copy", (floats(2, 3),), DeviceCopyAttributes("cpu", "cpu:1"), lambda x: x),
+        Case("checked_extent", (floats(2, 3),), CheckedExtentAttributes(1, 3, "fails"), lambda x: x),
         Case("checked", (floats(2, 3), scalar(True, "bool")), CheckedAttributes("fails"), lambda x, _: x),
         Case("transpose", (floats(2, 3, 4),), TransposeAttributes(), lambda x: x.permute(2, 1, 0)),
         Case("transpose", (floats(2, 3, 4),), TransposeAttributes((1, -1, 0)), lambda x: x.permute(1, 2, 0), label="axes"),

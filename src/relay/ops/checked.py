@@ -1,4 +1,4 @@
-"""A statement about values that the run checks: checked.
+"""What a program has the run check: statements about values (checked) and about extents (checked_extent).
 
 It is how programs fail on purpose: a front end whose language raises for what an operator would give some value for
 (an index beyond the end, a division of integers by zero) checks the operands first.
@@ -6,9 +6,12 @@ It is how programs fail on purpose: a front end whose language raises for what a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from relay import te
+from relay.arith.expr import Comparison
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
@@ -30,6 +33,15 @@ class CheckedAttributes(Attributes):
     message: str
 
 
+@frozen
+class CheckedExtentAttributes(Attributes):
+    """`axis` has at least `minimum` entries; `message`: what it means that it has not."""
+
+    axis: int
+    minimum: int
+    message: str
+
+
 def _rule(run: RelationRun, _: CheckedAttributes) -> Type:
     """data[..] × holds[] → [..]"""
     run.tensor(1, 0)
@@ -43,7 +55,7 @@ def _meaning(attributes: CheckedAttributes, data: Array, holds: Array) -> Array:
     return data
 
 
-def _same(_: CheckedAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+def _same(_: Any, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
     return te.compute(result.shape, lambda *i: inputs[0][i], name="copy")
 
 
@@ -62,7 +74,40 @@ CHECKED = define(
     precision=PrecisionRule.FOLLOW,
 )
 
-CHECKS = (CHECKED,)
+
+def _extent_rule(run: RelationRun, attributes: CheckedExtentAttributes) -> Type:
+    """data[..] → [..]"""
+    data = run.tensor(0)
+    axis = run.axis(attributes.axis, len(data.shape))
+    run.require(Comparison(attributes.minimum, "<=", data.shape[axis]), "too-short", attributes.message, (0,))
+    return data
+
+
+CHECKED_EXTENT = define(
+    "checked_extent",
+    "The input, which has so many entries along an axis; else the run fails, as it does where extents disagree.",
+    inputs={"data": "[..]"},
+    attributes=CheckedExtentAttributes,
+    type_rule=_extent_rule,
+    meaning=lambda _, data: data,
+    compute=_same,
+    fusion=FusionKind.ELEMWISE,
+    layout=OwnLayout("its axis counts axes in their order"),
+    support_level=10,
+)
+
+CHECKS = (CHECKED, CHECKED_EXTENT)
+
+
+def checked_extent(data: Argument, axis: int, minimum: int, message: str) -> Call:
+    """data[..], of which `axis` has at least `minimum` entries; else the run ends, or the types refuse it, saying
+    `message`. Where extents are symbols this costs a comparison at the entry, and nothing where they are numbers.
+
+    >>> from relay.ops.build import var
+    >>> print(checked_extent(var("x", shape=("n", 4)), 0, 3, "three rows are read").checked_type)
+    Tensor[(n, 4), float32]
+    """
+    return call(CHECKED_EXTENT, (data,), CheckedExtentAttributes(axis, minimum, message))
 
 
 def checked(data: Argument, holds: Argument, message: str) -> Call:

@@ -98,7 +98,7 @@ def test_known_indices_of_open_extents():
         return x[2], x[-1], x[1:], x[-2:], x[5:], x[:-1], x[::-1], x[::2]
 
     agrees(ends, X)
-    fails(ends, IndexError, "check-failed", X[:2])
+    fails(ends, IndexError, "extent-mismatch check-failed", X[:2])
 
 
 def test_tensors_as_indices():

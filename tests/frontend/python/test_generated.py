@@ -81,7 +81,7 @@ def test_a_difference_is_told(body, wanted, monkeypatch, tmp_path):
 def test_a_program_that_differs_is_made_small():
     text = "y = x + 1\n    for i in range(3):\n        if i > 1:\n            y = (x + 2) // (i + 1)\n    return y"
     small = shrunk(program(text, 3), lambda each: "//" in each.text)
-    assert small.text == f"{HEADER}def f(x: int):\n    y = x // i\n"
+    assert small.text == f"{HEADER}def f(x: int):\n    y = x // i\n    return y\n"
 
 
 def test_what_is_not_judged():

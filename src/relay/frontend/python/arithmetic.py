@@ -9,7 +9,7 @@ division by zero is what NumPy makes of it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -18,9 +18,9 @@ import numpy as np
 from relay import nn, op
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.base.span import Span
+from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.ranges import Range, range_of, range_of_result
+from relay.frontend.python.ranges import range_of, range_of_result
 from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, number
 from relay.ir.expr import Expr
@@ -51,7 +51,7 @@ def binary(block: Block, operator: ast.operator, left: Any, right: Any, span: Sp
     name = BINARY[type(operator)]
     left, right = (as_operand(block, each, span) for each in (left, right))
     if not any(map(_has_axes, (left, right))):
-        left, right = _as_numbers(name, left, right, span)
+        left, right = _as_numbers(name, left, right)
         if name in _DIVISIONS:
             right = _not_zero(block, right, span)
         elif name in ("left_shift", "right_shift"):
@@ -212,7 +212,7 @@ def _dtype_of(value: Any) -> DType:
         return _type(value).dtype
     if type(value).__name__ in _KINDS:
         return _KINDS[type(value).__name__]
-    raise RelayError(rule="bad-operand", message="operators compute with numbers and tensors",
+    raise RelayError(rule="bad-operand", message="operators compute with numbers and tensors", span=caller_span(),
                      found=type(value).__name__, remedy="make a tensor of it: np.array(...)")  # fmt: skip
 
 
@@ -230,13 +230,11 @@ def require(block: Block, value: Expr, holds: Expr | bool, message: str, span: S
     return block.bind("checked", op.checked(value, holds, message), span)
 
 
-def _as_numbers(name: str, left: Any, right: Any, span: Span) -> tuple[Any, Any]:
+def _as_numbers(name: str, left: Any, right: Any) -> tuple[Any, Any]:
     """Two numbers: bools count, but for `&`, `|` and `^` of two."""
     if name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
         return left, right
-    kinds = [kind_of(_dtype_of(each)) for each in (left, right)]
-    del span
-    if kinds == [0, 0]:
+    if common_dtype((left, right)).is_bool:
         return converted(left, DType.INT32), converted(right, DType.INT32)
     return left, right
 
@@ -300,6 +298,3 @@ def _has_power(base: Expr, exponent: Any) -> Expr:
     is_zero = op.logical_and(equated("equal", base, 0), equated("greater_equal", exponent, 0))
     is_whole = op.logical_and(equated("not_equal", base, 0), op.equal(op.floor(power), power))
     return op.logical_or(positive, op.logical_or(is_zero, is_whole))
-
-
-__all__ = ["BINARY", "COMPARISONS", "Callable", "Range"]

@@ -364,7 +364,7 @@ def _computed_now(callee: Any, arguments: Sequence[Any], named: dict[str, Any], 
     if isinstance(result, np.ndarray) and not told and of_numpy:
         made = cast("np.ndarray[Any, Any]", result)
         return made.astype({"float64": np.float32, "int64": np.int32}.get(made.dtype.name, made.dtype))
-    return cast("np.generic", result).item() if isinstance(result, np.generic) else result
+    return result
 
 
 def _is_tuple_of(type_: Type, count: int) -> bool:

@@ -53,7 +53,7 @@ def index_tensor(block: Block, data: Expr, type_: TensorType, index: Any, span: 
             case bool():
                 raise _bad(span, "a bool", _EXPECTED)
             case int():
-                data = take(data, _place(block, data, axis, type_.shape[source], part, span), axis=axis)
+                data = _picked(block, data, axis, type_.shape[source], part, span)
             case _ if is_expr(part):
                 place = _place(block, data, axis, type_.shape[source], part, span)
                 data, axis = take(data, place, axis=axis), axis + _rank_of(block, part, span)
@@ -103,12 +103,21 @@ def extent_of(block: Block, data: Expr, extent: IntExpr, axis: int) -> Any:
     return found
 
 
-def _place(block: Block, data: Expr, axis: int, extent: IntExpr, index: Any, span: Span) -> Expr:
-    """An index as `take` wants it: counted from the front and within the axis, whatever it took to make sure."""
-    if isinstance(index, int) and isinstance(extent, int):
+def _picked(block: Block, data: Expr, axis: int, extent: IntExpr, index: int, span: Span) -> Expr:
+    """What stands at an index that is known now."""
+    if isinstance(extent, int):
         if not -extent <= index < extent:
             raise _bad(span, f"the index {index} of an axis of extent {extent}", f"{-extent} to {extent - 1}")
-        return as_expr(block, index % extent, span)
+        return take(data, as_expr(block, index % extent, span), axis=axis)
+    if extent is ANY:
+        return take(data, _place(block, data, axis, extent, index, span), axis=axis)
+    data = op.checked_extent(data, axis, index + 1 if index >= 0 else -index, _OUTSIDE)
+    place = as_expr(block, index, span)
+    return take(data, place if index >= 0 else op.add(extent_of(block, data, extent, axis), place), axis=axis)
+
+
+def _place(block: Block, data: Expr, axis: int, extent: IntExpr, index: Any, span: Span) -> Expr:
+    """An index as `take` wants it: counted from the front and within the axis, whatever it took to make sure."""
     known = range_of(block, index)
     is_below = extent is not ANY and known.is_below(extent)
     if known.is_not_negative and is_below:

@@ -37,10 +37,12 @@ def holds_expr(values: Iterable[Any]) -> bool:
 
 
 def known_now(span: Span, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """What Python gives for values that are known now. Raises `RelayError` (rule `python-error`) as Python raises."""
+    """What Python gives for values that are known now; numbers are Python's. Raises `RelayError` (rule `python-error`)
+    as Python raises.
+    """
     try:
         with np.errstate(all="ignore"):
-            return function(*arguments, **named)
+            found = function(*arguments, **named)
     except RelayError:
         raise
     except Exception as error:
@@ -49,3 +51,4 @@ def known_now(span: Span, function: Callable[..., Any], *arguments: Any, **named
             found=f"{type(error).__name__}: {error}",
             remedy="correct it, or take it out: what is known now is computed when the program is read, reached or not",
         ) from error  # fmt: skip
+    return cast("np.generic", found).item() if isinstance(found, np.generic) else found

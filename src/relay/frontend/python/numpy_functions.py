@@ -13,6 +13,7 @@ import numpy as np
 from relay import op
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.span import caller_span
 from relay.frontend.python.arithmetic import combined, common_dtype, converted, equated
 from relay.frontend.python.block import is_expr
 from relay.ir.expr import Expr
@@ -109,7 +110,7 @@ def _spread(name: str) -> Function:
     def spread(x: Any, axis: Any = None, *, ddof: Any = 0, keepdims: bool = False) -> Expr:
         if ddof not in (0, 1):
             raise RelayError(rule="python-subset", message=f"`ddof={ddof}` cannot become a Relay program",
-                             remedy="use ddof=0 or ddof=1, or write the variance out")  # fmt: skip
+                             span=caller_span(), remedy="use ddof=0 or ddof=1, or write the variance out")  # fmt: skip
         return getattr(op, name)(_floating(x), axis=axis, keepdims=keepdims, unbiased=ddof == 1)
 
     return spread
@@ -156,7 +157,7 @@ def _reshape(x: Expr, *shape: Any) -> Expr:
         return op.reshape(x, _computed(extents))
     if any(each < -1 for each in extents):
         raise RelayError(rule="bad-shape", message="a shape has extents, and -1 for the one that follows from them",
-                         found=str(extents))  # fmt: skip
+                         span=caller_span(), found=str(extents))  # fmt: skip
     return op.reshape(x, extents, allowzero=True)
 
 
@@ -191,10 +192,6 @@ def _sign(x: Any) -> Expr:
     return op.sign(_countable(x))
 
 
-def _rounded(x: Any) -> Expr:
-    return half_to_even(x)
-
-
 REDUCTIONS: Mapping[str, Function] = {
     "sum": _reduction("sum", _countable), "prod": _reduction("prod", _countable),
     "mean": _reduction("mean", _floating), "max": _extreme("max"), "min": _extreme("min"),
@@ -203,7 +200,7 @@ REDUCTIONS: Mapping[str, Function] = {
     "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
 }  # fmt: skip
 _SAME: Mapping[str, Function] = {
-    **REDUCTIONS, "clip": _clip, "round": _rounded, "repeat": _repeat, "copy": lambda x: op.copy(x),
+    **REDUCTIONS, "clip": _clip, "round": half_to_even, "repeat": _repeat, "copy": lambda x: op.copy(x),
     "squeeze": lambda x, axis=None: op.squeeze(x, axis), "ravel": _flat,
 }  # fmt: skip
 METHODS: Mapping[str, Function] = {

@@ -44,13 +44,18 @@ def _smaller(program: PythonProgram) -> Iterator[PythonProgram]:
 def _changes(tree: ast.Module) -> Iterator[Callable[[], None]]:
     """What may be done to a tree, each as an action."""
     function = tree.body[-1]
-    for node in ast.walk(function):
+    assert isinstance(function, ast.FunctionDef)
+    *statements, result = function.body
+    yield from (_without(function.body, at) for at in range(len(statements)))
+    yield from (_unfolded(function.body, at) for at in range(len(statements)))
+    nodes = [node for each in (*statements, result) for node in ast.walk(each)]
+    for node in nodes:
         for name in ("body", "orelse"):
             statements = getattr(node, name, None)
             if isinstance(statements, list):
                 yield from (_without(statements, at) for at in range(len(statements)))
                 yield from (_unfolded(statements, at) for at in range(len(statements)))
-    for node in ast.walk(function):
+    for node in nodes:
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):
                 yield from (
