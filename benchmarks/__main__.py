@@ -7,6 +7,7 @@ python -m benchmarks precision             networks in bfloat16 against float32 
 python -m benchmarks narrow_products       products of bytes and of bfloat16 alone, against peers and float32
 python -m benchmarks recurrent             models as programs: generation, recurrent layers, trees
 python -m benchmarks startup               import, compilation, loading, peak memory, in fresh processes
+python -m benchmarks compile_time          what compilation costs for each operator, up to 10,000 of them
 python -m benchmarks memory                the planned workspace against its lower bound
 python -m benchmarks ablation              what each pass is worth: a table, a plot and a page
 python -m benchmarks compare               the figures in benchmarks/results/ against those of the last commit
@@ -35,7 +36,7 @@ from benchmarks.showing import bars_of, failures_of, plot_bars, quantities_of, t
 from relay.testing.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = ("operators", "networks", "precision", "narrow_products", "recurrent", "startup", "memory")
+SUITES = ("operators", "networks", "precision", "narrow_products", "recurrent", "startup", "compile_time", "memory")
 THREADS = (1, 2)
 QUICK_ROUNDS = 3
 WIDTH = 170
@@ -80,7 +81,9 @@ def _keep(suite: ModuleType, found: list[Any], path: Path, no_save: bool) -> Non
         suite.draw(found, path)
     else:
         path.write_text(to_json(machine(), found))
-        if groups := bars_of(found):
+        if hasattr(suite, "draw"):
+            suite.draw(found, path)
+        elif groups := bars_of(found):
             plot_bars(groups, path.with_suffix(".png"), suite.__name__.rpartition(".")[2])
     print(f"kept in {path}")
 
