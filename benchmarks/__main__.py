@@ -9,6 +9,7 @@ python -m benchmarks sorting               sort, argsort and topk against NumPy,
 python -m benchmarks recurrent             models as programs: generation, recurrent layers, trees
 python -m benchmarks batching              recursive programs with AutoBatch and without it
 python -m benchmarks startup               import, compilation, loading, peak memory, in fresh processes
+python -m benchmarks compile_time          what compilation costs for each operator, up to 10,000 of them
 python -m benchmarks memory                the planned workspace against its lower bound
 python -m benchmarks ablation              what each pass is worth: a table, a plot and a page
 python -m benchmarks compare               the figures in benchmarks/results/ against those of the last commit
@@ -38,7 +39,8 @@ from relay.testing.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (
-    "operators", "networks", "precision", "narrow_products", "sorting", "recurrent", "batching", "startup", "memory",
+    "operators", "networks", "precision", "narrow_products", "sorting", "recurrent", "batching", "startup",
+    "compile_time", "memory",
 )  # fmt: skip
 THREADS = (1, 2)
 QUICK_ROUNDS = 3
@@ -84,7 +86,9 @@ def _keep(suite: ModuleType, found: list[Any], path: Path, no_save: bool) -> Non
         suite.draw(found, path)
     else:
         path.write_text(to_json(machine(), found))
-        if groups := bars_of(found):
+        if hasattr(suite, "draw"):
+            suite.draw(found, path)
+        elif groups := bars_of(found):
             plot_bars(groups, path.with_suffix(".png"), suite.__name__.rpartition(".")[2])
     print(f"kept in {path}")
 

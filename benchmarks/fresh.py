@@ -4,6 +4,7 @@ python -m benchmarks.fresh import numpy,relay              seconds of the import
 python -m benchmarks.fresh relay-compile MODEL FOLDER      compiles an ONNX file as `compile_model` does, and calls it
 python -m benchmarks.fresh relay-build MODEL FOLDER        the same by `build`, and saves the artefact in a folder
 python -m benchmarks.fresh relay MODEL FOLDER              loads that artefact and calls it
+python -m benchmarks.fresh program NAME SIZE LEVEL         compiles a program of `growing_programs`
 python -m benchmarks.fresh onnxruntime MODEL FOLDER        the same by a peer, from the ONNX file
 
 Nothing is imported before the clock starts but what reads the clock.
@@ -40,6 +41,8 @@ def main(action: str, *words: str) -> dict[str, float]:
         for name in words[0].split(","):
             importlib.import_module(name)
         return {"import": time.perf_counter() - started}
+    if action == "program":
+        return _grown(words[0], int(words[1]), int(words[2]))
     model, folder = Path(words[0]), Path(words[1])
     found = {"relay-compile": _compile, "relay-build": _build, "relay": _load}.get(action)
     stages = found(model, folder) if found else _peer(action, model, folder)
@@ -77,6 +80,20 @@ def _called(executable: Any, folder: Path, started: float, imported: float) -> d
         "import": imported - started, "compile": compiled - imported, "first call": called - compiled,
         "until first result": called - started, "peak memory": _peak_bytes(),
     }  # fmt: skip
+
+
+def _grown(name: str, size: int, level: int) -> dict[str, float]:
+    """Seconds of the optimizer and of all stages; the compiler is loaded, and has compiled something, before."""
+    programs: Any = importlib.import_module("benchmarks.growing_programs")
+    relay: Any = importlib.import_module("relay")
+    _ = relay.build(programs.chain(2), opt_level=level)
+    function = programs.PROGRAMS[name](size)
+    started = time.perf_counter()
+    stages = relay.driver.compile_stages(function, opt_level=level)
+    _ = stages.optimized
+    optimized = time.perf_counter()
+    _ = stages.artefact
+    return {"optimize": optimized - started, "compile": time.perf_counter() - started}
 
 
 def _load(_model: Path, folder: Path) -> dict[str, float]:

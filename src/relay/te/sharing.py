@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
@@ -45,7 +46,9 @@ from relay.tir.traversal import map_children, value_children, value_indices
 HIGHEST_TREE = 32
 """Nodes above each other in one value."""
 MOST_CONDITIONS = 3
-"""Selects written around the value of one let."""
+"""Selects written around the value of one let; uses that are compared to see whether they exclude each other."""
+SMALL_TREE = 8
+"""Nodes of what is written on several sides of selects, without a name, where only one of them is taken."""
 
 
 def named(values: Components, is_there: Callable[[Load], bool]) -> tuple[list[tuple[ValueVar, Value]], Components]:
@@ -184,6 +187,23 @@ class _Places:
             places = whole
         return next(iter(places)) if len(places) == 1 else self.number(_OneOf(tuple(sorted(places))))
 
+    def exclude_each_other(self, places: list[int]) -> bool:
+        """Whether these are sides of selects only one of which is taken. Of many places that is not asked."""
+        if not 1 < len(places) <= MOST_CONDITIONS:
+            return False
+        taken = [dict(self._sides(place)) for place in places]
+        return all(
+            any(other.get(select, is_taken) is not is_taken for select, is_taken in sides.items())
+            for sides, other in combinations(taken, 2)
+        )
+
+    def _sides(self, place: int) -> Iterator[tuple[tuple[int, int], bool]]:
+        """The selects around a place, each where it has to be known itself, and which side that is."""
+        for each in self.around(place):
+            kind = self.kinds[each]
+            if isinstance(kind, _Side):
+                yield (kind.select, kind.around), kind.is_taken
+
     def _with_other_side(self, place: int, places: set[int]) -> int:
         """What is around a side, where the other side is among `places` too."""
         kind = self.kinds[place]
@@ -198,22 +218,21 @@ def _bound(graph: _Graph, is_there: Callable[[Load], bool]) -> tuple[set[int], _
     """The numbers of what gets a name, and where they have to be known."""
     bound: set[int] = set()
     places = _Places()
-    uses = [0] * len(graph.nodes)
-    used_at: list[set[int]] = [set() for _ in graph.nodes]
+    used_at: list[list[int]] = [[] for _ in graph.nodes]
     safe: dict[int, bool] = {}
+    sizes = _sizes(graph)
     for root in graph.roots:
-        uses[root] += 1
-        used_at[root].add(_ALWAYS)
+        used_at[root].append(_ALWAYS)
     for number in reversed(range(len(graph.nodes))):  # all uses of a value come before it
-        place = places.join(used_at[number])
-        if uses[number] > 1 and not graph.is_free(number):
+        place = places.join(set(used_at[number]))
+        is_used_once = sizes[number] <= SMALL_TREE and places.exclude_each_other(used_at[number])
+        if len(used_at[number]) > 1 and not graph.is_free(number) and not is_used_once:
             bound.add(number)
             place = _ALWAYS if place == _ALWAYS or _is_safe(graph, number, is_there, safe) else place
         places.of[number] = place
         sides = (None, True, False) if isinstance(graph.nodes[number], Select) else (None,) * len(graph.parts[number])
         for part, side in zip(graph.parts[number], sides, strict=True):
-            uses[part] += 1
-            used_at[part].add(place if side is None else places.number(_Side(number, side, place)))
+            used_at[part].append(place if side is None else places.number(_Side(number, side, place)))
     _bind_high(graph, bound)
     for number in tuple(bound):
         for place in places.around(places.of[number]):
@@ -222,6 +241,14 @@ def _bound(graph: _Graph, is_there: Callable[[Load], bool]) -> tuple[set[int], _
             if condition is not None and not graph.is_free(condition):
                 bound.add(condition)
     return bound, places
+
+
+def _sizes(graph: _Graph) -> list[int]:
+    """How many nodes values have, written as trees; what is not small is given as a little more than that."""
+    sizes: list[int] = []
+    for parts in graph.parts:
+        sizes.append(min(SMALL_TREE + 1, 1 + sum(sizes[part] for part in parts)))
+    return sizes
 
 
 def _is_safe(graph: _Graph, number: int, is_there: Callable[[Load], bool], known: dict[int, bool]) -> bool:
