@@ -29,7 +29,7 @@ from tests.programs.trees import trees
 
 RATES = Rates(
     tiled_products=60.0, streamed_products=24.0, far_products=12.0, near_bytes=1 << 19, copied_bytes=20.0,
-    sum_nanoseconds=2.0, call_nanoseconds=50.0,
+    far_copied_bytes=6.0, cached_bytes=1 << 23, sum_nanoseconds=2.0, call_nanoseconds=50.0,
 )  # fmt: skip
 CALLS_COST_MUCH = replace(RATES, call_nanoseconds=5000.0)
 HIDDEN = 24  # five gates of it are no whole panels

@@ -100,6 +100,8 @@ class Rates:
     far_products: float
     near_bytes: int
     copied_bytes: float
+    far_copied_bytes: float
+    cached_bytes: int
     sum_nanoseconds: float
     call_nanoseconds: float
 

@@ -15,6 +15,8 @@ from relay.transform.context import Rates
 _WIDEST_VECTOR_BITS = 512
 _NEAR = 2.0  # times the rate of what comes from the third level
 _COPIED_BYTES = 20.0
+_FAR_COPIED_BYTES = 6.0  # to memory that the system may have to map first
+_CACHED_SHARE = 4  # of the third-level cache, for what is read and written beside all else
 _SUM_NANOSECONDS = 2.0  # four steps, each of which waits for the one before
 _CALL_NANOSECONDS = 50.0  # a jump, checks, and a cell of the heap taken and given back
 
@@ -32,6 +34,8 @@ def rates_of(target: Target) -> Rates:
         far_products=float(STREAMED_PRODUCTS_PER_NANOSECOND),
         near_bytes=target.cache_bytes[1] // 2,
         copied_bytes=_COPIED_BYTES,
+        far_copied_bytes=_FAR_COPIED_BYTES,
+        cached_bytes=target.cache_bytes[2] // _CACHED_SHARE,
         sum_nanoseconds=_SUM_NANOSECONDS,
         call_nanoseconds=_CALL_NANOSECONDS,
     )

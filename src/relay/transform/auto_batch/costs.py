@@ -62,15 +62,16 @@ def costs_of(recursion: Recursion, rates: Rates) -> Costs:
     products = [_products(clause.body) for clause in recursion.clauses]
     stored_bytes = sum(each.matrix_bytes for of_clause in products for each in of_clause)
     streamed = rates.streamed_products if stored_bytes <= rates.near_bytes else rates.far_products
+    packed_bytes = sum(each.packed_bytes for of_clause in products for each in of_clause)
+    copied = rates.copied_bytes if packed_bytes <= rates.cached_bytes else rates.far_copied_bytes
     kernel = rates.call_nanoseconds
     cell = _CELLS_IN_A_CALL * kernel
-    level, start, gains = _CELLS_OF_LEVEL * cell, _KERNELS_OF_START * kernel, list[int]()
+    level, start, gains = _CELLS_OF_LEVEL * cell, _KERNELS_OF_START * kernel + packed_bytes / copied, list[int]()
     for clause, found in zip(recursion.clauses, products, strict=True):
         tiled = sum(each.multiply_adds / rates.tiled_products for each in found)
         rows_apart = sum(each.along_rows * rates.sum_nanoseconds for each in found)
         reading = sum(max(0.0, each.elements / streamed - each.multiply_adds / rates.tiled_products) for each in found)
         kernels = _kernels(clause.body) * kernel
-        start += sum(each.packed_bytes / rates.copied_bytes for each in found)
         if clause.calls:
             level += reading + kernels + _KERNELS_OF_RESULT * len(clause.calls) * kernel
         else:
