@@ -80,8 +80,12 @@ class _Row:
         self.extent, self.count = data.shape[wanted.axis], wanted.count
 
     def statement(self) -> Stmt:
-        if isinstance(self.extent, int) and self.extent <= counted(self.data.dtype):
-            return self._ranked(self.extent)
+        most = counted(self.data.dtype)
+        if isinstance(self.extent, int):
+            return self._ranked(self.extent) if self.extent <= most else self._long()
+        return If(te.less_equal(self.extent, most), self._ranked(most), self._long())
+
+    def _long(self) -> Stmt:
         if not self._selects():
             return self._put_in_order()
         blocks = self._blocks(SELECTION_BLOCK)
@@ -113,16 +117,16 @@ class _Row:
     def _word_at(self, words: Words, i: IntExpr) -> Word:
         return words.word(Load(self.data, self._at(i)), i)
 
-    def _ranked(self, extent: int) -> Stmt:
-        """A short row: each element to the place that its rank is."""
-        words, i, k = self._words(extent, Scope.LOCAL), Symbol("i"), Symbol("k")
-        fill = For(i, extent, words.store(0, i, self._word_at(words, i)))
-        if self.count == extent:
-            return words.allocated(fill, words.ranked(0, extent, lambda place, rank: self._stored(rank, place)))
+    def _ranked(self, capacity: int) -> Stmt:
+        """A row of up to `capacity` elements: each to the place that its rank is."""
+        words, i, k = self._words(capacity, Scope.LOCAL), Symbol("i"), Symbol("k")
+        fill = For(i, self.extent, words.store(0, i, self._word_at(words, i)))
+        if self.count == self.extent:
+            return words.allocated(fill, words.ranked(0, self.extent, lambda place, rank: self._stored(rank, place)))
         # To ask each element whether it is wanted would be a branch that nobody can predict.
-        places = Buffer("order", (extent,), DType.INT32, Scope.LOCAL)
+        places = Buffer("order", (capacity,), DType.INT32, Scope.LOCAL)
         rank_all = words.ranked(
-            0, extent, lambda place, rank: Store(places, (rank,), te.index_value(place, DType.INT32))
+            0, self.extent, lambda place, rank: Store(places, (rank,), te.index_value(place, DType.INT32))
         )
         wanted = For(k, self.count, self._stored(k, ValueIndex(Load(places, (k,)))))
         return Allocate(places, words.allocated(fill, rank_all, wanted))
@@ -130,7 +134,7 @@ class _Row:
     def _put_in_order(self) -> Stmt:
         words = self._words(self.extent)
         fill = self._over(self.extent, lambda i: words.store(0, i, self._word_at(words, i)))
-        ordered = words.put_in_order(self.extent, self._blocks(BLOCK))
+        ordered = words.by_digits(self.extent, self._blocks(BLOCK))
         return words.allocated(fill, ordered, self._written(words))
 
     def _written(self, words: Words) -> Stmt:

@@ -111,12 +111,12 @@ class Words:
 
     # ---------------------------------------------------------------------------------------------- putting in order
 
-    def put_in_order(self, count: IntExpr, blocks: int = 1) -> Stmt:
+    def put_in_order(self, count: IntExpr) -> Stmt:
         """The first `count` words of the row that is read."""
         if isinstance(count, int):
-            return self._by_counting(count) if count <= counted(self.dtype) else self._by_digits(count, blocks)
+            return self._by_counting(count) if count <= counted(self.dtype) else self.by_digits(count)
         few = te.less_equal(te.index_value(count, DType.INT64), te.const(counted(self.dtype), DType.INT64))
-        return If(few, self._by_counting(count), self._by_digits(count, blocks))
+        return If(few, self._by_counting(count), self.by_digits(count))
 
     def _by_counting(self, count: IntExpr) -> Stmt:
         def move(row: IntExpr) -> Stmt:
@@ -136,7 +136,8 @@ class Words:
         ))  # fmt: skip
         return Allocate(rank, For(i, count, each))
 
-    def _by_digits(self, count: IntExpr, blocks: int) -> Stmt:
+    def by_digits(self, count: IntExpr, blocks: int = 1) -> Stmt:
+        """The first `count` words of the row that is read, however few they are; in `blocks` for threads."""
         number = Symbol("digit")
         scope = Scope.LOCAL if blocks == 1 else Scope.GLOBAL
         counters = Buffer("counters", (blocks, BUCKETS), DType.INT64, scope)
