@@ -156,3 +156,23 @@ def test_checked_rows_stay_a_straight_line_of_two_kernels():
     assert not compilation.program.procedures
     (function,) = compilation.program.functions
     assert [type(each) for each in function.instructions] == [CallKernel, CheckIndex, CallKernel]
+
+
+COMPUTED = """
+def @main(%table: Tensor[(5, 3), float32], %rows: Tensor[(400), int64]) {
+  %0 = maximum(%rows, 0i64);
+  (take(%table, check_indices(%0, extents=[5], what="the table"), axis=0, mode="wrap"), sum(%0))
+}
+"""
+
+
+def test_what_computes_the_indices_keeps_its_room():
+    """The kernel that finds an index outside reads them; it does not stand for them."""
+    module = program(COMPUTED)
+    instructions = relay.driver.compile_stages(module).program.functions[0].instructions
+    kernels = [each.kernel for each in instructions if isinstance(each, CallKernel)]
+    assert sum("check_indices_fault" in name for name in kernels) == 1
+    rows = np.random.default_rng(0).integers(-3, 5, 400)
+    chosen, total = relay.build(module)(TABLE, rows)
+    np.testing.assert_array_equal(chosen, TABLE[np.maximum(rows, 0)])
+    assert total == np.maximum(rows, 0).sum()

@@ -19,6 +19,7 @@ from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.types import TensorType
 from relay.lower.external import is_external
 from relay.lower.group import leaf_types
+from relay.lower.index_faults import tells_of_body
 from relay.lower.kernel_calls import size_bytes
 from relay.lower.straight_line import KernelStep, Part, Storage, StoredTensor
 from relay.lower.views import behind_reshapes, first_elements
@@ -101,7 +102,7 @@ class _Line:
     def _operands(self, step: KernelStep) -> list[_Operand]:
         """What a step puts side by side, each with its place; nothing where it does anything else."""
         whole, size = step.outputs[0], step.outputs[0].size_bytes
-        if not isinstance(size, int) or is_external(step.function):
+        if not isinstance(size, int) or is_external(step.function) or tells_of_body(step.function):
             return []
         found = _side_by_side(step.function.body, self.parts.get(whole) or Part(whole, 0, size, size))
         tensors = [step.inputs[step.function.params.index(parameter)] for parameter, _ in found]

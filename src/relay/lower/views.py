@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from relay.ir.expr import Call, Expr, Function, Op, Var
 from relay.ir.types import TensorType
 from relay.lower.external import is_external
+from relay.lower.index_faults import tells_of_body
 from relay.ops.combine import SplitAttributes, split_ranges
 from relay.ops.record import OperatorRecord
 from relay.ops.slice import Slice, StridedSliceAttributes, slices_of
@@ -44,7 +45,9 @@ def _calls_of_first(function: Function) -> list[Call]:
     parameter."""
     calls: list[Call] = []
     expr: Expr = function.body
-    while isinstance(expr, Call) and expr.args and not is_external(function):
+    if is_external(function) or tells_of_body(function):
+        return []
+    while isinstance(expr, Call) and expr.args:
         calls.append(expr)
         expr = expr.args[0]
     return calls if isinstance(expr, Var) and expr is function.params[0] else []

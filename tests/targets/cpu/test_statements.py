@@ -289,6 +289,25 @@ def test_a_parallel_loop_inside_another_is_serial(native):
     assert text.count("call void @relay_parallel_for") == 1
 
 
+def test_a_call_with_little_work_is_not_shared_out(native):
+    """Where an extent is a symbol the call decides; where values found inside say how much, it is shared out."""
+    n, i, j = Symbol("n"), Symbol("i"), Symbol("j")
+    out, ends = Buffer("out", (n, 64), F32), Buffer("ends", (1,), I32, Scope.LOCAL)
+
+    def text(extent, wrap=lambda body: body):
+        inside = wrap(For(j, extent, Store(out, (i, j), imm(1, F32))))
+        return emit_kernel(PrimFunc("f", (out,), 1, (n,), For(i, n, inside, LoopKind.PARALLEL)), native)
+
+    call = "call void @relay_parallel_for"
+    (decided,) = (line for line in text(64).splitlines() if call in line)
+    assert ", i64 1, i64 0)" not in decided  # the grain is chosen between 1 and all
+    found = text(
+        ValueIndex(Load(ends, (0,))), lambda body: Allocate(ends, Sequence((Store(ends, (0,), imm(9, I32)), body)))
+    )
+    (shared,) = (line for line in found.splitlines() if call in line)
+    assert ", i64 1, i64 0)" in shared
+
+
 def test_one_thread_means_no_pool(native):
     i = Symbol("i")
     out = Buffer("out", (8,), F32)

@@ -21,6 +21,7 @@ from relay.targets.cpu.emit.typenames import register_type
 from relay.targets.cpu.emit.work import PARTS_OF_A_NANOSECOND, work_of
 from relay.targets.cpu.schedules.plan import SHORTEST_PARALLEL_NANOSECONDS
 from relay.tir.stmt import For
+from relay.tir.traversal import values_in_index
 
 EmitBody = Callable[[Emitter, For, Symbol | None, str, str], None]
 _CAPTURED_NAME = re.compile(r"%[psx]\d+\b")
@@ -104,10 +105,12 @@ def _call(e: Emitter, loop: For, turn: Symbol | None, part: str, struct: str, he
 
 
 def _grain(e: Emitter, loop: For, count: str) -> str:
-    """The least number of iterations that a thread gets: all of them where the call has too little work to share."""
+    """The least number of iterations that a thread gets: all of them where the call has too little work to share, if
+    its extents tell how much there is: not where values that are found inside do."""
     stated = dict(loop.annotations).get("grain")
     work = work_of(loop)
-    if stated is not None or isinstance(work, int) or not free_symbols(work) <= e.symbols.keys():
+    is_told = free_symbols(work) <= e.symbols.keys() and not values_in_index(work)
+    if stated is not None or isinstance(work, int) or not is_told:
         return str(stated or 1)
     shortest = SHORTEST_PARALLEL_NANOSECONDS * PARTS_OF_A_NANOSECOND
     short = e.function.op(f"icmp slt i64 {emit_index(e, work)}, {shortest}")
