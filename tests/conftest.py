@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+import llvmlite.binding as llvm
 import pytest
 from hypothesis import settings
 
@@ -26,5 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     name = os.environ.get("RELAY_TEST_HOST")
     if name:
         machine = as_far_as_here(MACHINES[name])
-        host.host_features = lambda: machine.features
+        features = llvm.get_host_cpu_features()
+        features.update({name: f"+{name}" in machine.features for name in features})
+        llvm.get_host_cpu_features = lambda: features
         host.host_cache_bytes = lambda: (machine.l1_bytes, machine.l2_bytes, machine.l3_bytes)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from relay.base.arguments import expect
 from relay.base.frozen import frozen
 from relay.ir.expr import Constructor, GlobalVar
-from relay.ir.module import IRModule
+from relay.ir.module import MODULE, IRModule
 from relay.ir.types import GlobalTypeVar
 from relay.ops.table import OPERATORS
 from relay.text.prelude import borrow_functions, prelude_names
@@ -38,6 +39,8 @@ class Prelude:
     module: IRModule | None = None
 
     def __post_init__(self) -> None:
+        if self.module is not None:
+            expect(self.module, MODULE, "what the prelude is added to")
         own = self.module or IRModule()
         object.__setattr__(self, "module", borrow_functions(own, dict.fromkeys(prelude_names()), OPERATORS))
 

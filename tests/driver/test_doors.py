@@ -92,6 +92,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Any]]] = {
         "a parameter without a name": lambda: relay.build(module, params={1: X}),
         "a level as text": lambda: relay.build(module, opt_level="3"),
         "a level between": lambda: relay.build(module, opt_level=1.5),
+        "a number as a data type": lambda: relay.datatype(3),
+        "the kind of a number": lambda: relay.analysis.check_kind(3),
+        "a prelude of a number": lambda: relay.prelude.Prelude(3),
     },
     "files": {
         "a program as a model": lambda: relay.compile_model(module),

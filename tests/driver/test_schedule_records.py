@@ -84,6 +84,20 @@ def test_a_record_that_fits_no_kernel_is_told_with_what_is_near(records: Path, c
     assert "all 1 schedule records are for other machines, such as `llvm -mcpu=haswell`" in _warnings(records, caplog)
 
 
+CONVOLUTION = """#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 8, 9, 9), float32], %w: Tensor[(16, 8, 3, 3), float32]) { nn.conv2d(%x, %w, padding=[1, 1]) }
+"""
+
+
+def test_a_convolution_record_that_fits_nothing_is_told_too(records: Path, caplog) -> None:
+    text = "data 1x8x9x9, kernel 16x8x3x3, strides 1x1, padding 1x1x1x1, dilation 1x1, groups 1, float32"
+    records.write_text(json.dumps({"convolution": text, "kernel_block": 16}))
+    assert _warnings(records, caplog, CONVOLUTION) == ""
+    assert "the program has no convolutions" in _warnings(records, caplog)
+    records.write_text(json.dumps({"convolution": text.replace("1x8x9x9", "1x8x7x7"), "kernel_block": 16}))
+    assert "which has `1x8x9x9, kernel" in _warnings(records, caplog, CONVOLUTION)
+
+
 def test_the_fastest_record_counts_and_one_by_hand_before_it() -> None:
     def record(factor: int, seconds: float | None) -> ScheduleRecord:
         return ScheduleRecord("fn", parse_steps(f'split("c", "i", factor={factor})'), "", seconds)

@@ -43,6 +43,7 @@ PATH = Kind((str, os.PathLike), "a path")
 TEXT = Kind((str,), "a text", lambda value: "read it: path.read_text()" if isinstance(value, os.PathLike) else "")
 WHOLE_NUMBER = Kind((int,), "a whole number")
 MAPPING = Kind((Mapping,), "a mapping, as a dict is")
+CLASS = Kind((type,), "a class")
 BYTES = Kind((bytes, bytearray, memoryview), "bytes")
 
 

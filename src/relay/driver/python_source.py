@@ -8,7 +8,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeAlias, TypeVar, cast
 
-from relay.base.arguments import Kind, expect
+from relay.base.arguments import CLASS, Kind, expect
 from relay.driver.build import build
 from relay.frontend.python.reader import PythonFunction, read_model
 from relay.frontend.python.source import names_around
@@ -55,7 +55,6 @@ def with_defaults(defaults: Defaults, positional: tuple[Any, ...], named: dict[s
 
 
 _FUNCTION = Kind((FunctionType,), "a Python function")
-_CLASS = Kind((type,), "a class")
 
 
 def function(definition: Callable[..., Any]) -> CompiledFunction:
@@ -75,7 +74,7 @@ def model(definition: Model) -> Model:
     Instances get `to_relay()`, which gives the module and the parameters, and calling one runs the compiled program
     (compiled when first called, with the arrays that the instance has then).
     """
-    expect(definition, _CLASS, "what is read as a model")
+    expect(definition, CLASS, "what is read as a model")
     body, around = definition.__call__, names_around(2)
     defaults = defaults_by_position(body)[1:]  # self is none of the program's
 

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from relay.base.target import Target
 from relay.driver.kernels import Kernel
+from relay.ir.expr import Call
+from relay.ir.traversal import post_order
+from relay.ops.convolution_text import convolution_text
 from relay.te import ScheduleRecord, ScheduleRecords
+from relay.te.schedule.records import ConvolutionRecord, Record
 
 MOST_TOLD = 3
 _SHOWN_CHARACTERS = 60
@@ -21,14 +25,14 @@ _LOG = logging.getLogger(__name__)
 
 
 def warn_of_unmatched(records: ScheduleRecords, target: Target, kernels: Sequence[Kernel]) -> None:
-    """A warning to the log of the records for a resolved machine, or for all, that none of `kernels` took."""
-    schedules = [record for record in records.best.values() if isinstance(record, ScheduleRecord)]
-    elsewhere = [record for record in schedules if record.target not in ("", str(target))]
-    here = [record for record in records.on(target).best.values() if isinstance(record, ScheduleRecord)]
-    taken = [kernel.recorded for kernel in kernels if kernel.recorded is not None]
-    unmatched = [record for record in here if record not in taken and (record.seconds is None or not taken)]
+    """A warning to the log of the records for a resolved machine, or for all, that nothing in `kernels` took."""
+    elsewhere = [record for record in records.best.values() if record.target not in ("", str(target))]
+    here = list(records.on(target).best.values())
+    subjects = {ScheduleRecord: _kernels(kernels), ConvolutionRecord: _convolutions(kernels)}
+    left = [record for record in here if _subject(record) not in subjects[type(record)]]
+    unmatched = [record for record in left if record.seconds is None or len(left) == len(here)]
     if unmatched:
-        told = "".join(f"\n  {_difference(record, kernels)}" for record in unmatched[:MOST_TOLD])
+        told = "".join(f"\n  {_difference(record, subjects[type(record)])}" for record in unmatched[:MOST_TOLD])
         more = f"\n  and {len(unmatched) - MOST_TOLD} more" if len(unmatched) > MOST_TOLD else ""
         _LOG.warning("%d of %d schedule records fit no kernel of this program:%s%s",
                      len(unmatched), len(here), told, more)  # fmt: skip
@@ -39,18 +43,40 @@ def warn_of_unmatched(records: ScheduleRecords, target: Target, kernels: Sequenc
         )  # fmt: skip
 
 
-def _difference(record: ScheduleRecord, kernels: Iterable[Kernel]) -> str:
-    """Which kernel is nearest to a record, and where its text goes another way."""
-    name = record.origin or f"the record for {_shortened(record.kernel)}"
-    wanted = _TOKEN.findall(record.kernel)
-    near = max(kernels, key=lambda kernel: _likeness(wanted, _TOKEN.findall(kernel.text)), default=None)
+def _subject(record: Record) -> str:
+    """The text of what a record is for."""
+    return record.kernel if isinstance(record, ScheduleRecord) else record.convolution
+
+
+def _kernels(kernels: Iterable[Kernel]) -> dict[str, str]:
+    """What schedule records may be for: the texts of kernels, and their names."""
+    return {kernel.text: kernel.info.name for kernel in kernels}
+
+
+def _convolutions(kernels: Iterable[Kernel]) -> dict[str, str]:
+    """What convolution records may be for: the convolutions in kernels, and the names of these."""
+    found: dict[str, str] = {}
+    for kernel in kernels:
+        for node in post_order(kernel.function.body):
+            text = convolution_text(node) if isinstance(node, Call) else ""
+            if text:
+                found[text] = kernel.info.name
+    return found
+
+
+def _difference(record: Record, subjects: Mapping[str, str]) -> str:
+    """What is nearest to what a record is for, and where its text goes another way."""
+    text = _subject(record)
+    name = record.origin or f"the record for {_shortened(text)}"
+    wanted = _TOKEN.findall(text)
+    near = max(subjects, key=lambda other: _likeness(wanted, _TOKEN.findall(other)), default=None)
     if near is None:
-        return f"{name}: the program has no kernels"
-    found = _TOKEN.findall(near.text)
+        return f"{name}: the program has no {'kernels' if isinstance(record, ScheduleRecord) else 'convolutions'}"
+    found = _TOKEN.findall(near)
     pairs = enumerate(zip(wanted, found, strict=False))
     same = next((at for at, (left, right) in pairs if left != right), min(len(wanted), len(found)))
-    here, there = _from(near.text, same), _from(record.kernel, same)
-    return f"{name}: nearest is {near.info.name}, which has `{here}` where the record has `{there}`"
+    here, there = _from(near, same), _from(text, same)
+    return f"{name}: nearest is {subjects[near]}, which has `{here}` where the record has `{there}`"
 
 
 def _likeness(left: Sequence[str], right: Sequence[str]) -> float:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
+from relay.base.arguments import Kind as ArgumentKind
+from relay.base.arguments import expect
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.ir.datatype import TypeData
 from relay.ir.module import IRModule
 from relay.ir.types import (
+    TYPE,
     FuncType,
     GlobalTypeVar,
     IncompleteType,
@@ -32,6 +35,9 @@ _NAMES: Mapping[Kind, str] = {
 }
 
 
+_TYPE_OR_DATA = ArgumentKind((*TYPE.types, TypeData), "a type")
+
+
 def check_kind(type_: Type | TypeData, module: IRModule | None = None) -> Kind:
     """The kind of a type. Data types are looked up in `module`; without one their definitions are not asked for.
 
@@ -40,6 +46,7 @@ def check_kind(type_: Type | TypeData, module: IRModule | None = None) -> Kind:
     >>> check_kind(TupleType((TypeVar("a"),)))
     <Kind.TYPE: 0>
     """
+    expect(type_, _TYPE_OR_DATA, "what has a kind")
     definitions = None if module is None else module.type_definitions
     if isinstance(type_, TypeData):
         for constructor in type_.constructors:

@@ -6,6 +6,7 @@ from relay.ir.expr import Call, Op
 from relay.ir.types import TensorType
 from relay.ops.conv import CONV2D, Conv2DAttributes
 from relay.ops.layouts import parse_layout
+from relay.ops.window import full_padding
 from relay.ops.winograd import TAPS, WinogradAttributes
 
 
@@ -37,7 +38,7 @@ def convolution_text(call: Call) -> str:
     if not all(isinstance(extent, int) for shape in shapes for extent in shape):
         return ""
     named = zip(("data", "kernel"), shapes, strict=True)
-    moves = (("strides", plain.strides), ("padding", plain.padding), ("dilation", plain.dilation))
+    moves = (("strides", plain.strides), ("padding", full_padding(plain.padding, 2)), ("dilation", plain.dilation))
     words = [f"{name} {'x'.join(map(str, values))}" for name, values in (*named, *moves)]
     return ", ".join((*words, f"groups {plain.groups}", str(data.dtype)))
 

@@ -20,6 +20,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from relay.base.arguments import CLASS, expect
 from relay.base.diagnostics import RelayError
 from relay.frontend.python.notation import as_type
 from relay.frontend.python.source import names_around
@@ -58,6 +59,7 @@ def datatype(definition: type) -> type:
     >>> Shape.Line(2.0)
     Shape.Line(length=2.0)
     """
+    expect(definition, CLASS, "what is read as a data type")
     inside = {name: each for name, each in vars(definition).items() if isinstance(each, type)}
     own = typing.get_type_hints(definition) if not inside and "__annotations__" in vars(definition) else {}
     if not inside and not own:
