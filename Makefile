@@ -30,7 +30,7 @@ check: $(VENV)/.ready-test  ## lint, types and contracts
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-suite: $(VENV)/.ready-test  ## the tests
+suite: $(VENV)/.ready-test  ## the tests; with RELAY_TEST_HOST=zen_3 as on that machine (tests/targets/cpu/machines.py)
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 test: check suite  ## all that must hold before a change lands

@@ -8,6 +8,7 @@ python -m benchmarks narrow_products       products of bytes and of bfloat16 alo
 python -m benchmarks sorting               sort, argsort and topk against NumPy, PyTorch and onnxruntime
 python -m benchmarks recurrent             models as programs: generation, recurrent layers, trees
 python -m benchmarks batching              recursive programs with AutoBatch and without it
+python -m benchmarks levels                programs at -O3 against the same at lower levels
 python -m benchmarks startup               import, compilation, loading, peak memory, in fresh processes
 python -m benchmarks compile_time          what compilation costs for each operator, up to 10,000 of them
 python -m benchmarks memory                the planned workspace against its lower bound
@@ -39,7 +40,7 @@ from relay.testing.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (
-    "operators", "networks", "precision", "narrow_products", "sorting", "recurrent", "batching", "startup",
+    "operators", "networks", "precision", "narrow_products", "sorting", "recurrent", "batching", "levels", "startup",
     "compile_time", "memory",
 )  # fmt: skip
 THREADS = (1, 2)
