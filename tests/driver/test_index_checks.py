@@ -14,8 +14,8 @@ from relay.driver.compilation import Compilation
 from relay.driver.targets import backend_for
 from relay.lower.program import CallKernel, CheckIndex
 from relay.runtime.graph import Graph
-from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
-from relay.transform.fold_constant import fold_constant
+from relay.transform.eliminate_common_subexpr import EliminateCommonSubexpr
+from relay.transform.fold_constant import FoldConstant
 from tests.messages import check_message
 
 TABLE = np.arange(15, dtype=np.float32).reshape(5, 3)
@@ -145,7 +145,7 @@ def test_a_function_that_came_out_checks_too():
 
 def test_passes_leave_it_to_the_run():
     module = program('def @main() { check_indices(7, extents=[5], what="it") }')
-    folded = eliminate_common_subexpr(fold_constant(module))
+    folded = EliminateCommonSubexpr(FoldConstant(module))
     assert "check_indices" in str(folded)
     with pytest.raises(relay.RelayError, match="an axis with 5 entries"):
         relay.build(module)()

@@ -14,7 +14,7 @@ from relay.interpret.evaluate import evaluate
 from relay.ir.module import IRModule
 from relay.runtime.manifest import HeapResult
 from relay.runtime.values import DataValue, RefValue
-from relay.transform.remove_unused_functions import remove_unused_functions
+from relay.transform.remove_unused_functions import RemoveUnusedFunctions
 from tests.programs.generate import Program
 from tests.programs.to_python import as_python, run_python
 
@@ -41,7 +41,7 @@ def compare(program: Program, opt_level: int) -> None:
 
     meant = called(evaluate(program.module, program.arguments, step_limit=STEP_LIMIT))
     assert_same(called(run_python(program.module, program.arguments)), meant, "Python", "the interpreter")
-    module = remove_unused_functions(program.module)  # else most time would go to functions of the prelude
+    module = RemoveUnusedFunctions(program.module)  # else most time would go to functions of the prelude
     executable = relay.build(module, "llvm -heap=checked", opt_level=opt_level)
     alive: list[int] = []
     if isinstance(executable.entry.result, HeapResult):

@@ -26,11 +26,11 @@ from relay.interpret.evaluate import evaluate
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_equal
 from relay.ir.well_formed import well_formed
-from relay.transform.convert_layout import convert_layout
+from relay.transform.convert_layout import ConvertLayout
 from relay.transform.framework import AnyPass
-from relay.transform.fuse_ops import fuse_ops
-from relay.transform.normal_forms import continuation_passing
-from relay.transform.remove_unused_functions import remove_unused_functions
+from relay.transform.fuse_ops import FuseOps
+from relay.transform.normal_forms import ToCPS
+from relay.transform.remove_unused_functions import RemoveUnusedFunctions
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_repro
 from tests.programs.generate import Program, programs
@@ -39,8 +39,8 @@ from tests.programs.trees import trees
 from tests.transform.passes import CHANGES_TYPES, CONTEXT, NOT_IDEMPOTENT, PASSES, floating_point_of
 from tests.transform.recursions import recursions
 
-CHECKED = {**PASSES, "convert_layout": convert_layout({"nn.conv2d": ("NHWC", "default")})}  # generated images are NCHW
-PREPARED = {"defuse_ops": fuse_ops, "un_cps": continuation_passing}
+CHECKED = {**PASSES, "ConvertLayout": ConvertLayout({"nn.conv2d": ("NHWC", "default")})}  # generated images are NCHW
+PREPARED = {"DefuseOps": FuseOps, "UnCPS": ToCPS}
 """What must have been done before a pass has something to do."""
 
 KINDS: Mapping[str, st.SearchStrategy[Program]] = {
@@ -77,8 +77,8 @@ def compare(example: Example) -> Counter[str]:
     whole = infer_type(program.module)
     meant = _value(whole, program)
     did: Counter[str] = Counter()
-    before = remove_unused_functions(whole)  # much of the prelude, which would cost every pass time
-    did["remove_unused_functions"] += before is not whole
+    before = RemoveUnusedFunctions(whole)  # much of the prelude, which would cost every pass time
+    did["RemoveUnusedFunctions"] += before is not whole
     for name, each in CHECKED.items():
         given = _applied(name, PREPARED[name], before, did) if name in PREPARED else before
         after = _applied(name, each, given, did)

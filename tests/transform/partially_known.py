@@ -18,10 +18,10 @@ from relay.ir.variables import substitute
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
-from relay.transform.dead_code_elimination import dead_code_elimination
-from relay.transform.partial_evaluate import partial_evaluate
+from relay.transform.dead_code_elimination import DeadCodeElimination
+from relay.transform.partial_evaluate import PartialEvaluate
 from relay.transform.partial_evaluate.limits import PartialEvaluationLimits, operations_of
-from relay.transform.remove_unused_functions import remove_unused_functions
+from relay.transform.remove_unused_functions import RemoveUnusedFunctions
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
 from tests.programs.generate import Program, programs
@@ -56,15 +56,15 @@ def with_constants(program: Program, chosen: int) -> Program:
 def compare(program: Program, chosen: int) -> Outcome:
     """Raises when the program means something else after the pass, is ill-formed, or has grown too much."""
     known = with_constants(program, chosen)
-    before = remove_unused_functions(infer_type(known.module))
+    before = RemoveUnusedFunctions(infer_type(known.module))
     meant = evaluate(before, known.arguments, step_limit=STEP_LIMIT)
-    after = partial_evaluate(before)
+    after = PartialEvaluate(before)
     assert well_formed(after) == ()
     assert operations_of(after) <= PartialEvaluationLimits().max_growth * operations_of(before)
     assert_same(evaluate(after, known.arguments, step_limit=STEP_LIMIT), meant, "the evaluated program", "the program")
-    cleaned = dead_code_elimination(after)
+    cleaned = DeadCodeElimination(after)
     assert well_formed(cleaned) == ()
-    assert dead_code_elimination(cleaned) is cleaned
+    assert DeadCodeElimination(cleaned) is cleaned
     assert_same(evaluate(cleaned, known.arguments, step_limit=STEP_LIMIT), meant, "the cleaned program", "the program")
     again = infer_type(parse(cleaned.astext(), OPERATORS))
     assert_same(evaluate(again, known.arguments, step_limit=STEP_LIMIT), meant, "its text", "the program")

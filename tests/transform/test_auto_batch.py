@@ -12,7 +12,7 @@ import relay
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.runtime.values import DataValue, data_list
-from relay.transform.auto_batch import Recursion, Refusal, auto_batch, batching
+from relay.transform.auto_batch import AutoBatch, Recursion, Refusal, batching
 from relay.transform.context import PassContext
 from relay.transform.pipelines import optimization_pipeline
 from tests.native.running import assert_same, module, watch
@@ -43,7 +43,7 @@ def meaning(program: IRModule, *arguments: Any) -> Any:
 
 
 def batched(program: IRModule) -> IRModule:
-    result = auto_batch(program)
+    result = AutoBatch(program)
     assert result is not program
     return result
 
@@ -311,7 +311,7 @@ def test_refusals(reason: str) -> None:
     assert isinstance(found, Refusal)
     assert found.reason == reason
     assert str(found).startswith(f"@f {reason} (program.relay:")
-    assert auto_batch(program) is program
+    assert AutoBatch(program) is program
 
 
 def test_mutual_recursion_is_refused() -> None:
@@ -331,21 +331,21 @@ def test_lists_alone_are_left_as_they_are() -> None:
         "def @main(%x: List[float32]) { @f(%x) }"
     )
     assert isinstance(batching(program)[GlobalVar("f")], Recursion)
-    assert auto_batch(program) is program
+    assert AutoBatch(program) is program
 
 
 # -------------------------------------------------------------------------------------------------------------- native
 
 
 def test_natively_with_many_constructors() -> None:
-    program = auto_batch(module(LIST + MAP + EXPRESSION))
+    program = AutoBatch(module(LIST + MAP + EXPRESSION))
     random = np.random.default_rng(5)
     terms = data_list([random_term(size, random) for size in (1, 30, 4, 9, 2)])
     check_module(program, (data_list([]), np.float32(0.7)), (terms, np.float32(0.7)))
 
 
 def test_natively_on_a_ragged_batch() -> None:
-    program = auto_batch(module(LIST + MAP + RAGGED))
+    program = AutoBatch(module(LIST + MAP + RAGGED))
     random = np.random.default_rng(6)
     weights = normal(3, 4)(random), normal(3, 3)(random)
     batch = data_list([data_list([normal(1, 4)(random) for _ in range(n)]) for n in (4, 0, 1, 9)])
@@ -363,8 +363,8 @@ def check_module(program: IRModule, *calls: tuple[Any, ...]) -> None:
 
 def test_the_pass_runs_at_its_level() -> None:
     program = module(ONE_TREE)
-    with PassContext(opt_level=auto_batch.level):
+    with PassContext(opt_level=AutoBatch.level):
         names = {name.name_hint for name in optimization_pipeline(program).functions}
     assert "total_batch" in names
-    with PassContext(opt_level=auto_batch.level, disabled_pass=("AutoBatch",)):
+    with PassContext(opt_level=AutoBatch.level, disabled_pass=("AutoBatch",)):
         assert "total_batch" not in {name.name_hint for name in optimization_pipeline(program).functions}

@@ -18,11 +18,11 @@ from relay.ir.module import IRModule
 from relay.runtime.executable import Executable
 from relay.runtime.values import DataValue
 from relay.testing.programs import tree_lstm
-from relay.transform.auto_batch import Recursion, auto_batch, batching, generate
+from relay.transform.auto_batch import AutoBatch, Recursion, batching, generate
 from relay.transform.auto_batch.costs import Costs, costs_of
-from relay.transform.constant_arguments import constant_arguments
+from relay.transform.constant_arguments import ConstantArguments
 from relay.transform.context import LayoutPreferences, PassContext, Rates
-from relay.transform.remove_unused_functions import remove_unused_functions
+from relay.transform.remove_unused_functions import RemoveUnusedFunctions
 from tests.native.running import assert_same, module
 from tests.programs.generate import Program
 from tests.programs.trees import trees
@@ -108,7 +108,7 @@ def test_all_ways_give_the_same(given: bool, call_nanoseconds: float) -> None:
 def test_the_choice_means_the_same_to_the_interpreter() -> None:
     program = one_tree()
     with PassContext(rates=RATES, layouts=LayoutPreferences(dense_blocks=(64, 48, 32, 16))):
-        chosen = auto_batch(program)
+        chosen = AutoBatch(program)
     assert "encode_Node_shared" in {name.name_hint for name in chosen.functions}
     for shape in (balanced, to_the_left):
         for leaves in (1, 2, 20):
@@ -167,8 +167,8 @@ def test_what_gains_nothing_is_left_as_it_is() -> None:
     program = module(SUM)
     assert isinstance(batching(program)[GlobalVar("total")], Recursion)
     with PassContext(rates=RATES):
-        assert auto_batch(program) is program
-    assert auto_batch(program) is not program  # of a machine that nobody described, levels are taken always
+        assert AutoBatch(program) is program
+    assert AutoBatch(program) is not program  # of a machine that nobody described, levels are taken always
 
 
 # --------------------------------------------------------------------------------------------------- once for a call
@@ -201,7 +201,7 @@ INVARIANTS = {
 @pytest.mark.parametrize("name", INVARIANTS)
 def test_what_is_the_same_for_all_instances_is_computed_once(name: str) -> None:
     program = module(WITH_INVARIANTS.format(body=INVARIANTS[name]))
-    batched = auto_batch(program)
+    batched = AutoBatch(program)
     random = np.random.default_rng(5)
     matrices = (random.standard_normal((8, 8), dtype=np.float32) / 4, random.standard_normal(8, dtype=np.float32))
     tree = _tree_of(random, 9)
@@ -228,7 +228,7 @@ def costs(hidden: int, given: bool, rates: Rates = RATES) -> Costs:
     program = tree_lstm.tree_lstm(kind, hidden, hidden).module
     if not given:
         program = infer_type(bind_params(program, tree_lstm.parameters(hidden, hidden)))
-        program = remove_unused_functions(constant_arguments(program))
+        program = RemoveUnusedFunctions(ConstantArguments(program))
     (recursion,) = (each for each in batching(program).values() if isinstance(each, Recursion))
     return costs_of(recursion, rates)
 
@@ -278,7 +278,7 @@ def test_generated_recursions_keep_their_meaning_whatever_is_chosen(gain: int, l
         nonlocal chosen
         before = infer_type(program.module)
         with PassContext(rates=RATES):
-            after = auto_batch(before)
+            after = AutoBatch(before)
         if after is not before:
             chosen += 1
             found, expected = (

@@ -10,9 +10,9 @@ import pytest
 import relay
 from relay.base.dtypes import DType
 from relay.transform import LayoutPreferences, PassContext
-from relay.transform.alter_op_layout import alter_op_layout
+from relay.transform.alter_op_layout import AlterOpLayout
 from relay.transform.context import WordPreferences
-from relay.transform.fold_constant import fold_constant
+from relay.transform.fold_constant import FoldConstant
 
 WORDS = LayoutPreferences("NHWC", (16,), (16,), WordPreferences((DType.INT8, DType.UINT8), (16,), (16,)))
 
@@ -41,7 +41,7 @@ IMAGE = """(%x: Tensor[(1, 3, 8, 8), int8]) {
 def rewritten(body: relay.Expr, layouts: LayoutPreferences = WORDS) -> str:
     module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(body), body))
     with PassContext(opt_level=2, layouts=layouts):
-        module = fold_constant(alter_op_layout(relay.transform.infer_type(module)))
+        module = FoldConstant(AlterOpLayout(relay.transform.infer_type(module)))
     text = relay.astext(module, show_meta_data=False, show_types=False)
     return _CONSTANT.sub(r"C\1", text.partition("@main")[2].strip())
 

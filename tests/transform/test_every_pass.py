@@ -21,11 +21,11 @@ from tests.transform.passes import CONTEXT, PASSES
 REPRO = Path(".repro")
 WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # minutes, which the campaign takes
 OFTEN = {
-    "alter_op_layout", "auto_batch", "dead_code_elimination", "defuse_ops", "eliminate_common_subexpr", "fold_constant",
-    "fuse_ops", "inline_small_functions",
-    "lambda_lift", "lift_called_functions", "partial_evaluate", "remove_unused_functions",
-    "simplify_expr", "simplify_known_cases", "to_a_normal_form", "to_basic_block_normal_form", "to_cps",
-    "to_graph_normal_form", "to_mixed_precision",
+    "AlterOpLayout", "AutoBatch", "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr", "FoldConstant",
+    "FuseOps", "InlineSmallFunctions",
+    "LambdaLift", "LiftCalledFunctions", "PartialEvaluate", "RemoveUnusedFunctions",
+    "SimplifyExpr", "SimplifyKnownCases", "ToANormalForm", "ToBasicBlockNormalForm", "ToCPS",
+    "ToGraphNormalForm", "ToMixedPrecision",
 }  # fmt: skip
 """What every hundred programs meet. The campaign fails when it does not meet all."""
 

@@ -6,11 +6,11 @@ import numpy as np
 
 import relay
 from relay.ir.expr import Constant
-from relay.transform.fold_constant import fold_constant
+from relay.transform.fold_constant import FoldConstant
 
 
 def _folded(expr: relay.Expr) -> np.ndarray:
-    module = fold_constant(relay.transform.infer_type(relay.IRModule.from_expr(relay.Function([], expr))))
+    module = FoldConstant(relay.transform.infer_type(relay.IRModule.from_expr(relay.Function([], expr))))
     body = module["main"].body
     assert isinstance(body, Constant)
     return body.data

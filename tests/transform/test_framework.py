@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -39,7 +40,6 @@ from relay.transform import (
     module_pass,
     optimization_pipeline,
 )
-from relay.transform.pass_names import PASS_NAMES
 from relay.transform.rewriting import with_body
 from tests.driver.processes import environment
 from tests.messages import check_message
@@ -157,15 +157,18 @@ def test_config_reaches_the_passes():
     assert PassContext(config={"relay.FuseOps.max_depth": 3}).fusion.max_operators == 3
 
 
-def test_every_pass_that_comes_along_may_be_named():
-    passes = {each.name for each in vars(relay.transform).values() if isinstance(each, Pass)}
-    makers = {
-        "AnnotateTarget", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense",
-        "ConvertLayout", "EtaExpand", "Legalize", "MergeComposite", "PlanDevices", "ToMixedPrecision",
-    }  # fmt: skip
-    assert passes | makers == set(PASS_NAMES)
-    assert all(hasattr(relay.transform, name) for name in PASS_NAMES)
-    assert list(PASS_NAMES) == sorted(PASS_NAMES)
+def test_every_pass_that_comes_along_has_one_name():
+    assert relay.transform.PASSES["FoldConstant"] is FoldConstant
+    assert all(each.name == name for name, each in relay.transform.PASSES.items())
+    assert {each.name for each in level(4).passes} <= set(relay.transform.PASSES)
+    assert PassContext(disabled_pass=list(relay.transform.PASSES))
+
+
+def test_a_factory_is_the_function_that_it_was_made_of():
+    factory = relay.transform.CombineParallelDense
+    assert list(inspect.signature(factory).parameters) == ["min_num_branches", "to_batch"]
+    assert "branch-count" in factory.__doc__
+    assert str(factory(to_batch=False)).startswith("CombineParallelDense (from -O4)")
 
 
 def test_levels_print_and_run():

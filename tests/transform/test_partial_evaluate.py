@@ -14,7 +14,7 @@ from relay.base.diagnostics import RelayError
 from relay.interpret.evaluate import evaluate
 from relay.ir.expr import GlobalVar, const
 from relay.ir.module import IRModule
-from relay.transform.partial_evaluate import PartialEvaluationLimits, partial_evaluate, partially_evaluated
+from relay.transform.partial_evaluate import PartialEvaluate, PartialEvaluationLimits, partially_evaluated
 from relay.transform.partial_evaluate.limits import operations_of
 from tests.programs.generate import Program, programs
 from tests.transform.partially_known import check
@@ -57,7 +57,7 @@ def test_generated_programs_are_reduced():
 )
 def test_what_is_unknown_is_the_same_object(source: str):
     module = parsed(source)
-    assert partial_evaluate(module) is module
+    assert PartialEvaluate(module) is module
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_what_is_unknown_is_the_same_object(source: str):
 )
 def test_it_ends_within_its_limit(source: str):
     module = parsed(source)
-    after = partial_evaluate(module)
+    after = PartialEvaluate(module)
     assert operations_of(after) <= 3 * operations_of(module)
 
 
 def test_a_match_that_fails_still_does():
     module = parsed("def @main(%x: float32) { let %none: List[float32] = Nil; add(exp(%x), @hd(%none)) }")
-    after = partial_evaluate(module)
+    after = PartialEvaluate(module)
     for each in (module, after):
         with pytest.raises(RelayError, match="no clause of a match fits Nil"):
             evaluate(each, [np.float32(1)])
@@ -99,7 +99,7 @@ def test_more_may_be_asked_for():
         " if (%n == 0) { 1f } else { multiply(%x, @power(%n - 1, %x)) } } def @main(%x: float32) { @power(500, %x) }"
     )
     module = parsed(source)
-    assert partial_evaluate(module) is module
+    assert PartialEvaluate(module) is module
     after = relay.transform.infer_type(partially_evaluated(module, PartialEvaluationLimits(max_growth=100)))
     assert "power" not in after.with_functions({GlobalVar("main"): after["main"]}).astext()
     assert evaluate(after, [np.float32(1)]) == evaluate(module, [np.float32(1)])
@@ -125,4 +125,4 @@ def test_data_as_long_as_networks():
 def test_the_same_bytes_every_time():
     source = "def @f(%n: int32, %k: float32) -> float32 { if (%n <= 0) { %k } else { @f(%n - 1, %k) } }"
     source += " def @main(%n: int32) { (@f(%n, 2f), @f(%n, 3f)) }"
-    assert partial_evaluate(parsed(source)).astext() == partial_evaluate(parsed(source)).astext()
+    assert PartialEvaluate(parsed(source)).astext() == PartialEvaluate(parsed(source)).astext()

@@ -14,27 +14,27 @@ from relay.ir.module import IRModule
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
-from relay.transform.accumulate_recursion import accumulate_recursion
+from relay.transform.accumulate_recursion import AccumulateRecursion
 from relay.transform.framework import Pass, Sequential
-from relay.transform.inline_small_functions import inline_small_functions
-from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
-from relay.transform.remove_unused_functions import remove_unused_functions
-from relay.transform.specialize_functions import specialize_functions
+from relay.transform.inline_small_functions import InlineSmallFunctions
+from relay.transform.loop_invariant_code_motion import LoopInvariantCodeMotion
+from relay.transform.remove_unused_functions import RemoveUnusedFunctions
+from relay.transform.specialize_functions import SpecializeFunctions
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
 from tests.programs.generate import Program, programs
 from tests.transform.recursions import recursions
 
 PASSES: Mapping[str, Pass | Sequential] = {
-    "accumulate_recursion": accumulate_recursion,
-    "loop_invariant_code_motion": loop_invariant_code_motion,
-    "specialize_functions": Sequential((specialize_functions, inline_small_functions, specialize_functions)),
+    "AccumulateRecursion": AccumulateRecursion,
+    "LoopInvariantCodeMotion": LoopInvariantCodeMotion,
+    "SpecializeFunctions": Sequential((SpecializeFunctions, InlineSmallFunctions, SpecializeFunctions)),
 }
 
 
 def compare(program: Program, name: str) -> tuple[IRModule, IRModule]:
     """The program before and after the pass; raises when it means something else afterwards, or is ill-formed."""
-    before = remove_unused_functions(infer_type(program.module))
+    before = RemoveUnusedFunctions(infer_type(program.module))
     meant = evaluate(before, program.arguments, step_limit=STEP_LIMIT)
     after = PASSES[name](before)
     assert well_formed(after) == ()

@@ -46,8 +46,8 @@ LARGEST_UNIT_ELEMENTS = 1024
 _WORDS = MappingProxyType({"add": "sum", "multiply": "product", "maximum": "largest", "minimum": "smallest"})
 
 
-@module_pass("AccumulateRecursion", level=2)
-def accumulate_recursion(module: IRModule, context: PassContext) -> IRModule:
+@module_pass(level=2)
+def AccumulateRecursion(module: IRModule, context: PassContext) -> IRModule:
     """Make loops of recursions whose last step is a sum."""
     floats = context.allows(FloatingPointClass.FAST_MATH)
     return with_loops_split(module, partial(_split, effects=ModuleEffects(module), floats=floats))

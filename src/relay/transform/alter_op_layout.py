@@ -72,8 +72,8 @@ _ROW_RANK = 3
 _BATCHED = 3  # axes of a batch of matrices
 
 
-@function_pass("AlterOpLayout", level=2, floating_point=FloatingPointClass.ROUNDING)
-def alter_op_layout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
+def AlterOpLayout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
     function = widened(function, context.layouts)
     in_place = depthwise_in_place(function.body, context.layouts.planar_window)

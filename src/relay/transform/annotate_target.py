@@ -27,7 +27,7 @@ from relay.ops.table import OPERATORS
 from relay.runtime.extents import symbol_sources
 from relay.text.cursor import near_names
 from relay.transform.context import PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.regions import COMPOSITE, make_region, outer_nodes, with_outer_parts
 from relay.transform.rewriting import with_body
 
@@ -37,19 +37,21 @@ Taken: TypeAlias = Union[Sequence[str], Mapping[str, Rule]]
 """The operators and composites that a target takes: always, or when a rule says so."""
 
 
-def annotate_target(targets: Mapping[str, Taken]) -> Pass:
-    """The pass, for what each target takes, by its name; composites are named `target.something`.
+@pass_factory
+def AnnotateTarget(targets: Mapping[str, Taken]) -> Pass:
+    """Mark what other compilers take.
+
+    For what each target takes, by its name; composites are named `target.something`.
 
     Raises `RelayError` (rule `unknown-operator`) for a name that is neither an operator nor that of a composite.
 
-    >>> print(annotate_target({"mine": {"nn.dense": lambda call: call.checked_type.dtype == "float32"}}))
+    >>> print(AnnotateTarget({"mine": {"nn.dense": lambda call: call.checked_type.dtype == "float32"}}))
     AnnotateTarget (from -O0)  Mark what other compilers take.
     """
     rules = {target: _rules(target, taken) for target, taken in targets.items()}
 
-    @function_pass("AnnotateTarget", level=0)
+    @function_pass(level=0)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Mark what other compilers take."""
         if function.attrs.get("Primitive"):
             return function
         new: dict[int, Expr] = {}

@@ -31,8 +31,8 @@ from relay.transform.scale_axis import Array, along, is_float, passes_scale, sha
 _LONGEST_PATH = 16  # operators between a scale and the weight
 
 
-@function_pass("BackwardFoldScaleAxis", level=2, floating_point=FloatingPointClass.ROUNDING)
-def backward_fold_scale_axis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
+def BackwardFoldScaleAxis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Fold constant scales behind convolutions and dense layers into their weights."""
     return fold_backward(function)
 

@@ -21,8 +21,8 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import same_type, with_body
 
 
-@function_pass("CanonicalizeCast", level=3)
-def canonicalize_cast(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=3)
+def CanonicalizeCast(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Give each user of a widening cast a cast of its own."""
     if function.attrs.get("Primitive"):
         return function

@@ -23,8 +23,8 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import rewrite_typed
 
 
-@function_pass("CanonicalizeOps", level=3)
-def canonicalize_ops(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=3)
+def CanonicalizeOps(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace bias_add by a broadcast addition and parts of a split by slices: these fuse and fold like any other."""
     return rewrite_typed(function, lambda expr, _: _canonical(expr))
 

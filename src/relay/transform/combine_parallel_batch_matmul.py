@@ -23,20 +23,22 @@ from relay.ops.build import call
 from relay.ops.matmul import BATCH_MATMUL, BatchMatmulAttributes
 from relay.ops.record import OperatorRecord
 from relay.transform.context import PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.parallel_branches import Branch, check_branch_count, combine_branches
 
 
-def combine_parallel_batch_matmul(min_num_branches: int = 3) -> Pass:
-    """The pass, for inputs that at least `min_num_branches` batches of products read.
+@pass_factory
+def CombineParallelBatchMatmul(min_num_branches: int = 3) -> Pass:
+    """Make batches of products of one input one batch of wider products.
+
+    For inputs that at least `min_num_branches` batches of products read.
 
     Raises `RelayError` (rule `branch-count`) when that is less than 2.
     """
     check_branch_count(min_num_branches)
 
-    @function_pass("CombineParallelBatchMatmul", level=4, floating_point=FloatingPointClass.ROUNDING)
+    @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Make batches of products of one input one batch of wider products."""
         return combine_branches(function, _branch, _widened, min_num_branches)
 
     return run

@@ -25,20 +25,22 @@ from relay.ops.conv import CONV2D, Conv2DAttributes
 from relay.ops.layouts import parse_layout
 from relay.ops.record import OperatorRecord
 from relay.transform.context import PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.parallel_branches import Branch, check_branch_count, combine_branches
 
 
-def combine_parallel_conv2d(min_num_branches: int = 3) -> Pass:
-    """The pass, for inputs that at least `min_num_branches` convolutions read.
+@pass_factory
+def CombineParallelConv2D(min_num_branches: int = 3) -> Pass:
+    """Make convolutions of one image one convolution with more output channels.
+
+    For inputs that at least `min_num_branches` convolutions read.
 
     Raises `RelayError` (rule `branch-count`) when that is less than 2.
     """
     check_branch_count(min_num_branches)
 
-    @function_pass("CombineParallelConv2D", level=4, floating_point=FloatingPointClass.ROUNDING)
+    @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Make convolutions of one image one convolution with more output channels."""
         return combine_branches(function, _branch, _widened, min_num_branches)
 
     return run

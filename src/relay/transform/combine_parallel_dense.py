@@ -29,23 +29,25 @@ from relay.ops.matmul import DENSE, MATMUL, DenseAttributes, MatmulAttributes, b
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import expand_dims
 from relay.transform.context import PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.parallel_branches import Branch, check_branch_count, combine_branches
 
 _MATRIX = 2  # axes
 
 
-def combine_parallel_dense(min_num_branches: int = 3, to_batch: bool = True) -> Pass:
-    """The pass, for inputs that at least `min_num_branches` layers read: to a batch of products, or to one wide layer.
+@pass_factory
+def CombineParallelDense(min_num_branches: int = 3, to_batch: bool = True) -> Pass:
+    """Make dense layers on one input one dense layer.
+
+    For inputs that at least `min_num_branches` layers read: to a batch of products, or to one wide layer.
 
     Raises `RelayError` (rule `branch-count`) when that is less than 2.
     """
     check_branch_count(min_num_branches)
     describe, widen = (_batched_branch, _batched) if to_batch else (_branch, _widened)
 
-    @function_pass("CombineParallelDense", level=4, floating_point=FloatingPointClass.ROUNDING)
+    @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Make dense layers on one input one dense layer."""
         return combine_branches(function, describe, widen, min_num_branches)
 
     return run

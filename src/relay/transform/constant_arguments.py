@@ -24,8 +24,8 @@ from relay.transform.framework import module_pass
 from relay.transform.rewriting import copied, rewrite_typed
 
 
-@module_pass("ConstantArguments", level=2)
-def constant_arguments(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=2)
+def ConstantArguments(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Specialise functions that call themselves to the constants they are called with."""
     graph = call_graph(module)
     functions = dict(module.functions)

@@ -17,7 +17,6 @@ from relay.te.schedule.records import ScheduleRecords
 from relay.text.cursor import near_names
 from relay.transform.external import ExternalCompiler
 from relay.transform.instruments.instrument import Instrument
-from relay.transform.pass_names import PASS_NAMES
 
 
 @frozen
@@ -251,14 +250,16 @@ def _names(passes: tuple[PassName, ...], name: str) -> bool:
 
 
 def _check_names(where: str, passes: tuple[PassName, ...]) -> None:
+    from relay.transform import PASSES  # a list of what needs this file, and is there when this runs
+
     for each in passes:
-        if isinstance(each, str) and each not in PASS_NAMES:
+        if isinstance(each, str) and each not in PASSES:
             raise RelayError(
                 rule="unknown-pass",
                 message=f"`{where}` names a pass that is not there",
                 expected="the name of a pass of relay.transform",
                 found=each,
-                remedy=f"{near_names(each, PASS_NAMES)} A pass of your own is given as itself, not by name.".strip(),
+                remedy=f"{near_names(each, PASSES)} A pass of your own is given as itself, not by name.".strip(),
             )
 
 

@@ -35,8 +35,8 @@ _PLAIN, _TRANSFORMED = "OIHW", "HWOI"
 _SPACE = ("H", "W")
 
 
-@function_pass("Conv2DToWinograd", level=3, floating_point=FloatingPointClass.NONFINITE_MAY_SPREAD)
-def conv2d_to_winograd(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=3, floating_point=FloatingPointClass.NONFINITE_MAY_SPREAD)
+def Conv2DToWinograd(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Compute 3×3 convolutions with fewer multiplications where the target finds that faster."""
     choose = context.layouts.winograd_tile
     if choose is None:

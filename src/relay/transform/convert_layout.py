@@ -22,23 +22,25 @@ from relay.ir.traversal import post_order
 from relay.ops.conv import Conv2DAttributes
 from relay.transform.alter_op_layout import Layouts, relaid
 from relay.transform.context import LayoutPreferences, PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 
 _OPERATOR = "nn.conv2d"
 _DEFAULT_KERNELS = {"NCHW": "OIHW", "NHWC": "HWIO"}
 
 
-def convert_layout(desired_layouts: Mapping[str, Sequence[str]]) -> Pass:
-    """The pass, for `{"nn.conv2d": (data layout, kernel layout)}`; the kernel layout may be left out or "default".
+@pass_factory
+def ConvertLayout(desired_layouts: Mapping[str, Sequence[str]]) -> Pass:
+    """Run convolutions in the layouts that the user names.
+
+    For `{"nn.conv2d": (data layout, kernel layout)}`; the kernel layout may be left out or "default".
 
     Raises `RelayError` (rule `desired-layouts`) for other operators, and for layouts that are no order of N, C, H, W
     and of O, I, H, W.
     """
     data, kernel = _checked(desired_layouts)
 
-    @function_pass("ConvertLayout", level=3, floating_point=FloatingPointClass.ROUNDING)
+    @function_pass(level=3, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Run convolutions in the layouts that the user names."""
         for source in _sources(function, data):
             function = relaid(function, Layouts(LayoutPreferences(conv2d_data=data), source, kernel))
         return function

@@ -25,8 +25,8 @@ from relay.transform.framework import module_pass
 from relay.transform.rewriting import same_type, with_body
 
 
-@module_pass("DeadCodeElimination", level=1)
-def dead_code_elimination(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=1)
+def DeadCodeElimination(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Leave out what nobody needs, in every function but kernels."""
     effects = ModuleEffects(module)
     functions: dict[GlobalVar, Function] = {}

@@ -48,18 +48,18 @@ from relay.ir.type_traversal import type_symbols
 from relay.ir.types import FuncType, GlobalTypeVar, RefType, TupleType, Type, TypeCall, TypeVar, type_parts
 from relay.ir.variables import bound_vars, renaming
 from relay.transform.context import PassContext
-from relay.transform.eta_expand import eta_expand
+from relay.transform.eta_expand import EtaExpand
 from relay.transform.framework import module_pass
-from relay.transform.lambda_lift import lambda_lift
-from relay.transform.monomorphize import monomorphize
-from relay.transform.remove_unused_functions import MAIN, remove_unused_functions
+from relay.transform.lambda_lift import LambdaLift
+from relay.transform.monomorphize import Monomorphize
+from relay.transform.remove_unused_functions import MAIN, RemoveUnusedFunctions
 
 
-@module_pass("Defunctionalization", level=1)
-def defunctionalize(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=1)
+def Defunctionalization(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make functions that are values into data."""
     prepared = module
-    for each in (remove_unused_functions, eta_expand(expand_global_var=False), monomorphize, lambda_lift):
+    for each in (RemoveUnusedFunctions, EtaExpand(expand_global_var=False), Monomorphize, LambdaLift):
         prepared = each(prepared)
     data = _Data(prepared)
     functions = {name: data.first_order(name, function) for name, function in prepared.functions.items()}

@@ -21,8 +21,8 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import copied, same_type, with_body
 
 
-@function_pass("DefuseOps", level=0)
-def defuse_ops(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=0)
+def DefuseOps(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Put the operators of kernels back where the kernels are called."""
     if function.attrs.get("Primitive"):
         return function

@@ -36,8 +36,8 @@ from relay.transform.framework import module_pass
 from relay.transform.known_functions import is_closed
 
 
-@module_pass("DynamicToStatic", level=2)
-def dynamic_to_static(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=2)
+def DynamicToStatic(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Write operators whose shapes are known tensors as those whose shapes are attributes."""
     forms = {each.static_of.dynamic.name: each for each in OPERATORS.values() if each.static_of is not None}
     retyped: set[GlobalVar] = set()

@@ -20,8 +20,8 @@ from relay.transform.rewriting import Uses, rewrite_typed
 _LARGEST_COMPARED_CONSTANT_BYTES = 4096
 
 
-@function_pass("EliminateCommonSubexpr", level=3)
-def eliminate_common_subexpr(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=3)
+def EliminateCommonSubexpr(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Merge equal pure calls of one function."""
     first: dict[Hashable, Expr] = {}
 

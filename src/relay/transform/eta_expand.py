@@ -13,16 +13,18 @@ from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.traversal import children, rebuild, rewrite
 from relay.transform.context import PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 
 
-def eta_expand(expand_constructor: bool = True, expand_global_var: bool = True) -> Pass:
-    """The pass, for constructors and operators, for global functions, or for both."""
+@pass_factory
+def EtaExpand(expand_constructor: bool = True, expand_global_var: bool = True) -> Pass:
+    """Make functions of names that are used as values.
 
-    @function_pass("EtaExpand", level=1)
+    For constructors and operators, for global functions, or for both.
+    """
+
+    @function_pass(level=1)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Make functions of names that are used as values."""
-
         def value(expr: Expr) -> Expr:
             match expr:
                 case Constructor(inputs=inputs) if expand_constructor and inputs:

@@ -28,8 +28,8 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import rewrite_typed
 
 
-@function_pass("FastMath", level=4, floating_point=FloatingPointClass.FAST_MATH)
-def fast_math(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=4, floating_point=FloatingPointClass.FAST_MATH)
+def FastMath(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace divisions and powers by multiplications."""
     return rewrite_typed(function, lambda expr, _: _faster(expr))
 

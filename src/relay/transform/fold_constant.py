@@ -26,8 +26,8 @@ _LARGEST_GROWN_CONSTANT_BYTES = 1 << 16
 _LARGEST_GROWTH = 4  # times what it is made of: what transforming a kernel of 3×3 for Winograd's F(4, 3) makes of it
 
 
-@function_pass("FoldConstant", level=2)
-def fold_constant(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=2)
+def FoldConstant(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Evaluate what is constant."""
     return rewrite_typed(function, lambda expr, _: fold_expr(expr))
 

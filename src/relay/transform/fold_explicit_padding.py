@@ -31,8 +31,8 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import rewrite_typed
 
 
-@function_pass("FoldExplicitPadding", level=2)
-def fold_explicit_padding(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=2)
+def FoldExplicitPadding(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Make the padding in front of a convolution or a pooling its own."""
     return rewrite_typed(function, lambda expr, _: _folded(expr))
 

@@ -20,7 +20,7 @@ from relay.transform.forward_fold_scale_axis import fold_forward
 from relay.transform.framework import function_pass
 
 
-@function_pass("FoldScaleAxis", level=2, floating_point=FloatingPointClass.ROUNDING)
-def fold_scale_axis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
+def FoldScaleAxis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Fold constant scales behind and in front of convolutions and dense layers into their weights."""
     return fold_forward(fold_backward(function))

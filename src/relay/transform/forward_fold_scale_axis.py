@@ -32,8 +32,8 @@ from relay.transform.scale_axis import Array, along, is_float, passes_scale, sha
 _MOST_OPERATORS = 64  # between a scale and the weights
 
 
-@function_pass("ForwardFoldScaleAxis", level=2, floating_point=FloatingPointClass.ROUNDING)
-def forward_fold_scale_axis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
+def ForwardFoldScaleAxis(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Fold constant scales in front of convolutions and dense layers into their weights."""
     return fold_forward(function)
 

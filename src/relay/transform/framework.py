@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TypeAlias, Union, overload
+from functools import update_wrapper
+from typing import Generic, ParamSpec, TypeAlias, Union, overload
 
 from relay.base.arguments import Kind, expect, expect_each
 from relay.base.diagnostics import CompilerBug, RelayError
@@ -20,6 +21,7 @@ from relay.transform.properties import Property
 
 ModuleTransform: TypeAlias = Callable[[IRModule, PassContext], IRModule]
 FunctionTransform: TypeAlias = Callable[[Function, IRModule, PassContext], Function]
+Options = ParamSpec("Options")
 
 
 @frozen
@@ -210,12 +212,51 @@ def function_pass(
     return decorate
 
 
+class PassFactory(Generic[Options]):
+    """What makes a pass of its options: a function, of which it has signature and documentation, and whose name is that
+    of all passes that it makes.
+
+    Attributes:
+        name: the name of these passes.
+        description: what they do, in one line.
+    """
+
+    def __init__(self, make: Callable[Options, Pass]) -> None:
+        self._make = make
+        self.name = make.__name__
+        self.description = _first_line(make)
+        update_wrapper(self, make)
+
+    def __call__(self, *args: Options.args, **options: Options.kwargs) -> Pass:
+        made = self._make(*args, **options)
+        return replace(made, info=replace(made.info, name=self.name, description=self.description))
+
+
+def pass_factory(make: Callable[Options, Pass]) -> PassFactory[Options]:
+    """Make a pass with options of a function `(options…) -> pass`.
+
+    >>> @pass_factory
+    ... def OnlyOne(name="main"):
+    ...     '''Keep one function.'''
+    ...     @module_pass(level=1)
+    ...     def keep(module, context):
+    ...         return module.with_functions({name: module[name]})
+    ...     return keep
+    >>> print(OnlyOne(name="loss"))
+    OnlyOne (from -O1)  Keep one function.
+    """
+    return PassFactory(make)
+
+
 def _pass(on_module: ModuleTransform, written: ModuleTransform | FunctionTransform, info: PassInfo) -> Pass:
     """`on_module` as a pass, with what is known of the function that its author wrote."""
     own_name = getattr(written, "__name__", type(written).__name__)
-    description = (getattr(written, "__doc__", "") or "").strip().partition("\n")[0]
-    described = replace(info, name=info.name or own_name, description=description)
+    described = replace(info, name=info.name or own_name, description=_first_line(written))
     return Pass(described, on_module, f"{written.__module__}:{getattr(written, '__qualname__', own_name)}")
 
 
-__all__ = ["CompilerBug", "Pass", "Sequential", "function_pass", "module_pass", "run"]
+def _first_line(documented: object) -> str:
+    return (documented.__doc__ or "").strip().partition("\n")[0]
+
+
+__all__ = ["CompilerBug", "Pass", "PassFactory", "Sequential", "function_pass", "module_pass", "pass_factory", "run"]

@@ -28,8 +28,8 @@ from relay.transform.rewriting import copied, rewrite_typed, same_type
 INLINE = "Inline"
 
 
-@module_pass("Inline", level=0)
-def inline(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=0)
+def Inline(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Put the bodies of functions that are marked where they are called."""
     return calls_in_place(module, lambda _, callee: is_marked(callee))
 

@@ -22,8 +22,8 @@ from relay.transform.inline import calls_in_place, is_marked
 LARGEST_COPIED_NODES = 64
 
 
-@module_pass("InlineSmallFunctions", level=2)
-def inline_small_functions(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=2)
+def InlineSmallFunctions(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Put the bodies of small functions where they are called."""
     named = Counter(node for function in module.functions.values() for node in _named(function))
 

@@ -30,8 +30,8 @@ from relay.transform.known_functions import tells_extents
 from relay.transform.rewriting import copied, rewrite_nodes, same_type
 
 
-@module_pass("LambdaLift", level=1)
-def lambda_lift(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=1)
+def LambdaLift(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make every function inside a function global."""
     lifting = _Lifting(FreshNames(module.__contains__))
     changed = {name: lifting.without_inner(name, function) for name, function in module.functions.items()}

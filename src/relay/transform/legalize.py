@@ -18,21 +18,23 @@ from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ops.record import NoFormula, OperatorRecord
 from relay.transform.context import PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.rewriting import rewrite_typed
 
 
-def legalize(unsupported: Collection[str]) -> Pass:
-    """The pass, for a target that does not have the operators of these names.
+@pass_factory
+def Legalize(unsupported: Collection[str]) -> Pass:
+    """Write operators that the target does not have by others.
+
+    For a target that does not have the operators of these names.
 
     Running it raises `RelayError` (rule `unsupported-operator`) for an operator that cannot be written by others, or
     only by itself.
     """
     names = frozenset(unsupported)
 
-    @function_pass("Legalize", level=0, floating_point=FloatingPointClass.ROUNDING)
+    @function_pass(level=0, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Write operators that the target does not have by others."""
         for _ in range(len(names) + 1):  # a formula leads to at most one name after another
             legal = rewrite_typed(function, lambda expr, _: _written_by_others(expr, names))
             if legal is function:

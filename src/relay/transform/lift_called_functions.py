@@ -38,8 +38,8 @@ from relay.transform.rewriting import rewrite_nodes
 MOST_PARAMETERS = 16
 
 
-@module_pass("LiftCalledFunctions", level=2)
-def lift_called_functions(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=2)
+def LiftCalledFunctions(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make functions that are only called global, with what they take from around them as parameters."""
     lifting = Lifting(FreshNames(module.__contains__), {})
     functions = {name: _without_called(name, function, lifting) for name, function in module.functions.items()}

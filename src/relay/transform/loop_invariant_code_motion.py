@@ -51,8 +51,8 @@ LARGEST_GROWTH = 4
 """A cheap value may have so many times the elements of what it is made of: a larger one is cheaper made than read."""
 
 
-@module_pass("LoopInvariantCodeMotion", level=2)
-def loop_invariant_code_motion(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=2)
+def LoopInvariantCodeMotion(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Compute in front of a loop what is the same in all its turns."""
     return with_loops_split(module, partial(_split, module=module))
 

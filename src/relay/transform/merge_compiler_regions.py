@@ -40,8 +40,8 @@ _Home: TypeAlias = tuple[str, int, int]
 """A compiler, and where: the scope, and how many lets of it come before."""
 
 
-@function_pass("MergeCompilerRegions", level=0)
-def merge_compiler_regions(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=0)
+def MergeCompilerRegions(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Join the regions of one compiler that feed each other."""
     if function.attrs.get("Primitive"):
         return function

@@ -20,7 +20,7 @@ from relay.dataflow.patterns import Pattern
 from relay.ir.expr import Expr, Function
 from relay.ir.module import IRModule
 from relay.transform.context import PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.regions import COMPOSITE
 from relay.transform.rewriting import with_body
 
@@ -29,19 +29,21 @@ Check: TypeAlias = Callable[[Expr], bool]
 PatternTable: TypeAlias = Sequence[Union[tuple[str, Pattern], tuple[str, Pattern, Check]]]
 
 
-def merge_composite(pattern_table: PatternTable) -> Pass:
-    """The pass, for patterns with the names that their functions get, and a check of each match where one is needed.
+@pass_factory
+def MergeComposite(pattern_table: PatternTable) -> Pass:
+    """Put what patterns match into functions with names.
+
+    For patterns with the names that their functions get, and a check of each match where one is needed.
 
     >>> from relay.dataflow.builders import is_op, wildcard
     >>> dense_relu = is_op("nn.relu")(is_op("nn.dense")(wildcard(), wildcard()))
-    >>> print(merge_composite([("mine.dense_relu", dense_relu)]))
+    >>> print(MergeComposite([("mine.dense_relu", dense_relu)]))
     MergeComposite (from -O0)  Put what patterns match into functions with names.
     """
     entries = [(entry[0], entry[1], entry[2] if len(entry) == 3 else None) for entry in pattern_table]
 
-    @function_pass("MergeComposite", level=0)
+    @function_pass(level=0)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Put what patterns match into functions with names."""
         if function.attrs.get("Primitive"):
             return function
         body = function.body

@@ -21,7 +21,7 @@ from relay.ir.module import IRModule
 from relay.ir.type_traversal import map_type
 from relay.ir.types import FuncType, IncompleteType, Type, TypeVar, type_parts
 from relay.transform.context import PassContext
-from relay.transform.eta_expand import eta_expand
+from relay.transform.eta_expand import EtaExpand
 from relay.transform.framework import module_pass
 from relay.transform.retyping import retyped
 from relay.transform.rewriting import rewrite_nodes
@@ -32,12 +32,12 @@ LARGEST_TYPE_PARTS = 10_000
 Types = Mapping[TypeVar | IncompleteType, Type]
 
 
-@module_pass("Monomorphize", level=1)
-def monomorphize(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=1)
+def Monomorphize(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Copy generic functions for the types of their calls."""
     if not any(function.type_params for function in module.functions.values()):
         return module
-    copies = _Copies(eta_expand(expand_constructor=False)(module))
+    copies = _Copies(EtaExpand(expand_constructor=False)(module))
     done: dict[GlobalVar, Function] = {}
     while copies.waiting:
         name, function, types = copies.waiting.popleft()

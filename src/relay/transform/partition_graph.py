@@ -32,8 +32,8 @@ from relay.transform.regions import COMPILER, COMPOSITE, outer_nodes, region_fun
 from relay.transform.rewriting import copied, same_type, with_body
 
 
-@module_pass("PartitionGraph", level=0)
-def partition_graph(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=0)
+def PartitionGraph(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Make each region a global function that its compiler is given."""
     lifting = _Lifting(FreshNames(module.__contains__, "_", first=0))
     changed: dict[GlobalVar, Function] = {}

@@ -2,77 +2,62 @@
 
 from __future__ import annotations
 
-from relay.ir.expr import Function
 from relay.ir.module import IRModule
-from relay.normalize.a_normal_form import to_a_normal_form
-from relay.normalize.graph_normal_form import to_graph_normal_form
-from relay.transform.accumulate_recursion import accumulate_recursion
-from relay.transform.alter_op_layout import alter_op_layout
-from relay.transform.auto_batch import auto_batch
-from relay.transform.canonicalize_cast import canonicalize_cast
-from relay.transform.canonicalize_ops import canonicalize_ops
-from relay.transform.combine_parallel_dense import combine_parallel_dense
-from relay.transform.constant_arguments import constant_arguments
+from relay.transform.accumulate_recursion import AccumulateRecursion
+from relay.transform.alter_op_layout import AlterOpLayout
+from relay.transform.auto_batch import AutoBatch
+from relay.transform.canonicalize_cast import CanonicalizeCast
+from relay.transform.canonicalize_ops import CanonicalizeOps
+from relay.transform.combine_parallel_dense import CombineParallelDense
+from relay.transform.constant_arguments import ConstantArguments
 from relay.transform.context import PassContext
-from relay.transform.conv2d_to_winograd import conv2d_to_winograd
-from relay.transform.dynamic_to_static import dynamic_to_static
-from relay.transform.eliminate_common_subexpr import eliminate_common_subexpr
-from relay.transform.fast_math import fast_math
-from relay.transform.fold_constant import fold_constant
-from relay.transform.fold_explicit_padding import fold_explicit_padding
-from relay.transform.fold_scale_axis import fold_scale_axis
-from relay.transform.framework import Sequential, function_pass
-from relay.transform.fuse_ops import fuse_ops
+from relay.transform.conv2d_to_winograd import Conv2DToWinograd
+from relay.transform.dynamic_to_static import DynamicToStatic
+from relay.transform.eliminate_common_subexpr import EliminateCommonSubexpr
+from relay.transform.fast_math import FastMath
+from relay.transform.fold_constant import FoldConstant
+from relay.transform.fold_explicit_padding import FoldExplicitPadding
+from relay.transform.fold_scale_axis import FoldScaleAxis
+from relay.transform.framework import Sequential
+from relay.transform.fuse_ops import FuseOps
 from relay.transform.given_kernels import with_possible_kernels
-from relay.transform.inline_small_functions import inline_small_functions
-from relay.transform.lift_called_functions import lift_called_functions
-from relay.transform.loop_invariant_code_motion import loop_invariant_code_motion
-from relay.transform.recognize_attention import recognize_attention
-from relay.transform.simplify_expr import simplify_expr
-from relay.transform.simplify_inference import simplify_inference
-from relay.transform.simplify_known_cases import simplify_known_cases
-from relay.transform.specialize_functions import specialize_functions
-
-
-@function_pass("ToANormalForm", level=0)
-def a_normal_form(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-    """Name every intermediate value."""
-    return to_a_normal_form(function)
-
-
-@function_pass("ToGraphNormalForm", level=1)
-def graph_normal_form(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-    """Replace pure bindings by sharing, so that what follows sees the data flow."""
-    return to_graph_normal_form(function)
-
+from relay.transform.inline_small_functions import InlineSmallFunctions
+from relay.transform.lift_called_functions import LiftCalledFunctions
+from relay.transform.loop_invariant_code_motion import LoopInvariantCodeMotion
+from relay.transform.normal_forms import ToANormalForm, ToGraphNormalForm
+from relay.transform.recognize_attention import RecognizeAttention
+from relay.transform.simplify_expr import SimplifyExpr
+from relay.transform.simplify_inference import SimplifyInference
+from relay.transform.simplify_known_cases import SimplifyKnownCases
+from relay.transform.specialize_functions import SpecializeFunctions
 
 OPTIMIZATIONS = (
-    inline_small_functions,
-    constant_arguments,
-    auto_batch,
-    specialize_functions,
-    inline_small_functions,
-    simplify_known_cases,
-    accumulate_recursion,
-    loop_invariant_code_motion,
-    lift_called_functions,
-    graph_normal_form,
-    dynamic_to_static,
-    simplify_inference,
-    canonicalize_ops,
-    simplify_expr,
-    fast_math,
-    eliminate_common_subexpr,
-    fold_constant,
-    fold_explicit_padding,
-    fold_scale_axis,
-    recognize_attention,
-    simplify_expr,
-    combine_parallel_dense(to_batch=False),
-    canonicalize_cast,
-    alter_op_layout,
-    conv2d_to_winograd,
-    fold_constant,
+    InlineSmallFunctions,
+    ConstantArguments,
+    AutoBatch,
+    SpecializeFunctions,
+    InlineSmallFunctions,
+    SimplifyKnownCases,
+    AccumulateRecursion,
+    LoopInvariantCodeMotion,
+    LiftCalledFunctions,
+    ToGraphNormalForm,
+    DynamicToStatic,
+    SimplifyInference,
+    CanonicalizeOps,
+    SimplifyExpr,
+    FastMath,
+    EliminateCommonSubexpr,
+    FoldConstant,
+    FoldExplicitPadding,
+    FoldScaleAxis,
+    RecognizeAttention,
+    SimplifyExpr,
+    CombineParallelDense(to_batch=False),
+    CanonicalizeCast,
+    AlterOpLayout,
+    Conv2DToWinograd,
+    FoldConstant,
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
@@ -84,7 +69,7 @@ slices fuse into what splits heads. CombineParallelConv2D is left to users: in t
 the slices cost more than the wider convolution saves.
 """
 
-FOR_NATIVE_CODE = (fuse_ops, a_normal_form)
+FOR_NATIVE_CODE = (FuseOps, ToANormalForm)
 """What lowering needs."""
 
 

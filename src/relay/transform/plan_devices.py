@@ -19,23 +19,25 @@ from relay.ir.module import IRModule
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes, device_copy, device_kind
 from relay.transform.context import PassContext
 from relay.transform.device_domains import PARAM_DEVICES, RESULT_DEVICE, DeviceDomains
-from relay.transform.framework import Pass, module_pass
+from relay.transform.framework import Pass, module_pass, pass_factory
 from relay.transform.rewriting import rewrite_nodes
 
 
-def plan_devices(default_device: str = "cpu") -> Pass:
-    """The pass, for programs whose values are on `default_device` where nothing else is said.
+@pass_factory
+def PlanDevices(default_device: str = "cpu") -> Pass:
+    """Give every value a device.
+
+    For programs whose values are on `default_device` where nothing else is said.
 
     Raises `RelayError` (rule `bad-device`); running it, `device-conflict`.
 
-    >>> print(plan_devices("cpu"))
+    >>> print(PlanDevices("cpu"))
     PlanDevices (from -O0)  Give every value a device.
     """
     device_kind(default_device)
 
-    @module_pass("PlanDevices", level=0)
+    @module_pass(level=0)
     def run(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
-        """Give every value a device."""
         devices = DeviceDomains(module, default_device)
         return module.with_functions({
             name: function if "Compiler" in function.attrs else _planned(function, devices)

@@ -57,8 +57,8 @@ _attention = is_op("nn.batch_matmul")(_weights, _value)
 _ENDS = (_query, _key, _value, _mask, _factor, _divisor, _fill, _attention)
 
 
-@function_pass("RecognizeAttention", level=2, floating_point=FloatingPointClass.ROUNDING)
-def recognize_attention(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
+def RecognizeAttention(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace products with a softmax between them by nn.attention."""
     matcher = Matcher()
 

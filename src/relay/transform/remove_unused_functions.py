@@ -18,8 +18,8 @@ from relay.transform.framework import module_pass
 MAIN = GlobalVar("main")
 
 
-@module_pass("RemoveUnusedFunctions", level=1)
-def remove_unused_functions(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=1)
+def RemoveUnusedFunctions(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Keep what `@main` reaches."""
     if MAIN not in module:
         return module

@@ -24,7 +24,7 @@ from relay.transform.simplify_shapes import SHAPES
 SIMPLIFICATIONS = RuleSet((*SHAPES, *ALGEBRA))
 
 
-@function_pass("SimplifyExpr", level=1, floating_point=FloatingPointClass.FAST_MATH)
-def simplify_expr(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=1, floating_point=FloatingPointClass.FAST_MATH)
+def SimplifyExpr(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Apply the rules of shapes and algebra until none fits."""
     return with_body(function, SIMPLIFICATIONS.apply(function.body, context.opt_level))

@@ -25,8 +25,8 @@ from relay.transform.framework import function_pass
 from relay.transform.rewriting import rewrite_typed
 
 
-@function_pass("SimplifyInference", level=0, floating_point=FloatingPointClass.ROUNDING)
-def simplify_inference(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=0, floating_point=FloatingPointClass.ROUNDING)
+def SimplifyInference(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace batch_norm and dropout by what they are at inference."""
     return rewrite_typed(function, lambda expr, _: _simplified(expr))
 

@@ -56,8 +56,8 @@ LEAST_BUDGET_NODES = 2_000
 MOST_OPEN_COPIES = 2
 
 
-@module_pass("SpecializeFunctions", level=2)
-def specialize_functions(module: IRModule, context: PassContext) -> IRModule:
+@module_pass(level=2)
+def SpecializeFunctions(module: IRModule, context: PassContext) -> IRModule:
     """Copy functions for the functions that they are given."""
     handing = {name for name, each in module.functions.items() if _hands_over_functions(each)}
     callers = {name: each for name, each in module.functions.items() if _is_caller(name, each, handing)}

@@ -34,7 +34,7 @@ from relay.ops.convert import CastAttributes, cast
 from relay.ops.record import OperatorRecord, PrecisionRule
 from relay.ops.rounding import to_dtype
 from relay.transform.context import PassContext
-from relay.transform.framework import Pass, function_pass
+from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.rewriting import same_type, with_body
 
 _WIDE = DType.FLOAT32
@@ -42,8 +42,11 @@ _NARROW = (DType.FLOAT16, DType.BFLOAT16)
 _FAR_FEWER = 8  # times
 
 
-def to_mixed_precision(mixed_precision_type: str | DType = DType.FLOAT16) -> Pass:
-    """The pass, for `float16` or `bfloat16`.
+@pass_factory
+def ToMixedPrecision(mixed_precision_type: str | DType = DType.FLOAT16) -> Pass:
+    """Compute products in 16-bit floats, and what loses by it in 32 bits.
+
+    For `float16` or `bfloat16`.
 
     Raises `RelayError` (rule `mixed-precision-type`) for other types.
     """
@@ -54,9 +57,8 @@ def to_mixed_precision(mixed_precision_type: str | DType = DType.FLOAT16) -> Pas
             expected=" or ".join(_NARROW), found=narrow,
         )  # fmt: skip
 
-    @function_pass("ToMixedPrecision", level=0, floating_point=FloatingPointClass.ROUNDING)
+    @function_pass(level=0, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        """Compute products in 16-bit floats, and what loses by it in 32 bits."""
         if function.attrs.get("Primitive"):
             return function
         versions = _Versions(narrow)

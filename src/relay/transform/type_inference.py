@@ -12,7 +12,7 @@ from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 
 
-@module_pass("InferType", level=0)
-def type_inference(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=0)
+def InferType(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Find the types of all expressions."""
     return infer_type(module)

@@ -50,8 +50,8 @@ from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 
 
-@module_pass("AutoBatch", level=3, floating_point=FloatingPointClass.ROUNDING)
-def auto_batch(module: IRModule, context: PassContext) -> IRModule:
+@module_pass(level=3, floating_point=FloatingPointClass.ROUNDING)
+def AutoBatch(module: IRModule, context: PassContext) -> IRModule:
     """Batch what can be batched."""
     definitions = Definitions.of(module)
     made: dict[GlobalVar, Batches] = {}

@@ -1,5 +1,5 @@
 """FuseOps: the pass, and what it consists of, a file each."""
 
-from relay.transform.fuse_ops.fusing import fuse_ops
+from relay.transform.fuse_ops.fusing import FuseOps
 
-__all__ = ["fuse_ops"]
+__all__ = ["FuseOps"]

@@ -55,8 +55,8 @@ _PHASES = (
 )
 
 
-@function_pass("FuseOps", level=0)
-def fuse_ops(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=0)
+def FuseOps(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Make every operator call of a function part of a primitive function; below level 1, each one of its own."""
     if function.attrs.get("Primitive"):
         return function

@@ -1,6 +1,6 @@
 """PartialEvaluate: see `module`."""
 
 from relay.transform.partial_evaluate.limits import PartialEvaluationLimits
-from relay.transform.partial_evaluate.module import partial_evaluate, partially_evaluated
+from relay.transform.partial_evaluate.module import PartialEvaluate, partially_evaluated
 
-__all__ = ["PartialEvaluationLimits", "partial_evaluate", "partially_evaluated"]
+__all__ = ["PartialEvaluationLimits", "PartialEvaluate", "partially_evaluated"]

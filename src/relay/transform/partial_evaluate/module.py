@@ -47,8 +47,8 @@ from relay.transform.partial_evaluate.values import Environment, PartialValue, p
 NOT_ENTERED = ("Primitive", "Compiler")
 
 
-@module_pass("PartialEvaluate", level=1)
-def partial_evaluate(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+@module_pass(level=1)
+def PartialEvaluate(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Evaluate what is known, within the limits for programs that ask for none."""
     return partially_evaluated(module, PartialEvaluationLimits())
 

@@ -1,5 +1,5 @@
 """SimplifyKnownCases: see `module`."""
 
-from relay.transform.simplify_known_cases.module import simplify_known_cases
+from relay.transform.simplify_known_cases.module import SimplifyKnownCases
 
-__all__ = ["simplify_known_cases"]
+__all__ = ["SimplifyKnownCases"]

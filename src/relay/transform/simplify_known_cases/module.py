@@ -48,8 +48,8 @@ MOST_ROUNDS = 8
 """A round opens what the next one sees when a value goes that the program named elsewhere too; programs need two."""
 
 
-@function_pass("SimplifyKnownCases", level=2)
-def simplify_known_cases(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+@function_pass(level=2)
+def SimplifyKnownCases(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Do not make what is only taken apart: known clauses, branches, fields and functions that are called once."""
     if function.attrs.get("Primitive"):
         return function
