@@ -5,15 +5,16 @@
             %1 = nn.relu(nn.conv2d(%0, layout_transform(W, "OIHW", "OHWI32o"), data NHWC, kernel OHWI32o))
             layout_transform(%1, "NHWC", "NCHW")
 
-Each value is kept in the layouts in which it is needed, and converted at most once to each. Operators follow by their
-layout rule: elementwise and broadcasting ones take the layout of their inputs, those that name axes have the names
-changed, the others get their inputs back as they were. What is one-dimensional, NCW, is an image of one row here
-(`row_convolution`). Constant weights are packed in blocks of output channels (the packing folds); transposed
-convolutions with one become plain convolutions (`transposed_convolution`), others products (`transposed_product`);
-depthwise ones stay as they are where no other convolution takes or makes what they work on (`depthwise_in_place`);
-`nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a word at a time
-(`word_products`); those of bfloat16 on other targets in float32, where there are many rows (`wide_products`). Other
-products get their second matrix with columns innermost, by a transposition of its own.
+Each value is kept in the layouts in which it is needed, and converted at most once to each; what an operator enlarges
+is converted in front of it (`early_layout_transforms`). Operators follow by their layout rule: elementwise and
+broadcasting ones take the layout of their inputs, those that name axes have the names changed, the others get their
+inputs back as they were. What is one-dimensional, NCW, is an image of one row here (`row_convolution`). Constant
+weights are packed in blocks of output channels (the packing folds); transposed convolutions with one become plain
+convolutions (`transposed_convolution`), others products (`transposed_product`); depthwise ones stay as they are where
+no other convolution takes or makes what they work on (`depthwise_in_place`); `nn.dense` becomes
+`nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a word at a time (`word_products`); those of
+bfloat16 on other targets in float32, where there are many rows (`wide_products`). Other products get their second
+matrix with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from relay.ops.transpose import transpose
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.context import LayoutPreferences, PassContext
 from relay.transform.depthwise_in_place import depthwise_in_place
+from relay.transform.early_layout_transforms import with_early_layout_transforms
 from relay.transform.framework import function_pass
 from relay.transform.kernel_layout import OF_FEW_CHANNELS, layout_of_kernel
 from relay.transform.matrix_products import columns_innermost, packed_dense
@@ -84,7 +86,7 @@ def relaid(function: Function, layouts: Layouts) -> Function:
     """A function with its convolutions, and what stands between them, in other layouts; its type stays."""
     for expr in post_order(function.body):
         layouts.visit(expr)
-    return with_body(function, layouts.plain(function.body))
+    return with_early_layout_transforms(with_body(function, layouts.plain(function.body)))
 
 
 @dataclass(slots=True)

@@ -6,8 +6,9 @@
             layout_transform(%1, "NCHW", "NHWC")
 
 Operators between convolutions follow by their layout rule, as in AlterOpLayout: a value is converted at most once, so
-one transform stands at each border. Convolutions with an `out_layout` of their own, or kernels in blocks, stay. The
-type of the function does not change. Floating point: ROUNDING (sums may run in another order).
+one transform stands at each border; in front of operators that enlarge, not behind them. Convolutions with an
+`out_layout` of their own, or kernels in blocks, stay. The type of the function does not change. Floating point:
+ROUNDING (sums may run in another order).
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ class Read:
 @frozen
 class Formula:
     """What one element of an operator's result takes: operations, and reads. `scatters`: it reads elements that do not
-    lie as those of the result do, so vectors of them are gathered."""
+    lie as those of the result do, so vectors of them are gathered. A read across is an operation: no vector of it is
+    contiguous, or it is turned in registers."""
 
     operations: int
     reads: tuple[Read, ...]
@@ -94,6 +95,7 @@ def _of_compute(result: Compute, inputs: Sequence[Tensor]) -> Formula:
             if load.buffer in inputs:
                 read = _read(inputs.index(load.buffer), load, axes, is_alone=len(stages) == 1)
                 reads[(load.buffer, load.indices)] = read
+                operations += times if read.is_across else 0
                 is_rearranged = _size(load.buffer.shape) == size and not operations
                 scatters = scatters or not (_is_linear(load) or is_rearranged)
     return Formula(round(operations), tuple(reads.values()), scatters)

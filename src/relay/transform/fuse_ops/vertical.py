@@ -10,7 +10,14 @@ from relay.ops.convert import CastAttributes
 from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
 from relay.transform.fuse_ops.evaluations import FREE_OPERATIONS, gathers, operations, repeated
-from relay.transform.fuse_ops.fronts import copies_its_data, is_depthwise, joins_channels, makes_rows, takes_rows
+from relay.transform.fuse_ops.fronts import (
+    MOST_OPERATIONS_OF_A_FRONT,
+    copies_its_data,
+    is_depthwise,
+    joins_channels,
+    makes_rows,
+    takes_rows,
+)
 from relay.transform.fuse_ops.graph import Group, Node, in_order, operands, shape_of, within
 from relay.transform.fuse_ops.layouts import (
     brings_channels_back,
@@ -25,8 +32,6 @@ from relay.transform.fuse_ops.layouts import (
 from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, is_row_operator, share_rows
 
 _LONGEST_JOINING_OF_HEADS = 4
-# What a convolution copies into its padding it computes for each block of rows, which overlap: twice, for small ones.
-_MOST_OPERATIONS_OF_A_FRONT = 8
 
 
 def heavy_with_elementwise(node: Node, limits: FusionLimits) -> None:
@@ -107,7 +112,7 @@ def _is_on_rows(node: Node) -> bool:
 def injective_with_padding(node: Node, limits: FusionLimits) -> None:
     """What makes the data of a convolution, done while these are copied into their padding."""
     sink = node.post_dominator
-    is_cheap = node.group.kind <= FusionKind.INJECTIVE and operations(node.group.members) <= _MOST_OPERATIONS_OF_A_FRONT
+    is_cheap = node.group.kind <= FusionKind.INJECTIVE and operations(node.group.members) <= MOST_OPERATIONS_OF_A_FRONT
     if is_cheap and sink is not None and copies_its_data(sink):
         _join_with_data(node, sink, limits)
 
