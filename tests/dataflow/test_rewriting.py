@@ -17,6 +17,7 @@ from relay.dataflow_pattern import (
     is_if,
     is_let,
     is_op,
+    is_tuple,
     is_tuple_get_item,
     rewrite,
     rule,
@@ -256,6 +257,42 @@ def test_rules_that_go_in_circles_are_named():
     ])  # fmt: skip
     with pytest.raises(CompilerBug, match="these go in circles: to-"):
         circle.apply(relay.add(x, x), level=0)
+
+
+FIRST = RuleSet(
+    [rule("first", is_tuple_get_item(is_tuple([a := wildcard(), wildcard()]), 0), a, domain=Domain.ANYTHING)]
+)
+
+
+@pytest.mark.parametrize(
+    ("dropped", "fires"),
+    [
+        ("exp(%x)", True),
+        ("fn (%y: float32) -> float32 { %f(%y) }", True),
+        ("match (%s) { On => 1f, Off => 2f }", True),
+        ("match? (%s) { On => 1f }", False),
+        ("ref_read(%r)", True),
+        ("(%r := %x)", False),
+        ("%f(%x)", False),
+        ("@loop(%x)", False),
+    ],
+)
+def test_a_rule_drops_nothing_whose_evaluation_could_be_noticed(dropped, fires):
+    module = relay.transform.infer_type(relay.parse(
+        HEADER + "type Switch { On, Off, }\ndef @loop(%x: float32) -> float32 { @loop(%x) }\n"
+        "def @main(%x: float32, %s: Switch, %r: ref(float32), %f: fn (float32) -> float32) {"
+        f" (exp(%x), {dropped}).0 }}"
+    ))  # fmt: skip
+    body = module["main"].body
+    assert (FIRST.apply(body, level=0) is not body) == fires
+
+
+def test_a_rule_hands_on_what_could_be_noticed():
+    module = relay.transform.infer_type(relay.parse(
+        HEADER + "def @main(%x: float32, %f: fn (float32) -> float32) { (exp(%f(%x)), %x).0 }"
+    ))  # fmt: skip
+    body = module["main"].body
+    assert FIRST.apply(body, level=0) is body.tuple_value.fields[0]
 
 
 def test_a_level_allows_rules():

@@ -13,8 +13,9 @@ from relay.infer.join import join
 from relay.infer.unify import Mode, Unifier
 from relay.ir.expr import Call, Function, Op, Tuple, Var, const
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite
 from relay.ir.structural import structural_equal
-from relay.ir.traversal import post_order, rewrite
+from relay.ir.traversal import post_order
 from relay.ir.types import ANY, FuncType, IncompleteType, TensorType, TupleType, TypeVar, scalar_type
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS

@@ -2,9 +2,10 @@
 
 from relay.ir.expr import Call, Clause, Function, GlobalVar, If, Let, Match, PatternVar, Tuple, TupleGetItem, Var, const
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite
 from relay.ir.sharing import scopes, value_node
 from relay.ir.structural import structural_equal
-from relay.ir.traversal import post_order, rewrite
+from relay.ir.traversal import post_order
 from relay.ir.variables import all_vars, bound_vars, free_vars, refresh, substitute
 from relay.ir.well_formed import well_formed
 from tests.growth import is_linear

@@ -5,10 +5,11 @@ Sound, not exact: a function that is not known (a parameter, a field of a tuple)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
 from relay.analysis.call_graph import call_graph
 from relay.base.frozen import frozen
+from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import (
     Call,
     Constructor,
@@ -26,7 +27,7 @@ from relay.ir.expr import (
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.sharing import value_node
-from relay.ir.traversal import children, post_order
+from relay.ir.traversal import children
 
 
 @frozen
@@ -85,49 +86,50 @@ def effects_of(expr: Expr, module: IRModule | None = None) -> Effects:
     >>> effects_of(RefWrite(Var("r"), const(1))).is_removable
     False
     """
-    return _Analysis(_global_effects(module or IRModule())).of(expr)
-
-
-def own_effects(root: Expr, module: IRModule | None = None) -> Callable[[Expr], Effects]:
-    """What evaluating a node of `root` can do beyond what its parts do: one walk answers for all nodes."""
-    return _Analysis(_global_effects(module or IRModule())).own(root)
+    return ModuleEffects(module or IRModule()).of(expr)
 
 
 def effects_of_call(function: Function | GlobalVar, module: IRModule | None = None) -> Effects:
     """What calling a function can do."""
-    known = _global_effects(module or IRModule())
-    if isinstance(function, GlobalVar):
-        return known.get(function, EVERYTHING)
-    return _Analysis(known).of(function.body)
+    return ModuleEffects(module or IRModule()).of_call(function)
 
 
 class ModuleEffects:
-    """The same questions asked many times of one module: its functions are looked at once.
+    """The same questions asked many times of one module: its functions are looked at once, and so is each node.
 
     >>> from relay.ir.expr import const
-    >>> ModuleEffects(IRModule()).of_call(Function((), RefCreate(const(1)))).allocates
-    True
+    >>> effects = ModuleEffects(IRModule())
+    >>> effects.of_call(Function((), RefCreate(const(1)))).allocates, effects.of(const(1)) == NONE
+    (True, True)
     """
 
     def __init__(self, module: IRModule) -> None:
         self._of_globals = _global_effects(module)
-        self._of_functions: dict[int, tuple[Function, Effects]] = {}
+        self._of_functions: dict[Function, Effects] = {}
+        self._of_nodes = _Analysis(self._of_globals)
 
-    def of_nodes(self, root: Expr) -> dict[int, Effects]:
-        """What evaluating each node of `root`, with all its parts, can do; by identity."""
+    def of(self, expr: Expr) -> Effects:
+        """What evaluating `expr` can do. A node that was met before is not looked at again: asked of every node that
+        a rewriting makes, this is linear in all. A variable that is called may do everything unless its let was met."""
+        return self._of_nodes.of(expr)
+
+    def own(self, expr: Expr) -> Effects:
+        """What evaluating a node that was met can do beyond what its parts do."""
+        return self._of_nodes.own[expr]
+
+    def of_nodes(self, root: Expr) -> Mapping[Expr, Effects]:
+        """What evaluating each node of `root`, with all its parts, can do."""
         analysis = _Analysis(self._of_globals)
-        analysis.own(root)
+        analysis.of(root)
         return analysis.totals
 
     def of_call(self, function: Function | GlobalVar) -> Effects:
         """What calling a function can do."""
         if isinstance(function, GlobalVar):
             return self._of_globals.get(function, EVERYTHING)
-        known = self._of_functions.get(id(function))
-        if known is None:
-            effects = _Analysis(self._of_globals).of(function.body)
-            known = self._of_functions[id(function)] = (function, effects)
-        return known[1]
+        if function not in self._of_functions:
+            self._of_functions[function] = _Analysis(self._of_globals).of(function.body)
+        return self._of_functions[function]
 
 
 def _global_effects(module: IRModule) -> dict[GlobalVar, Effects]:
@@ -145,35 +147,33 @@ def _global_effects(module: IRModule) -> dict[GlobalVar, Effects]:
 
 
 class _Analysis:
-    """One walk, from the leaves up. `latent` holds what calling each function met so far can do, `totals` what each
-    node can do, its parts included."""
+    """Walks from the leaves up, each node once. `own` holds what each node met so far can do beyond its parts, `totals`
+    what it can do with them, `latent` what calling a function can do, `values` what variables are bound to."""
 
     def __init__(self, of_globals: dict[GlobalVar, Effects]) -> None:
         self.of_globals = of_globals
-        self.latent: dict[int, Effects] = {}
-        self.totals: dict[int, Effects] = {}
+        self.latent: dict[Function, Effects] = {}
+        self.own: dict[Expr, Effects] = {}
+        self.totals: dict[Expr, Effects] = {}
         self.values: dict[Var, Expr] = {}
 
     def of(self, root: Expr) -> Effects:
         """What evaluating `root` can do, its parts included."""
-        self.own(root)
-        return self.totals[id(root)]
-
-    def own(self, root: Expr) -> Callable[[Expr], Effects]:
-        """What each node can do beyond its parts."""
-        nodes = post_order(root)
-        self.values = {node.var: node.value for node in nodes if isinstance(node, Let)}
+        own, totals = self.own, self.totals
+        nodes = [node for node in graph_post_order((root,), self._new_parts) if node not in totals]
+        self.values.update((node.var, node.value) for node in nodes if isinstance(node, Let))
         own_calls = _self_calls(nodes)
-        own: dict[int, Effects] = {}
-        totals = self.totals
         for node in nodes:
             if isinstance(node, Function):
-                self.latent[id(node)] = totals[id(node.body)]
-                totals[id(node)] = own[id(node)] = NONE
+                self.latent[node] = totals[node.body]
+                totals[node] = own[node] = NONE
                 continue
-            own[id(node)] = Effects(may_diverge=True) if id(node) in own_calls else self._own(node)
-            totals[id(node)] = _union(totals[id(child)] for child in children(node)) | own[id(node)]
-        return lambda node: own[id(node)]
+            own[node] = Effects(may_diverge=True) if node in own_calls else self._own(node)
+            totals[node] = _union(totals[child] for child in children(node)) | own[node]
+        return totals[root]
+
+    def _new_parts(self, node: Expr) -> tuple[Expr, ...]:
+        return () if node in self.totals else children(node)
 
     def _own(self, node: Expr) -> Effects:
         match node:
@@ -202,31 +202,29 @@ class _Analysis:
             case GlobalVar():
                 return self.of_globals.get(callee, EVERYTHING)
             case Function():
-                return self.latent.get(id(callee), EVERYTHING)
+                return self.latent.get(callee, EVERYTHING)
             case _:
                 return EVERYTHING
 
 
-def _self_calls(nodes: list[Expr]) -> set[int]:
+def _self_calls(nodes: list[Expr]) -> set[Expr]:
     """The calls by which a function bound to a variable calls itself, not counting those from functions inside it:
     they add nothing to what the function does, but that it may not end."""
-    found: set[int] = set()
+    found: set[Expr] = set()
     for let in nodes:
         if isinstance(let, Let) and isinstance(let.value, Function):
-            found.update(
-                id(n) for n in _without_inner_functions(let.value.body) if isinstance(n, Call) and n.op is let.var
-            )
+            found.update(n for n in _without_inner_functions(let.value.body) if isinstance(n, Call) and n.op is let.var)
     return found
 
 
 def _without_inner_functions(root: Expr) -> list[Expr]:
     found: list[Expr] = []
-    met: set[int] = set()
+    met: set[Expr] = set()
     stack = [root]
     while stack:
         node = stack.pop()
-        if id(node) not in met and not isinstance(node, Function):
-            met.add(id(node))
+        if node not in met and not isinstance(node, Function):
+            met.add(node)
             found.append(node)
             stack.extend(children(node))
     return found

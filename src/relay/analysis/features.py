@@ -79,15 +79,15 @@ def detect_feature(program: IRModule | Expr) -> frozenset[Feature]:
         return frozenset().union(*map(detect_feature, program.functions.values()))
     nodes = post_order(program)
     found = {_OF_FORM[type(node)] for node in nodes}
-    used: set[int] = set()
+    used: set[Expr] = set()
     for node in nodes:
         if isinstance(node, Function) and node.params:
             found.add(Feature.fVar)
         for child in children(node):
             if not isinstance(child, LEAVES):
-                if id(child) in used:
+                if child in used:
                     found.add(Feature.fGraph)
-                used.add(id(child))
+                used.add(child)
     if _has_recursive_let(nodes):
         found.add(Feature.fLetRec)
     return frozenset(found)
@@ -95,10 +95,10 @@ def detect_feature(program: IRModule | Expr) -> frozenset[Feature]:
 
 def _has_recursive_let(nodes: list[Expr]) -> bool:
     """In post-order a variable is met within the value of the let that binds it only when the value uses it."""
-    place = {id(node): index for index, node in enumerate(nodes)}
+    place = {node: index for index, node in enumerate(nodes)}
     return any(
         isinstance(node, Let)
         and isinstance(node.value, Function)
-        and place.get(id(node.var), len(nodes)) < place[id(node.value)]
+        and place.get(node.var, len(nodes)) < place[node.value]
         for node in nodes
     )

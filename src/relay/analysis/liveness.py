@@ -83,13 +83,13 @@ def _inner(value: Expr, after: frozenset[Var]) -> list[tuple[Expr, frozenset[Var
 def _in_order(function: Function) -> list[Var]:
     """The variables of all lets, as the text has them."""
     found: list[Var] = []
-    met: set[int] = set()
+    met: set[Expr] = set()
     stack: list[Expr] = [function.body]
     while stack:
         node = stack.pop()
-        if id(node) in met:
+        if node in met:
             continue
-        met.add(id(node))
+        met.add(node)
         if isinstance(node, Let):
             found.append(node.var)
         stack.extend(reversed(children(node)))

@@ -45,7 +45,7 @@ class _Counts:
 
     module: IRModule
     of_globals: dict[GlobalVar, IntExpr] = field(default_factory=dict)
-    of_functions: dict[int, IntExpr] = field(default_factory=dict)
+    of_functions: dict[Function, IntExpr] = field(default_factory=dict)
     bound: dict[Var, Function] = field(default_factory=dict)
 
     def add_globals(self, roots: Iterable[GlobalVar]) -> None:
@@ -64,9 +64,9 @@ class _Counts:
                 self.bound[node.var] = node.value
         for node in nodes:
             if isinstance(node, Function):
-                self.of_functions[id(node)] = self._of_scope(node.body)
+                self.of_functions[node] = self._of_scope(node.body)
         if isinstance(program, Function):
-            return self.of_functions[id(program)]
+            return self.of_functions[program]
         return self._of_scope(program)
 
     def _of_scope(self, body: Expr) -> IntExpr:
@@ -85,9 +85,9 @@ class _Counts:
             case GlobalVar() as name if name in self.of_globals:
                 return _at_call(self.of_globals[name], self.module[name], call)
             case Function() as function:
-                return _at_call(self.of_functions[id(function)], function, call)
-            case Var() as var if var in self.bound and id(self.bound[var]) in self.of_functions:
-                return _at_call(self.of_functions[id(self.bound[var])], self.bound[var], call)
+                return _at_call(self.of_functions[function], function, call)
+            case Var() as var if var in self.bound and self.bound[var] in self.of_functions:
+                return _at_call(self.of_functions[self.bound[var]], self.bound[var], call)
             case GlobalVar() as name if name in self.module:
                 raise _refusal(call, f"@{name.name_hint} calls itself")
             case Var() as var if var in self.bound:

@@ -36,16 +36,16 @@ def annotated_regions(program: IRModule | Function) -> tuple[AnnotatedRegion, ..
     """
     module = program if isinstance(program, IRModule) else IRModule()
     functions = module.functions.values() if isinstance(program, IRModule) else (program,)
-    found: dict[int, tuple[str, Function, list[Call]]] = {}
+    found: dict[Function, tuple[str, list[Call]]] = {}
     for function in functions:
         for node in post_order(function.body):
             if isinstance(node, Call):
                 name, region = _callee(node, module)
                 if region is not None and "Compiler" in region.attrs:
-                    found.setdefault(id(region), (name, region, []))[2].append(node)
+                    found.setdefault(region, (name, []))[1].append(node)
     return tuple(
         AnnotatedRegion(str(region.attrs["Compiler"]), name, region, tuple(calls))
-        for name, region, calls in found.values()
+        for region, (name, calls) in found.items()
     )
 
 
@@ -68,12 +68,14 @@ def extract_fused_functions(module: IRModule) -> dict[str, Function]:
     ['fused_add']
     """
     found: dict[str, Function] = {}
-    met: set[int] = set()
-    for function in module.functions.values():
-        for node in post_order(function):
-            if isinstance(node, Function) and node.attrs.get("Primitive") and id(node) not in met:
-                met.add(id(node))
-                _keep(found, node)
+    kernels = (
+        node
+        for function in module.functions.values()
+        for node in post_order(function)
+        if isinstance(node, Function) and node.attrs.get("Primitive")
+    )
+    for kernel in dict.fromkeys(kernels):
+        _keep(found, kernel)
     return found
 
 

@@ -82,8 +82,7 @@ class Match(Mapping[Pattern, tuple[Expr, ...]]):
 class Matcher:
     """Matches patterns against expressions of one program."""
 
-    _parents: dict[DominatorPattern, dict[int, Expr | None]] = field(default_factory=dict)
-    _kept: list[Expr] = field(default_factory=list)  # alive, so that identities stay unique
+    _parents: dict[DominatorPattern, dict[Expr, Expr | None]] = field(default_factory=dict)
 
     def match(self, pattern: Pattern, expr: Expr) -> Match | None:
         """What each part of the pattern matches, or None when it does not fit."""
@@ -160,7 +159,7 @@ class Matcher:
         stack = [expr]
         while stack:
             node = stack[-1]
-            if id(node) in known:
+            if node in known:
                 stack.pop()
                 continue
             starts: list[Expr | None] = []
@@ -170,28 +169,27 @@ class Matcher:
                     starts.append(part)
                 elif self.match(pattern.path, part) is None:
                     starts.append(None)
-                elif id(part) in known:
-                    starts.append(known[id(part)])
+                elif part in known:
+                    starts.append(known[part])
                 else:
                     stack.append(part)
                     open_ = True
             if not open_:
-                known[id(node)] = starts[0] if starts and all(each is starts[0] for each in starts) else None
-                self._kept.append(node)
+                known[node] = starts[0] if starts and all(each is starts[0] for each in starts) else None
                 stack.pop()
-        return known[id(expr)]
+        return known[expr]
 
     def between(self, pattern: DominatorPattern, expr: Expr) -> list[Expr]:
         """The nodes on the path from the parent to `expr`, without the two."""
         start = self.parent(pattern, expr)
-        found: dict[int, Expr] = {}
+        found: dict[Expr, None] = {}
         stack = list(inputs_of(expr))
         while stack:
             node = stack.pop()
-            if node is not start and id(node) not in found:
-                found[id(node)] = node
+            if node is not start and node not in found:
+                found[node] = None
                 stack += inputs_of(node)
-        return list(found.values())
+        return list(found)
 
 
 def inputs_of(expr: Expr) -> tuple[Expr, ...]:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.base.graph import post_order as graph_post_order
-from relay.dataflow.fixpoint import is_opaque, parts_of, with_parts
 from relay.dataflow.matching import Match, Matcher
+from relay.dataflow.parts import is_opaque, parts_of
 from relay.dataflow.patterns import (
     CallPattern,
     ConstantPattern,
@@ -27,6 +27,7 @@ from relay.dataflow.patterns import (
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, If, Let, Op, Var, record_type
+from relay.ir.rewriting import rebuild_from, typed_as
 from relay.ir.traversal import LEAVES
 from relay.ir.variables import vars_bound_at
 
@@ -39,16 +40,16 @@ class Group:
     """The nodes of one match, and what leaves it. `embedded` are constants that the pattern asks for."""
 
     root: Expr
-    inside: dict[int, Expr] = field(default_factory=dict)
-    embedded: set[int] = field(default_factory=set)
+    inside: set[Expr] = field(default_factory=set)
+    embedded: set[Expr] = field(default_factory=set)
 
     def add_scope(self, body: Expr) -> None:
         """What is evaluated in a scope of its own stays there, whatever the pattern says of it."""
         for node in graph_post_order((body,), parts_of):
             if isinstance(node, Constant):
-                self.embedded.add(id(node))
+                self.embedded.add(node)
             elif not isinstance(node, LEAVES):
-                self.inside[id(node)] = node
+                self.inside.add(node)
 
 
 def partition(
@@ -73,28 +74,28 @@ def partition(
 
 def matched_groups(
     matcher: Matcher, pattern: Pattern, order: Sequence[Expr], check: Callable[[Expr], bool] | None = None
-) -> dict[int, Group]:
+) -> dict[Expr, Group]:
     """The matches of a pattern among nodes in the order of evaluation, those nearer to the result first: none overlaps
-    another, and no inner node of one is used outside. By the identity of their roots."""
-    users: dict[int, list[int]] = {}
+    another, and no inner node of one is used outside. By their roots."""
+    users: dict[Expr, list[Expr]] = {}
     for node in order:
         for part in parts_of(node):
-            users.setdefault(id(part), []).append(id(node))
-    groups: dict[int, Group] = {}
-    taken: set[int] = set()
+            users.setdefault(part, []).append(node)
+    groups: dict[Expr, Group] = {}
+    taken: set[Expr] = set()
     for node in reversed(order):
-        if id(node) in taken or is_opaque(node):
+        if node in taken or is_opaque(node):
             continue
         found = matcher.match(pattern, node)
         if found is None:
             continue
         group = _group(matcher, found, node)
-        inner = group.inside.keys() - {id(node)}
+        inner = group.inside - {node}
         apart = all(each in users and all(user in group.inside for user in users[each]) for each in inner)
         if not group.inside or not apart or not taken.isdisjoint(group.inside):
             continue
         if check is None or check(node):
-            groups[id(node)] = group
+            groups[node] = group
             taken.update(group.inside)
     return groups
 
@@ -103,13 +104,13 @@ def _group(matcher: Matcher, match: Match, root: Expr) -> Group:
     group = Group(root)
     for pattern, (found,) in match.items():
         if isinstance(pattern, DominatorPattern):
-            group.inside.update((id(node), node) for node in matcher.between(pattern, found))
+            group.inside.update(matcher.between(pattern, found))
         elif isinstance(pattern, _STRUCTURE):
-            group.inside[id(found)] = found
+            group.inside.add(found)
             for part in _scopes_of(found):
                 group.add_scope(part)
         elif isinstance(pattern, _EMBEDDED):
-            group.embedded.add(id(found))
+            group.embedded.add(found)
     return group
 
 
@@ -127,41 +128,40 @@ def _scopes_of(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _rebuilt(
-    root: Expr, order: list[Expr], groups: dict[int, Group], taken: set[int], attrs: Mapping[str, AttributeValue]
+    root: Expr, order: list[Expr], groups: dict[Expr, Group], taken: set[Expr], attrs: Mapping[str, AttributeValue]
 ) -> Expr:
-    new: dict[int, Expr] = {}
+    new: dict[Expr, Expr] = {}
     for node in order:
-        group = groups.get(id(node))
+        group = groups.get(node)
         if group is not None:
-            new[id(node)] = _call(group, new, attrs)
-        elif id(node) not in taken:
-            new[id(node)] = with_parts(node, [new[id(part)] for part in parts_of(node)])
-    return new[id(root)]
+            new[node] = _call(group, new, attrs)
+        elif node not in taken:
+            new[node] = rebuild_from(node, new, parts_of)
+    return new[root]
 
 
-def _call(group: Group, new: dict[int, Expr], attrs: Mapping[str, AttributeValue]) -> Expr:
+def _call(group: Group, new: dict[Expr, Expr], attrs: Mapping[str, AttributeValue]) -> Expr:
     """The call of a function that computes a group, on what the group reads."""
-    inner = graph_post_order((group.root,), lambda node: parts_of(node) if id(node) in group.inside else ())
-    bound = {var for node in inner if id(node) in group.inside for var in vars_bound_at(node)}
-    local: dict[int, Expr] = {}
+    inner = graph_post_order((group.root,), lambda node: parts_of(node) if node in group.inside else ())
+    bound = {var for node in inner if node in group.inside for var in vars_bound_at(node)}
+    local: dict[Expr, Expr] = {}
     params: list[Var] = []
     arguments: list[Expr] = []
     names: list[str] = []
     for node in inner:
-        if id(node) in group.inside:
-            local[id(node)] = with_parts(node, [local[id(part)] for part in parts_of(node)])
+        if node in group.inside:
+            local[node] = rebuild_from(node, local, parts_of)
             if isinstance(node, Call) and isinstance(node.op, Op):
                 names.append(node.op.name)
-        elif isinstance(node, (Op, GlobalVar, Constructor)) or id(node) in group.embedded or node in bound:
-            local[id(node)] = node
+        elif isinstance(node, (Op, GlobalVar, Constructor)) or node in group.embedded or node in bound:
+            local[node] = node
         else:
-            param = Var(f"p{len(params)}", node.checked_type)
-            local[id(node)] = record_type(param, node.checked_type) if node.checked_type is not None else param
+            param = local[node] = typed_as(Var(f"p{len(params)}", node.checked_type), node)
             params.append(param)
-            arguments.append(new[id(node)])
+            arguments.append(new[node])
     result = group.root.checked_type
     all_attrs = {**attrs, "PartitionedFromPattern": "".join(f"{name}_" for name in names)}
-    function = Function(tuple(params), local[id(group.root)], result, attrs=all_attrs, span=group.root.span)
+    function = Function(tuple(params), local[group.root], result, attrs=all_attrs, span=group.root.span)
     call = Call(function, tuple(arguments), span=group.root.span)
     if result is not None and all(param.checked_type is not None for param in params):
         record_type(function, function_type(function.params, result))

@@ -20,9 +20,9 @@ from typing import Any
 
 from relay.base.diagnostics import RelayError
 from relay.base.graph import post_order as graph_post_order
-from relay.dataflow.fixpoint import Endless, Replacement, parts_of, rewrite_to_fixpoint, typed
 from relay.dataflow.matching import Match, Matcher
 from relay.dataflow.partition import matched_groups
+from relay.dataflow.parts import parts_of, typed
 from relay.dataflow.patterns import (
     AltPattern,
     AttrPattern,
@@ -35,6 +35,7 @@ from relay.dataflow.patterns import (
 from relay.infer.infer_type import infer_type_expr
 from relay.ir.expr import Expr, ExprBase
 from relay.ir.module import IRModule
+from relay.ir.rewriting import Endless, Replacement, rewrite_to_fixpoint
 from relay.ir.type_compatibility import compatible
 
 
@@ -108,7 +109,7 @@ def rewrite(
         return None
 
     try:
-        return rewrite_to_fixpoint(expr, step)
+        return rewrite_to_fixpoint(expr, step, parts_of)
     except Endless as endless:
         raise RelayError(
             rule="endless-rewriting",
@@ -124,22 +125,20 @@ class LargerMatches:
 
     matcher: Matcher
     patterns: tuple[Pattern, ...]
-    _inside: dict[Pattern, set[int]] = field(default_factory=dict)
-    _seen: set[int] = field(default_factory=set)
-    _kept: list[Expr] = field(default_factory=list)  # alive, so that identities stay unique
+    _inside: dict[Pattern, set[Expr]] = field(default_factory=dict)
+    _seen: set[Expr] = field(default_factory=set)
 
     def seen(self, expr: Expr) -> None:
         """A node, rewritten or not, whose matches are known: `look` stops there."""
         if self.patterns:
-            self._seen.add(id(expr))
-            self._kept.append(expr)
+            self._seen.add(expr)
 
     def look(self, root: Expr) -> None:
         """Look for the matches among the nodes of `root` that were not seen yet."""
         if not self.patterns:
             return
-        order = graph_post_order((root,), lambda node: () if id(node) in self._seen else parts_of(node))
-        new = [node for node in order if id(node) not in self._seen]
+        order = graph_post_order((root,), lambda node: () if node in self._seen else parts_of(node))
+        new = [node for node in order if node not in self._seen]
         for pattern in self.patterns:
             groups = matched_groups(self.matcher, pattern, new)
             inside = self._inside.setdefault(pattern, set())
@@ -148,7 +147,7 @@ class LargerMatches:
             self.seen(node)
 
     def cover(self, pattern: Pattern, expr: Expr) -> bool:
-        return id(expr) in self._inside.get(pattern, ())
+        return expr in self._inside.get(pattern, ())
 
 
 def has_alternatives(pattern: Pattern) -> bool:

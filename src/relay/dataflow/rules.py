@@ -13,13 +13,14 @@ from collections.abc import Callable, Sequence
 from enum import Flag, auto
 from typing import TypeAlias, Union
 
+from relay.analysis.effects import ModuleEffects
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass, level_that_allows
 from relay.base.frozen import frozen
-from relay.dataflow.effects import Removable
-from relay.dataflow.fixpoint import Endless, Replacement, rewrite_to_fixpoint, typed
+from relay.dataflow.effects import drops_nothing_noticed
 from relay.dataflow.matching import Match, Matcher
+from relay.dataflow.parts import parts_of, typed
 from relay.dataflow.patterns import (
     AltPattern,
     AttrPattern,
@@ -37,6 +38,8 @@ from relay.dataflow.patterns import (
 )
 from relay.dataflow.templates import instantiated
 from relay.ir.expr import Call, Expr, If, Op, Tuple, TupleGetItem
+from relay.ir.module import IRModule
+from relay.ir.rewriting import Endless, Replacement, rewrite_to_fixpoint
 from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import TensorType, Type
 
@@ -136,18 +139,18 @@ class RuleSet:
         `expr` must be typed. A set that goes in circles is a `CompilerBug` that names the rules. Linear in the nodes.
         """
         matcher = Matcher()
-        removable = Removable()
+        effects = ModuleEffects(IRModule())
 
         def step(before: Expr, after: Expr) -> Replacement | None:  # noqa: ARG001
             for each in self._by_root.get(_root(after), ()):
                 if each.level <= level and each.domain.holds(after.checked_type):
                     new = _right(each, matcher, after)
-                    if new is not None and removable.drops_nothing_noticed(after, new):
+                    if new is not None and drops_nothing_noticed(effects, after, new):
                         return Replacement(new, each.name)
             return None
 
         try:
-            return rewrite_to_fixpoint(expr, step)
+            return rewrite_to_fixpoint(expr, step, parts_of)
         except Endless as endless:
             raise CompilerBug("rewriting rules", f"these go in circles: {', '.join(endless.names)}") from None
 

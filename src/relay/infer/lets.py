@@ -24,7 +24,7 @@ def announce_let(inference: Inference, node: Let) -> None:
         return
     inference.around[node.var] = inference.visible
     if not inference.has_met(value) and value.checked_type is None and not value.type_params:
-        inference.generalises.add(id(value))
+        inference.generalises.add(value)
     if node.var.type_annotation is None:
         type_, declared = announced(inference, value, f"%{node.var.name_hint}")
         inference.bind_var(node.var, type_)
@@ -89,7 +89,7 @@ def bind_let(inference: Inference, node: Let) -> None:
 
 def _generalised(inference: Inference, value: Expr, type_: Type, var: Var) -> Type:
     """The type of the value of a let, quantified if it is a function that stands here alone."""
-    if id(value) in inference.generalises and isinstance(value, Function) and isinstance(type_, FuncType):
+    if value in inference.generalises and isinstance(value, Function) and isinstance(type_, FuncType):
         type_ = generalised(inference, value, type_, var)
         inference.replace_type(value, type_)
     return type_

@@ -61,21 +61,21 @@ class Inference:
         self.solver = Solver(self.unifier)
         self.type_definitions = type_definitions
         self.signatures: dict[GlobalVar, tuple[Type, bool]] = {}
-        self._types: dict[int, Type] = {}
+        self._types: dict[Expr, Type] = {}
         self._nodes: list[Expr] = []
         self._var_types: dict[Var, Type] = {}
         self._open_vars: list[Var] = []
-        self._met: set[int] = set()
+        self._met: set[Expr] = set()
         self._visible: list[frozenset[Symbol]] = [frozenset()]
         self._type_vars: list[frozenset[TypeVar]] = [frozenset()]
         self._own: list[tuple[TypeVar, ...]] = []
-        self.generalises: set[int] = set()  # the functions whose lets give no type parameters, by identity
+        self.generalises: set[Expr] = set()  # the functions whose lets give no type parameters
         self._type_args: list[tuple[Call, Sequence[Type]]] = []
         self._self_calls: list[Call] = []
         self._root: Expr | None = None
         self._scopes: Scopes | None = None
         self._rigid: set[Symbol] = set()
-        self._closing: dict[int, frozenset[Symbol]] = {}
+        self._closing: dict[Expr, frozenset[Symbol]] = {}
         self._finished = 0
         self._finished_calls = 0
         self.unfinished: set[Var] = set()
@@ -117,9 +117,9 @@ class Inference:
                 pass
         if expr.checked_type is not None:
             return expr.checked_type
-        known = self._types.get(id(expr))
+        known = self._types.get(expr)
         if known is None:
-            known = self._types[id(expr)] = IncompleteType(reason=f"the type of {describe(expr)}", span=expr.span)
+            known = self._types[expr] = IncompleteType(reason=f"the type of {describe(expr)}", span=expr.span)
             self._nodes.append(expr)
         return known
 
@@ -150,9 +150,9 @@ class Inference:
 
     def set_type(self, expr: Expr, type_: Type) -> None:
         """A node's type is found: record it, or make the variable that stands for it be this type."""
-        known = self._types.get(id(expr))
+        known = self._types.get(expr)
         if known is None:
-            self._types[id(expr)] = type_
+            self._types[expr] = type_
             self._nodes.append(expr)
             return
         mismatch = self.unifier.relate(type_, known, Mode.EXACT)
@@ -165,11 +165,11 @@ class Inference:
 
     def replace_type(self, expr: Expr, type_: Type) -> None:
         """The type of a node that nothing has used yet is quantified."""
-        self._types[id(expr)] = type_
+        self._types[expr] = type_
 
     def has_met(self, expr: Expr) -> bool:
         """Whether a node was walked, or is being walked."""
-        return id(expr) in self._met
+        return expr in self._met
 
     def same_type(self, function: Function, announced: Type) -> None:
         """A function that calls itself has the type that its calls assumed."""
@@ -218,9 +218,9 @@ class Inference:
                 raise error.at(node.span) from None
 
     def _enter(self, node: Expr) -> None:
-        if isinstance(node, LEAVES) or node.checked_type is not None or id(node) in self._met:
+        if isinstance(node, LEAVES) or node.checked_type is not None or node in self._met:
             return
-        self._met.add(id(node))
+        self._met.add(node)
         stack = self._stack
         match node:
             case Function():
@@ -279,7 +279,7 @@ class Inference:
             check_escape(self, node)
         ret_type = close_symbols(self.unifier.zonk(body), visible)
         params = tuple(self.unifier.zonk(self.type_of_var(param)) for param in node.params)
-        self._closing[id(node)] = visible
+        self._closing[node] = visible
         self.set_type(node, FuncType(params, ret_type, own))
 
     def _check_result(self, node: Function, body: Type, ret_type: Type) -> None:
@@ -326,11 +326,11 @@ class Inference:
         if fact:
             raise RelayError(rule="type-mismatch", message=f"two extents that must be equal are not: {fact}")
         for function in definitions:
-            type_ = self._types.get(id(function))
+            type_ = self._types.get(function)
             if isinstance(type_, FuncType) and not function.type_params:
-                self._types[id(function)] = close(self, type_, open_leaves(self, type_))
+                self._types[function] = close(self, type_, open_leaves(self, type_))
         for node in self._nodes[self._finished :]:
-            self._types[id(node)] = self._final(node, self._types[id(node)])
+            self._types[node] = self._final(node, self._types[node])
         for var in self._open_vars:
             self._var_types[var] = self._final(var, self._var_types[var])
         for position, (call, type_args) in enumerate(self._type_args[self._finished_calls :], self._finished_calls):
@@ -358,15 +358,15 @@ class Inference:
                 span=holes[0].span or node.span,
                 remedy="annotate it",
             )
-        if isinstance(final, FuncType) and id(node) in self._closing:
-            outside = self._closing[id(node)]
+        if isinstance(final, FuncType) and node in self._closing:
+            outside = self._closing[node]
             final = FuncType(final.arg_types, close_symbols(final.ret_type, outside), final.type_params)
         return final
 
     def record(self) -> None:
         """Write the types to the nodes: only after everything was found."""
         for node in self._nodes:
-            record_type(node, self._types[id(node)])
+            record_type(node, self._types[node])
         for var, type_ in self._var_types.items():
             if var.checked_type is None:
                 record_type(var, type_)

@@ -103,7 +103,7 @@ class Machine:
         self._entered_times: dict[str, int] = {}
         self._stack: list[Frame] = []
         self._globals: dict[GlobalVar, Closure] = {}
-        self._checks: dict[int, tuple[Expr, tuple[Check, ...]]] = {}
+        self._checks: dict[Expr, tuple[Check, ...]] = {}
 
     # ---------------------------------------------------------------------------------------------------- run
 
@@ -288,10 +288,10 @@ class Machine:
                 enforce(check, environment, node.span)
 
     def _checks_at(self, node: Expr) -> tuple[Check, ...]:
-        known = self._checks.get(id(node))
+        known = self._checks.get(node)
         if known is None:
-            known = self._checks[id(node)] = (node, node_checks(node, self.module, frozenset()))
-        return known[1]
+            known = self._checks[node] = node_checks(node, self.module, frozenset())
+        return known
 
     # -------------------------------------------------------------------------------------------- other forms
 

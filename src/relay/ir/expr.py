@@ -76,7 +76,7 @@ class GlobalVar(ExprBase):
         return isinstance(other, GlobalVar) and other.name_hint == self.name_hint
 
     def __hash__(self) -> int:
-        return hash(("global", self.name_hint))
+        return hash(self.name_hint)
 
 
 @frozen(eq=False, repr=False)
@@ -284,7 +284,7 @@ class Constructor(ExprBase):
         )  # fmt: skip
 
     def __hash__(self) -> int:
-        return hash((self.belong_to, self.name_hint))
+        return hash(self.name_hint)
 
 
 @frozen(eq=False, repr=False)

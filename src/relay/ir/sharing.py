@@ -53,24 +53,24 @@ class Scopes:
 
     def __init__(self, root: Scope) -> None:
         self.root = root
-        self._of: dict[int, Scope] = {}
-        self._inner: dict[int, tuple[Scope, ...]] = {}
-        self._uses: dict[int, int] = {}
+        self._of: dict[Expr, Scope] = {}
+        self._inner: dict[Expr, tuple[Scope, ...]] = {}
+        self._uses: dict[Expr, int] = {}
 
     def of(self, node: Expr) -> Scope:
         """The scope that evaluates `node`. A leaf has none of its own and raises `CompilerBug`."""
-        scope = self._of.get(id(node))
+        scope = self._of.get(node)
         if scope is None:
             raise CompilerBug("sharing", f"a {type(node).__name__} has no scope here")
         return scope
 
     def inner(self, owner: Expr) -> tuple[Scope, ...]:
         """The scopes that `owner` opens: body, branches or clauses, in order; none for other nodes."""
-        return self._inner.get(id(owner), ())
+        return self._inner.get(owner, ())
 
     def uses(self, node: Expr) -> int:
         """How many places of the expression use `node` (the root counts as one)."""
-        return self._uses.get(id(node), 0)
+        return self._uses.get(node, 0)
 
 
 def scopes(expr: Expr, *, text_blocks: bool = False) -> Scopes:
@@ -92,11 +92,10 @@ def scopes(expr: Expr, *, text_blocks: bool = False) -> Scopes:
     _assign(expr, found, text_blocks)
     of, inner = found._of, found._inner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     for node, left in events:
-        key = id(node)
-        if not isinstance(node, Let) or (key not in inner and not left):
-            of[key].order.append(node)
-        elif key in inner:
-            (of[key] if left else inner[key][0]).order.append(node)
+        if not isinstance(node, Let) or (node not in inner and not left):
+            of[node].order.append(node)
+        elif node in inner:
+            (of[node] if left else inner[node][0]).order.append(node)
     return found
 
 
@@ -104,16 +103,16 @@ def _evaluation_order(expr: Expr) -> list[tuple[Expr, bool]]:
     """All nodes but leaves, each after what it needs; a Let between its value and its body, and again, with True,
     after its body."""
     order: list[tuple[Expr, bool]] = []
-    met: set[int] = set()
+    met: set[Expr] = set()
     stack: list[tuple[Expr, bool, bool]] = [(expr, False, False)]
     while stack:
         node, finished, left = stack.pop()
         if finished:
             order.append((node, left))
             continue
-        if id(node) in met or isinstance(node, LEAVES):
+        if node in met or isinstance(node, LEAVES):
             continue
-        met.add(id(node))
+        met.add(node)
         if isinstance(node, Let):
             stack += (node, True, True), (node.body, False, False), (node, True, False), (node.value, False, False)
         else:
@@ -125,53 +124,52 @@ def _evaluation_order(expr: Expr) -> list[tuple[Expr, bool]]:
 def _assign(expr: Expr, found: Scopes, text_blocks: bool) -> None:
     """Users before what they use: a node's scope is the innermost one around the scopes of its uses."""
     of, inner, uses = found._of, found._inner, found._uses  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    of[id(expr)] = found.root
-    uses[id(expr)] = 1
-    tails = {id(expr)}
+    of[expr] = found.root
+    uses[expr] = 1
+    tails = {expr}
     for node in _users_first(expr):
-        scope = of[id(node)]
+        scope = of[node]
         parts = children(node)
         match node:
             case Function():
                 targets = [_open(node, 0, parts[0], scope)]
-                inner[id(node)] = tuple(targets)
+                inner[node] = tuple(targets)
             case If() | Match():
                 opened = [_open(node, i, part, scope) for i, part in enumerate(parts) if i]
                 targets = [scope, *opened]
-                inner[id(node)] = tuple(opened)
-            case Let() if text_blocks and not (id(node) in tails and uses[id(node)] == 1):
+                inner[node] = tuple(opened)
+            case Let() if text_blocks and not (node in tails and uses[node] == 1):
                 block = _open(node, 0, node, scope)
-                inner[id(node)] = (block,)
+                inner[node] = (block,)
                 targets = [block, block]
-                tails.add(id(node.body))
+                tails.add(node.body)
             case Let():
                 targets = [scope, scope]
                 if text_blocks:
-                    tails.add(id(node.body))
+                    tails.add(node.body)
             case _:
                 targets = [scope] * len(parts)
         if isinstance(node, (Function, If, Match)):
-            tails.update(id(s.result) for s in inner[id(node)])
+            tails.update(s.result for s in inner[node])
         for part, target in zip(parts, targets, strict=True):
             if isinstance(part, LEAVES):
                 continue
-            key = id(part)
-            uses[key] = uses.get(key, 0) + 1
-            before = of.get(key)
-            of[key] = target if before is None else _innermost_around(before, target)
+            uses[part] = uses.get(part, 0) + 1
+            before = of.get(part)
+            of[part] = target if before is None else _innermost_around(before, target)
 
 
 def _users_first(expr: Expr) -> list[Expr]:
     """All nodes but leaves, each before what it uses."""
     order: list[Expr] = []
-    met: set[int] = set()
+    met: set[Expr] = set()
     stack: list[tuple[Expr, bool]] = [(expr, False)]
     while stack:
         node, finished = stack.pop()
         if finished:
             order.append(node)
-        elif id(node) not in met and not isinstance(node, LEAVES):
-            met.add(id(node))
+        elif node not in met and not isinstance(node, LEAVES):
+            met.add(node)
             stack.append((node, True))
             stack += [(child, False) for child in children(node)]
     order.reverse()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from hashlib import blake2b
-from itertools import zip_longest
+from itertools import count, zip_longest
 from struct import pack
 from typing import TypeAlias, Union
 
@@ -162,17 +162,15 @@ class _Canonical:
     def __init__(self, map_free_vars: bool) -> None:
         self.map_free_vars = map_free_vars
         self.keep_symbols = False
-        self._numbers: dict[int, int] = {}
-        self._met: list[object] = []  # keeps them alive, so identities stay unique
+        self._numbers: dict[object, int] = {}
+        self._next = count()
 
     def bind(self, thing: object) -> int:
-        number = len(self._met)
-        self._numbers[id(thing)] = number
-        self._met.append(thing)
+        number = self._numbers[thing] = next(self._next)
         return number
 
     def _name(self, thing: object, name: str) -> object:
-        number = self._numbers.get(id(thing))
+        number = self._numbers.get(thing)
         if number is not None:
             return number
         return self.bind(thing) if self.map_free_vars else _Free(name, thing)
@@ -185,7 +183,7 @@ class _Canonical:
             if chunk is not None:
                 yield chunk
                 continue
-            number = self._numbers.get(id(node))
+            number = self._numbers.get(node)
             if number is not None:
                 yield ("again", number)
                 continue
@@ -196,7 +194,7 @@ class _Canonical:
     def _leaf(self, node: Expr) -> Chunk | None:
         match node:
             case Var():
-                if id(node) in self._numbers or not self.map_free_vars:
+                if node in self._numbers or not self.map_free_vars:
                     return ("var", self._name(node, node.name_hint))
                 return ("free", self.bind(node), *self._annotation(node.type_annotation))
             case GlobalVar(name):
@@ -343,7 +341,7 @@ class _Canonical:
             case int():
                 return dim
             case Symbol(name):
-                known = self._numbers.get(id(dim))
+                known = self._numbers.get(dim)
                 if known is not None:
                     return ("symbol", known)
                 return _Free(name, dim) if self.keep_symbols else ("symbol", self.bind(dim))

@@ -102,7 +102,7 @@ _REBUILD: dict[type, Callable[[Any, Sequence[Expr]], Expr]] = {
 
 
 def rebuild(expr: Expr, new_children: Sequence[Expr]) -> Expr:
-    """`expr` with other children: `expr` itself if they are the same objects, else a new untyped node that keeps the
+    """`expr` with other children: `expr` itself if they are the same nodes, else a new untyped node that keeps the
     span.
 
     >>> from relay.ir.expr import Tuple, Var
@@ -114,38 +114,11 @@ def rebuild(expr: Expr, new_children: Sequence[Expr]) -> Expr:
     old = _CHILDREN[type(expr)](expr)
     if len(old) != len(new_children):
         raise CompilerBug("rebuild", f"{type(expr).__name__} has {len(old)} children, {len(new_children)} given")
-    if all(map(_is, old, new_children)):
+    if old == tuple(new_children):
         return expr
     return _REBUILD[type(expr)](expr, new_children)
-
-
-def _is(left: object, right: object) -> bool:
-    return left is right
 
 
 def post_order(*roots: Expr) -> list[Expr]:
     """Every node reachable from `roots` once (by identity), each after its children, left to right."""
     return graph_post_order(roots, children)
-
-
-def rewrite(expr: Expr, step: Callable[[Expr], Expr]) -> Expr:
-    """`expr` with `step` applied to every node, from the leaves up, each node of the DAG once, so sharing is kept.
-
-    `step` sees a node whose children are rewritten already; to leave a node alone it returns it. Costs O(nodes).
-
-    >>> from relay.ir.expr import Tuple, Var
-    >>> x, y = Var("x"), Var("y")
-    >>> rewrite(Tuple((x, x)), lambda e: y if e is x else e).fields == (y, y)
-    True
-    """
-    return rewrite_all((expr,), step)[0]
-
-
-def rewrite_all(roots: Sequence[Expr], step: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
-    """`rewrite` of several expressions that share nodes with each other."""
-    done: dict[int, Expr] = {}
-    for node in graph_post_order(roots, children):
-        old = _CHILDREN[type(node)](node)
-        new = [done[id(child)] for child in old]
-        done[id(node)] = step(node if all(map(_is, old, new)) else _REBUILD[type(node)](node, new))
-    return tuple(done[id(root)] for root in roots)

@@ -17,7 +17,8 @@ from relay.ir.expr import (
     Var,
     pattern_vars,
 )
-from relay.ir.traversal import post_order, rewrite
+from relay.ir.rewriting import rewrite
+from relay.ir.traversal import post_order
 
 
 def vars_bound_at(expr: Expr) -> tuple[Var, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from relay.base.frozen import frozen
 from relay.base.span import Span
@@ -80,9 +80,7 @@ def _scoping(expr: Expr, closed: bool) -> Iterator[IllFormed]:
     found = scopes(expr, text_blocks=True)
     nodes = post_order(expr)
     binders = _binders(nodes, found)
-    places = {
-        (id(scope), id(node)): index for scope in _all_scopes(found, nodes) for index, node in enumerate(scope.order)
-    }
+    places = {(scope, node): index for scope in _all_scopes(found, nodes) for index, node in enumerate(scope.order)}
     reported: set[Var] = set()
     for node in nodes:
         for part, scope in _parts(node, found):
@@ -145,7 +143,7 @@ def _parts(node: Expr, found: Scopes) -> Iterator[tuple[Expr, Scope]]:
             yield from ((part, scope) for part in parts)
 
 
-def _reaches(user: Expr, scope: Scope, binder: _Binder, places: dict[tuple[int, int], int]) -> bool:
+def _reaches(user: Expr, scope: Scope, binder: _Binder, places: Mapping[tuple[Scope, Expr], int]) -> bool:
     """Whether the binding holds where `user`, evaluating in `scope`, names the variable."""
     at: Expr = user
     while scope is not binder.scope:
@@ -159,4 +157,4 @@ def _reaches(user: Expr, scope: Scope, binder: _Binder, places: dict[tuple[int, 
         return let.value is not let.var
     if at is let.value and isinstance(at, Function):
         return True
-    return places[id(scope), id(at)] > places[id(scope), id(let)]
+    return places[scope, at] > places[scope, let]

@@ -14,22 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from relay.ir.expr import (
-    AnyExpr,
-    Call,
-    Constant,
-    Constructor,
-    Expr,
-    Function,
-    GlobalVar,
-    Let,
-    Op,
-    Var,
-    record_type,
-    record_type_args,
-)
+from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var
+from relay.ir.rewriting import rebuild_typed, typed_as, with_body
 from relay.ir.sharing import Scope, Scopes, scopes, value_node
-from relay.ir.traversal import children, rebuild
+from relay.ir.traversal import children
 
 
 def to_a_normal_form(function: Function) -> Function:
@@ -46,11 +34,7 @@ def name_values(function: Function, needs_name: Callable[[Scopes], Callable[[Exp
         forms.name(scope)
     for scope in reversed(all_scopes):
         forms.bind(scope)
-    body = forms.bodies[id(found.root)]
-    rebuilt = Function(
-        function.params, body, function.ret_type, function.type_params, function.attrs, span=function.span
-    )
-    return _typed(rebuilt, function)
+    return with_body(function, forms.bodies[found.root])
 
 
 def is_atom(expr: Expr) -> bool:
@@ -74,10 +58,10 @@ class _Forms:
 
     scopes: Scopes
     needs_name: Callable[[Expr], bool]
-    names: dict[int, Var] = field(default_factory=dict)
-    let_bound: set[int] = field(default_factory=set)  # nodes whose name the let behind them gives
-    bodies: dict[int, Expr] = field(default_factory=dict)
-    inline: dict[int, Expr] = field(default_factory=dict)  # what stands where it is used: functions, unnamed values
+    names: dict[Expr, Var] = field(default_factory=dict)
+    let_bound: set[Expr] = field(default_factory=set)  # nodes whose name the let behind them gives
+    bodies: dict[Scope, Expr] = field(default_factory=dict)
+    inline: dict[Expr, Expr] = field(default_factory=dict)  # what stands where it is used: functions, unnamed values
 
     def name(self, scope: Scope) -> None:
         """Give a name to every node of a scope that needs one: that of the let which binds it, or a new one."""
@@ -87,10 +71,10 @@ class _Forms:
                 bound += 1
             elif self.needs_name(node):
                 if isinstance(follower, Let) and follower.value is node:
-                    self.names[id(node)] = follower.var
-                    self.let_bound.add(id(node))
+                    self.names[node] = follower.var
+                    self.let_bound.add(node)
                 else:
-                    self.names[id(node)] = _typed(Var(f"v{bound}", node.checked_type, span=node.span), node)
+                    self.names[node] = typed_as(Var(f"v{bound}", node.checked_type, span=node.span), node)
                     bound += 1
 
     def bind(self, scope: Scope) -> None:
@@ -98,43 +82,33 @@ class _Forms:
         bindings: list[tuple[Var, Expr]] = []
         for node in scope.order:
             if isinstance(node, Let):
-                own = id(node.value) in self.let_bound and self.names[id(node.value)] is node.var
+                own = node.value in self.let_bound and self.names[node.value] is node.var
                 bindings.append((node.var, self.rebuilt(node.value) if own else self.atom(node.value)))
             elif isinstance(node, Function):
-                self.inline[id(node)] = self.function(node)
-            elif id(node) not in self.names:
-                self.inline[id(node)] = self.rebuilt(node)
-            elif id(node) not in self.let_bound:
-                bindings.append((self.names[id(node)], self.rebuilt(node)))
+                self.inline[node] = self.function(node)
+            elif node not in self.names:
+                self.inline[node] = self.rebuilt(node)
+            elif node not in self.let_bound:
+                bindings.append((self.names[node], self.rebuilt(node)))
         result = self.atom(scope.result)
         for var, value in reversed(bindings):
-            result = _typed(Let(var, value, result, span=value.span), scope.result)
-        self.bodies[id(scope)] = result
+            result = typed_as(Let(var, value, result, span=value.span), scope.result)
+        self.bodies[scope] = result
 
     def function(self, node: Function) -> Function:
         if node.attrs.get("Primitive"):
             return node
-        body = self.bodies[id(self.scopes.inner(node)[0])]
-        return _typed(Function(node.params, body, node.ret_type, node.type_params, node.attrs, span=node.span), node)
+        return with_body(node, self.bodies[self.scopes.inner(node)[0]])
 
     def atom(self, expr: Expr) -> Expr:
         """What stands for an expression whose value is there already."""
         expr = value_node(expr)
-        return self.names.get(id(expr)) or self.inline.get(id(expr)) or expr
+        return self.names.get(expr) or self.inline.get(expr) or expr
 
     def rebuilt(self, node: Expr) -> Expr:
         """The node with atoms for its parts, and chains for its inner scopes."""
         parts = children(node)
         inner = self.scopes.inner(node)
         direct = len(parts) - len(inner)
-        new = [self.atom(part) for part in parts[:direct]] + [self.bodies[id(scope)] for scope in inner]
-        made = _typed(rebuild(node, new), node)
-        if isinstance(node, Call) and isinstance(made, Call) and made.op is node.op:
-            record_type_args(made, node.type_args)
-        return made
-
-
-def _typed(expr: AnyExpr, model: Expr) -> AnyExpr:
-    if expr.checked_type is None and model.checked_type is not None:
-        record_type(expr, model.checked_type)
-    return expr
+        new = [self.atom(part) for part in parts[:direct]] + [self.bodies[scope] for scope in inner]
+        return rebuild_typed(node, new)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from relay.analysis.effects import own_effects
+from relay.analysis.effects import ModuleEffects
 from relay.ir.expr import Expr, Function, If, Let, Match
+from relay.ir.module import IRModule
 from relay.ir.sharing import Scope, Scopes, value_node
 from relay.ir.traversal import LEAVES, children
 from relay.normalize.a_normal_form import is_atom, name_values
@@ -21,11 +22,12 @@ from relay.normalize.a_normal_form import is_atom, name_values
 
 def to_basic_block_normal_form(function: Function) -> Function:
     """The function with every value that crosses a scope bound by a let."""
-    effects = own_effects(function.body)
+    effects = ModuleEffects(IRModule())
+    effects.of(function.body)
 
     def naming(found: Scopes) -> Callable[[Expr], bool]:
-        crossing = {id(node) for scope in _all_scopes(found) for node in _from_outside(scope, found)}
-        return lambda node: not is_atom(node) and (id(node) in crossing or not effects(node).is_repeatable)
+        crossing = {node for scope in _all_scopes(found) for node in _from_outside(scope, found)}
+        return lambda node: not is_atom(node) and (node in crossing or not effects.own(node).is_repeatable)
 
     return name_values(function, naming)
 

@@ -121,13 +121,13 @@ class _Conversion:
         self.answer = answer
         self.fresh = {var: self._retyped(var, function) for var in bound_vars(function)}
         self.scopes = scopes(function.body)
-        self.after: dict[int, Var] = {id(self.scopes.root): self._continuation(function)}  # what each scope calls
-        self.done: dict[int, Expr] = {}  # each scope, converted
-        self.functions: dict[int, Function] = {}  # a function in two places stays one
+        self.after: dict[Scope, Var] = {self.scopes.root: self._continuation(function)}  # what each scope calls
+        self.done: dict[Scope, Expr] = {}  # each scope, converted
+        self.functions: dict[Function, Function] = {}  # a function in two places stays one
 
     def converted(self, type_params: tuple[TypeVar, ...]) -> Function:
         for scope in reversed(self._outermost_first()):
-            self.done[id(scope)] = self._scope(scope)
+            self.done[scope] = self._scope(scope)
         return self._with_continuation(self.function, self.scopes.root, type_params)
 
     def _retyped(self, var: Var, function: Function) -> Var:
@@ -151,17 +151,17 @@ class _Conversion:
                 if isinstance(node, Function):
                     if node.attrs.get("Primitive"):
                         continue
-                    self.after[id(inner[0])] = self._continuation(node)
+                    self.after[inner[0]] = self._continuation(node)
                 elif inner:
                     is_last = lets[-1].value is node and result is lets[-1].var
-                    after = self.after[id(scope)] if is_last else Var("then")
-                    self.after.update((id(each), after) for each in inner)
+                    after = self.after[scope] if is_last else Var("then")
+                    self.after.update((each, after) for each in inner)
                 order.extend(inner)
         return order
 
     def _scope(self, scope: Scope) -> Expr:
         lets, result = let_chain(scope.result)
-        after = self.after[id(scope)]
+        after = self.after[scope]
         if lets and result is lets[-1].var and not _returns(lets[-1].value):
             *lets, last = lets
             done = self._handing(last.value, after)
@@ -180,11 +180,11 @@ class _Conversion:
         if isinstance(value, Call):
             return Call(self._value(value.op), (*map(self._value, value.args), rest), span=value.span)
         inner = self.scopes.inner(value)
-        choice = rebuild(value, [self._value(children(value)[0]), *(self.done[id(each)] for each in inner)])
+        choice = rebuild(value, [self._value(children(value)[0]), *(self.done[each] for each in inner)])
         if isinstance(choice, Match):
             bound = {var: self.fresh[var] for clause in choice.clauses for var in pattern_vars(clause.lhs)}
             choice = renaming(bound)(choice)
-        return choice if isinstance(rest, Var) else Let(self.after[id(inner[0])], rest, choice, span=value.span)
+        return choice if isinstance(rest, Var) else Let(self.after[inner[0]], rest, choice, span=value.span)
 
     def _simple(self, value: Expr) -> Expr:
         """A value that is there at once."""
@@ -202,10 +202,10 @@ class _Conversion:
             case GlobalVar() if atom in self.module:
                 return cps_name(atom)
             case Function() if not atom.attrs.get("Primitive"):
-                if id(atom) not in self.functions:
+                if atom not in self.functions:
                     inner = self.scopes.inner(atom)[0]
-                    self.functions[id(atom)] = self._with_continuation(atom, inner, atom.type_params)
-                return self.functions[id(atom)]
+                    self.functions[atom] = self._with_continuation(atom, inner, atom.type_params)
+                return self.functions[atom]
             case Op(operator):
                 return _handing_on(atom, len(operator.inputs))
             case Constructor(inputs=inputs) if inputs:
@@ -214,8 +214,8 @@ class _Conversion:
                 return atom
 
     def _with_continuation(self, function: Function, body: Scope, type_params: tuple[TypeVar, ...]) -> Function:
-        params = (*(self.fresh[each] for each in function.params), self.after[id(body)])
-        return Function(params, self.done[id(body)], self.answer, type_params, function.attrs, span=function.span)
+        params = (*(self.fresh[each] for each in function.params), self.after[body])
+        return Function(params, self.done[body], self.answer, type_params, function.attrs, span=function.span)
 
 
 def _returns(value: Expr) -> bool:

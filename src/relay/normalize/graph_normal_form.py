@@ -13,22 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relay.analysis.effects import effects_of
+from relay.analysis.effects import ModuleEffects
 from relay.base.graph import post_order
-from relay.ir.expr import (
-    Call,
-    Constant,
-    Constructor,
-    Expr,
-    Function,
-    GlobalVar,
-    Let,
-    Op,
-    Var,
-    record_type,
-    record_type_args,
-)
-from relay.ir.traversal import children, rebuild
+from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var
+from relay.ir.module import IRModule
+from relay.ir.rewriting import rebuild_from, with_body
+from relay.ir.traversal import children
 from relay.ir.traversal import post_order as all_nodes
 from relay.ir.variables import free_vars
 
@@ -36,31 +26,24 @@ from relay.ir.variables import free_vars
 def to_graph_normal_form(function: Function) -> Function:
     """The function with its pure let bindings replaced by sharing; the same function if it has none."""
     captured = _captured(function.body)
+    effects = ModuleEffects(IRModule())
     bound = {
-        node.var: node.value
-        for node in all_nodes(function.body)
-        if isinstance(node, Let) and _becomes_an_edge(node) and (node.var not in captured or _costs_nothing(node.value))
-    }
+        let.var: let.value
+        for let in all_nodes(function.body)
+        if isinstance(let, Let) and (let.var not in captured or _costs_nothing(let.value))
+        and _becomes_an_edge(let, effects)
+    }  # fmt: skip
     if not bound:
         return function
-    new: dict[int, Expr] = {}
+    new: dict[Expr, Expr] = {}
     for node in post_order([function.body], _edges(bound)):
         if isinstance(node, Var):
-            new[id(node)] = new[id(bound[node])] if node in bound else node
+            new[node] = new[bound[node]] if node in bound else node
         elif isinstance(node, Let) and node.var in bound:
-            new[id(node)] = new[id(node.body)]
+            new[node] = new[node.body]
         else:
-            rebuilt = rebuild(node, [new[id(part)] for part in children(node)])
-            if rebuilt.checked_type is None and node.checked_type is not None:
-                record_type(rebuilt, node.checked_type)
-                if isinstance(rebuilt, Call) and isinstance(node, Call):
-                    record_type_args(rebuilt, node.type_args)  # its callee is the same, perhaps by its own name
-            new[id(node)] = rebuilt
-    body = new[id(function.body)]
-    changed = Function(
-        function.params, body, function.ret_type, function.type_params, function.attrs, span=function.span
-    )
-    return changed if function.checked_type is None else record_type(changed, function.checked_type)
+            new[node] = rebuild_from(node, new)
+    return with_body(function, new[function.body])
 
 
 def _edges(bound: dict[Var, Expr]) -> Callable[[Expr], tuple[Expr, ...]]:
@@ -89,9 +72,9 @@ def _costs_nothing(value: Expr) -> bool:
     return isinstance(value, Var | Constant | GlobalVar | Op | Constructor)
 
 
-def _becomes_an_edge(let: Let) -> bool:
+def _becomes_an_edge(let: Let, effects: ModuleEffects) -> bool:
     annotation = let.var.type_annotation
     if isinstance(let.value, Function) or (annotation is not None and annotation != let.value.checked_type):
         return False
-    effects = effects_of(let.value)
-    return effects.is_removable and effects.is_repeatable
+    found = effects.of(let.value)
+    return found.is_removable and found.is_repeatable

@@ -66,7 +66,7 @@ def _split(
     if unit is None:
         return None
     so_far = typed_var(_WORDS.get(steps[0].op.name, "so_far"), type_.ret_type)
-    body = _Turn(tails, {id(each.end): each for each in steps if each.op.name == steps[0].op.name}, loop, so_far, unit)
+    body = _Turn(tails, {each.end: each for each in steps if each.op.name == steps[0].op.name}, loop, so_far, unit)
     loop_type = FuncType((*type_.arg_types, type_.ret_type), type_.ret_type)
     whole = Function((*function.params, so_far), body.done(), type_.ret_type, span=function.span)
     start = same_type(Call(loop, (*function.params, unit)), function.body)
@@ -120,11 +120,11 @@ class _Step:
 class _Tails:
     """How the branches of a function end: the bindings in front of each end."""
 
-    def __init__(self, function: Function, name: LoopName, effects: Mapping[int, Effects]) -> None:
+    def __init__(self, function: Function, name: LoopName, effects: Mapping[Expr, Effects]) -> None:
         self.function = function
         self.name = name
         self.effects = effects
-        self.uses = Counter(id(part) for node in post_order(function.body) for part in children(node))
+        self.uses = Counter(part for node in post_order(function.body) for part in children(node))
         self.chains: list[tuple[Expr, list[Let], Expr]] = []  # outer ones first: what it is, its bindings, its end
         stack = [function.body]
         while stack:
@@ -134,7 +134,7 @@ class _Tails:
             if isinstance(end, If | Match):
                 stack.extend(children(end)[1:])
         self.ends = [end for _, _, end in self.chains if not isinstance(end, If | Match)]
-        self._bindings = {id(end): bindings for _, bindings, end in self.chains}
+        self._bindings = {end: bindings for _, bindings, end in self.chains}
 
     def step(self, end: Expr) -> _Step | None:
         """What an end does with the function's own result, if that is all that is done with it."""
@@ -142,8 +142,8 @@ class _Tails:
             return None
         for position in (1, 0):
             own, other = end.args[position], end.args[1 - position]
-            call, bound, between = self._own_call(own, self._bindings[id(end)])
-            if call is None or own.checked_type != end.checked_type or self.uses[id(own)] != 1:
+            call, bound, between = self._own_call(own, self._bindings[end])
+            if call is None or own.checked_type != end.checked_type or self.uses[own] != 1:
                 continue
             after = [let.value for let in between]
             if position == 0 or (bound is not None and not isinstance(other, LEAVES)):
@@ -162,7 +162,7 @@ class _Tails:
         return None, None, ()
 
     def _may_move(self, expr: Expr) -> bool:
-        effects = self.effects[id(expr)]
+        effects = self.effects[expr]
         return effects.is_removable and effects.is_repeatable
 
 
@@ -171,40 +171,40 @@ class _Turn:
     """The body of the loop: `so_far` is what the turns before it gave, together."""
 
     tails: _Tails
-    steps: Mapping[int, _Step]
+    steps: Mapping[Expr, _Step]
     loop: LoopName
     so_far: Var
     unit: Constant
 
     def done(self) -> Expr:
         name, function = self.tails.name, self.tails.function
-        new: dict[int, Expr] = {}
+        new: dict[Expr, Expr] = {}
 
         def step(node: Expr, rebuilt: Expr) -> Expr:
             if isinstance(rebuilt, Call) and rebuilt.op == name:
                 rebuilt = same_type(Call(self.loop, (*rebuilt.args, self.unit), span=rebuilt.span), node)
-            new[id(node)] = rebuilt
+            new[node] = rebuilt
             return rebuilt
 
         rewrite_nodes(function, step)
         first = next(iter(self.steps.values()))
-        done: dict[int, Expr] = {}
+        done: dict[Expr, Expr] = {}
         for whole, bindings, end in reversed(self.tails.chains):
-            found = self.steps.get(id(end))
+            found = self.steps.get(end)
             if isinstance(end, If | Match):
                 data, *branches = children(end)
-                result = rebuild(end, [new[id(data)], *(done[id(branch)] for branch in branches)])
+                result = rebuild(end, [new[data], *(done[branch] for branch in branches)])
             elif found is not None:
-                more = same_type(Call(first.op, (self.so_far, new[id(found.other)]), first.attrs, span=end.span), whole)
-                arguments = (new[id(each)] for each in found.call.args)
+                more = same_type(Call(first.op, (self.so_far, new[found.other]), first.attrs, span=end.span), whole)
+                arguments = (new[each] for each in found.call.args)
                 result = Call(self.loop, (*arguments, more), span=found.call.span)
                 bindings = [let for let in bindings if let is not found.bound]
             elif isinstance(end, Call) and end.op == name:
-                result = Call(self.loop, (*(new[id(each)] for each in end.args), self.so_far), span=end.span)
+                result = Call(self.loop, (*(new[each] for each in end.args), self.so_far), span=end.span)
             else:
-                result = Call(first.op, (self.so_far, new[id(end)]), first.attrs, span=end.span)
+                result = Call(first.op, (self.so_far, new[end]), first.attrs, span=end.span)
             result = same_type(result, whole)
             for let in reversed(bindings):
-                result = same_type(Let(let.var, new[id(let.value)], result, span=let.span), whole)
-            done[id(whole)] = result
-        return done[id(function.body)]
+                result = same_type(Let(let.var, new[let.value], result, span=let.span), whole)
+            done[whole] = result
+        return done[function.body]

@@ -12,17 +12,18 @@ moved. Floating point: EXACT.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from relay.analysis.effects import Effects, ModuleEffects
 from relay.infer.checks import node_checks
 from relay.ir.expr import Constructor, Expr, Function, GlobalVar, Let, Op, RefCreate, RefWrite, Tuple, Var
 from relay.ir.module import IRModule
-from relay.ir.traversal import LEAVES, children, post_order, rebuild
+from relay.ir.rewriting import rebuild_from, typed_as, with_body
+from relay.ir.traversal import LEAVES, children, post_order
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import TensorType
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
-from relay.transform.rewriting import same_type, with_body
 
 
 @module_pass(level=1)
@@ -42,55 +43,53 @@ def DeadCodeElimination(module: IRModule, context: PassContext) -> IRModule:  # 
 
 def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
     nodes = post_order(function.body)
-    needed = _Needed(nodes, effects.of_nodes(function.body) if nodes else {}, module)
+    needed = _Needed(nodes, effects.of_nodes(function.body), module)
     needed.mark(function.body)
-    lets = {id(node) for node in nodes if isinstance(node, Let) and not needed.is_kept(node)}
+    dead = {node for node in nodes if isinstance(node, Let) and not needed.is_kept(node)}
     writes = _writes_nobody_sees(nodes, needed)
-    if not lets and not writes:
+    if not dead and not writes:
         return function
-    new: dict[int, Expr] = {}
+    new: dict[Expr, Expr] = {}
     for node in nodes:
-        if id(node) in lets and isinstance(node, Let):
-            new[id(node)] = new[id(node.body)]
-        elif id(node) in writes:
-            new[id(node)] = same_type(Tuple((), span=node.span), node)
+        if isinstance(node, Let) and node in dead:
+            new[node] = new[node.body]
+        elif node in writes:
+            new[node] = typed_as(Tuple((), span=node.span), node)
         else:
-            new[id(node)] = same_type(rebuild(node, [new[id(part)] for part in children(node)]), node)
-    return with_body(function, new[id(function.body)])
+            new[node] = rebuild_from(node, new)
+    return with_body(function, new[function.body])
 
 
 class _Needed:
     """Which variables are needed, from the result backwards."""
 
-    def __init__(self, nodes: list[Expr], effects: dict[int, Effects], module: IRModule) -> None:
+    def __init__(self, nodes: list[Expr], effects: Mapping[Expr, Effects], module: IRModule) -> None:
         self.effects = effects
         self.lets = {node.var: node for node in nodes if isinstance(node, Let)}
         self.vars: set[Var] = set()
-        self.met: set[int] = set()
-        self.uses = Counter(id(part) for node in nodes for part in children(node))
+        self.met: set[Expr] = set()
+        self.uses = Counter(part for node in nodes for part in children(node))
         self.checked = _with_checks(nodes, module)
-        self._removable: dict[int, bool] = {}
+        self._removable: dict[Expr, bool] = {}
 
     def is_kept(self, let: Let) -> bool:
         return let.var in self.vars or not self.is_removable(let.value)
 
     def is_removable(self, value: Expr) -> bool:
-        known = self._removable.get(id(value))
+        known = self._removable.get(value)
         if known is None:
-            effects = self.effects[id(value)]
-            known = effects.is_removable and id(value) not in self.checked
+            effects = self.effects[value]
+            known = effects.is_removable and value not in self.checked
             if known and not effects.is_repeatable:
                 known = self._is_computed_here_only(value)
-            self._removable[id(value)] = known
+            self._removable[value] = known
         return known
 
     def _is_computed_here_only(self, value: Expr) -> bool:
         """Whether nothing in `value` stands elsewhere too, where it would be computed later if not here."""
         inside = [node for node in post_order(value) if not isinstance(node, LEAVES)]
-        within = Counter(id(part) for node in inside for part in children(node))
-        return self.uses[id(value)] == 1 and all(
-            self.uses[id(node)] == within[id(node)] for node in inside if node is not value
-        )
+        within = Counter(part for node in inside for part in children(node))
+        return self.uses[value] == 1 and all(self.uses[node] == within[node] for node in inside if node is not value)
 
     def mark(self, root: Expr) -> None:
         """All that evaluating `root` needs."""
@@ -102,8 +101,8 @@ class _Needed:
                 if node not in self.vars and let is not None:
                     stack.append(let.value)
                 self.vars.add(node)
-            elif id(node) not in self.met:
-                self.met.add(id(node))
+            elif node not in self.met:
+                self.met.add(node)
                 if isinstance(node, Let):
                     stack.append(node.body)
                     if self.is_kept(node):
@@ -112,17 +111,17 @@ class _Needed:
                     stack.extend(children(node))
 
 
-def _with_checks(nodes: list[Expr], module: IRModule) -> set[int]:
+def _with_checks(nodes: list[Expr], module: IRModule) -> set[Expr]:
     """The nodes that check an extent when they are evaluated, or have a part that does; the value of a let whose
     annotation is checked. A function checks nothing before it is called, but is counted as one that does."""
-    found: set[int] = set()
+    found: set[Expr] = set()
     for node in nodes:
         parts = children(node)
         checks = any(map(_is_open, parts)) and bool(node_checks(node, module, frozenset()))
-        if checks or any(id(part) in found for part in parts):
-            found.add(id(node))
+        if checks or any(part in found for part in parts):
+            found.add(node)
         if checks and isinstance(node, Let):
-            found.add(id(node.value))
+            found.add(node.value)
     return found
 
 
@@ -134,7 +133,7 @@ def _is_open(expr: Expr) -> bool:
     return any(isinstance(leaf, TensorType) and any(not isinstance(dim, int) for dim in leaf.shape) for leaf in leaves)
 
 
-def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[int]:
+def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[Expr]:
     """The writes to refs that are made here and that nothing else is done with. What is written must be
     something that may be left out."""
     local = {node.var for node in nodes if isinstance(node, Let) and isinstance(node.value, RefCreate)}
@@ -149,4 +148,4 @@ def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[int]:
                 local.discard(node.value)
         else:
             local.difference_update(part for part in children(node) if isinstance(part, Var))
-    return {id(write) for write in writes if write.ref in local}
+    return {write for write in writes if write.ref in local}

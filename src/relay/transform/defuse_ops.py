@@ -15,10 +15,11 @@ from relay.analysis.effects import NONE, ModuleEffects
 from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Call, Expr, Function
 from relay.ir.module import IRModule
-from relay.ir.traversal import LEAVES, children, post_order, rebuild
+from relay.ir.rewriting import rebuild_from, with_body
+from relay.ir.traversal import LEAVES, children, post_order
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import copied, same_type, with_body
+from relay.transform.rewriting import copied
 
 
 @function_pass(level=0)
@@ -39,21 +40,20 @@ def calls_put_in_place(function: Function, module: IRModule, wanted: Callable[[F
         return function
     effects = ModuleEffects(module).of_nodes(function.body)
     chosen = {
-        id(call) for call in candidates
+        call for call in candidates
         if isinstance(call.op, Function) and _uses_all(call.op, call.args)
-        and all(isinstance(each, LEAVES) or effects[id(each)] == NONE for each in call.args)
+        and all(isinstance(each, LEAVES) or effects[each] == NONE for each in call.args)
     }  # fmt: skip
-    new: dict[int, Expr] = {}
-    placed: set[int] = set()
+    new: dict[Expr, Expr] = {}
+    placed: set[Function] = set()
     for node in nodes:
-        if isinstance(node, Call) and isinstance(node.op, Function) and id(node) in chosen:
-            callee = copied(node.op) if id(node.op) in placed else node.op
-            placed.add(id(node.op))
-            new[id(node)] = _in_place(callee, [new[id(argument)] for argument in node.args])
+        if node in chosen and isinstance(node.op, Function):
+            callee = copied(node.op) if node.op in placed else node.op
+            placed.add(node.op)
+            new[node] = _in_place(callee, [new[argument] for argument in node.args])
         else:
-            parts = _parts(node)
-            new[id(node)] = same_type(rebuild(node, [new[id(part)] for part in parts]), node) if parts else node
-    changed = with_body(function, new[id(function.body)])
+            new[node] = rebuild_from(node, new, _parts)
+    changed = with_body(function, new[function.body])
     return changed if changed is function else calls_put_in_place(changed, module, wanted)
 
 
@@ -69,17 +69,16 @@ def _nodes(body: Expr) -> list[Expr]:
 
 def _uses_all(function: Function, args: tuple[Expr, ...]) -> bool:
     """Whether every argument that is computed is used, and its type is the parameter's."""
-    used = set(map(id, post_order(function.body)))
+    used = set(post_order(function.body))
     return all(
-        (isinstance(arg, LEAVES) or id(param) in used) and param.checked_type == arg.checked_type
+        (isinstance(arg, LEAVES) or param in used) and param.checked_type == arg.checked_type
         for param, arg in zip(function.params, args, strict=True)
     )
 
 
 def _in_place(function: Function, args: list[Expr]) -> Expr:
-    inner: dict[int, Expr] = {id(param): argument for param, argument in zip(function.params, args, strict=True)}
+    inner = dict[Expr, Expr](zip(function.params, args, strict=True))
     for node in _nodes(function.body):
-        if id(node) not in inner:
-            parts = _parts(node)
-            inner[id(node)] = same_type(rebuild(node, [inner[id(part)] for part in parts]), node) if parts else node
-    return inner[id(function.body)]
+        if node not in inner:
+            inner[node] = rebuild_from(node, inner, _parts)
+    return inner[function.body]

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from relay.analysis.call_graph import call_graph
+from relay.analysis.effects import ModuleEffects
 from relay.base.diagnostics import RelayError
-from relay.dataflow.effects import Removable
 from relay.infer.constraints import attributes_of
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
@@ -68,7 +68,7 @@ class _Rewriting:
         self.module = module
         self.forms = forms
         self.retyped = retyped
-        self.removable = Removable()
+        self.effects = ModuleEffects(IRModule())
         self.new: dict[int, Expr] = {}
         self.vars: dict[Var, Expr] = {}
 
@@ -146,7 +146,7 @@ class _Rewriting:
         types = [each.checked_type for each in call.args]
         if not record.reads_shapes_only or not all(map(is_closed, types)) or call.checked_type is None:
             return None
-        if not all(map(self.removable.of, call.args)):
+        if not all(self.effects.of(each).is_removable for each in call.args):
             return None
         value: Any = record.meaning(attributes_of(call, record), *map(_placeholder, types))
         return record_type(Constant(np.asarray(value), span=call.span), call.checked_type)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, rebuild, rewrite
+from relay.ir.rewriting import rewrite
+from relay.ir.traversal import children, rebuild
 from relay.transform.context import PassContext
 from relay.transform.framework import Pass, function_pass, pass_factory
 

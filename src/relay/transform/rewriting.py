@@ -2,70 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import field
+from collections.abc import Callable
 
-from relay.base.frozen import frozen
-from relay.ir.expr import AnyExpr, Call, Expr, Function, Let, Var, record_type, record_type_args
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.expr import Expr, Function, Let, Var
+from relay.ir.rewriting import Uses, rewrite_nodes, with_body
+from relay.ir.rewriting import rewrite_with_uses as rewrite_typed
+from relay.ir.rewriting import typed_as as same_type
+from relay.ir.traversal import children, post_order
 from relay.transform.extents import function_at
-
-
-@frozen
-class Uses:
-    """How often each expression is used, replacements included."""
-
-    counts: dict[int, int] = field(default_factory=dict)
-
-    def of(self, expr: Expr) -> int:
-        """The number of uses; 1 for what a rewriting step has just made."""
-        return self.counts.get(id(expr), 1)
-
-
-def same_type(expr: AnyExpr, model: Expr) -> AnyExpr:
-    """`expr`, which has the type of `model`, with that type recorded; and its type arguments, if it calls the same."""
-    if expr.checked_type is None and model.checked_type is not None:
-        record_type(expr, model.checked_type)
-        if isinstance(expr, Call) and isinstance(model, Call) and expr.op is model.op:
-            record_type_args(expr, model.type_args)
-    return expr
-
-
-def rewrite_typed(function: Function, step: Callable[[Expr, Uses], Expr]) -> Function:
-    """`function` with `step(node, uses)` applied to each node of its body, from the leaves up.
-
-    `step` sees a node whose parts are rewritten already, and gives it back or an expression of the same type.
-    """
-    uses = Uses()
-    order = post_order(function.body)
-    for node in order:
-        for child in children(node):
-            uses.counts[id(child)] = uses.counts.get(id(child), 0) + 1
-    new: dict[int, Expr] = {}
-    kept: list[Expr] = []  # alive, so that identities stay unique
-    for node in order:
-        parts: Sequence[Expr] = [new[id(child)] for child in children(node)]
-        rebuilt = _rebuilt(node, parts)
-        result = same_type(step(rebuilt, uses), node)
-        uses.counts[id(result)] = max(uses.counts.get(id(node), 0), uses.counts.get(id(result), 0))
-        new[id(node)] = result
-        kept += (rebuilt, result)
-    return with_body(function, new[id(function.body)])
-
-
-def _rebuilt(node: Expr, parts: Sequence[Expr]) -> Expr:
-    """The node with other parts of the same types: what inference found of it still holds."""
-    return same_type(rebuild(node, parts), node)
-
-
-def rewrite_nodes(function: Function, step: Callable[[Expr, Expr], Expr]) -> Function:
-    """`function` with `step(node, rebuilt)` for each node of its body, from the leaves up: `rebuilt` has parts that are
-    rewritten already, `node` what inference knows of it. What `step` gives has the type of `node`."""
-    new: dict[int, Expr] = {}
-    for node in post_order(function.body):
-        rebuilt = _rebuilt(node, [new[id(child)] for child in children(node)])
-        new[id(node)] = same_type(step(node, rebuilt), node)
-    return with_body(function, new[id(function.body)])
 
 
 def without_unused(function: Function, may_go: Callable[[Expr], bool]) -> Function:
@@ -75,13 +19,13 @@ def without_unused(function: Function, may_go: Callable[[Expr], bool]) -> Functi
     """
     bound = {n.var: n.value for n in post_order(function.body) if isinstance(n, Let) and may_go(n.value)}
     used: set[Var] = set()
-    met: set[int] = set()
+    met: set[Expr] = set()
     stack: list[Expr] = [function.body]
     while stack:
         node = stack.pop()
-        if id(node) in met:
+        if node in met:
             continue
-        met.add(id(node))
+        met.add(node)
         if isinstance(node, Var) and node in bound:
             used.add(node)
             stack.append(bound[node])
@@ -104,11 +48,4 @@ def copied(function: Function) -> Function:
     return function_at(function, {})
 
 
-def with_body(function: Function, body: Expr) -> Function:
-    """The function with another body of the same type; the same function if the body is the same."""
-    if body is function.body:
-        return function
-    changed = Function(
-        function.params, body, function.ret_type, function.type_params, function.attrs, span=function.span
-    )
-    return same_type(changed, function)
+__all__ = ["Uses", "copied", "rewrite_nodes", "rewrite_typed", "same_type", "with_body", "without_unused"]

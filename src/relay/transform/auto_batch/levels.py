@@ -20,7 +20,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.known_types import known_type
-from relay.ir.traversal import rewrite
+from relay.ir.rewriting import rewrite
 from relay.ir.types import TensorType, TupleType
 from relay.ops.build import symbol
 from relay.ops.create import zeros

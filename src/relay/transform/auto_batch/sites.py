@@ -23,8 +23,9 @@ from relay.ir.expr import (
 )
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite
 from relay.ir.structural import structural_equal
-from relay.ir.traversal import children, post_order, rewrite
+from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType, TupleType
 from relay.ir.variables import bound_vars
 from relay.ops.build import symbol

@@ -8,7 +8,8 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Op, Var
 from relay.ir.module import IRModule
-from relay.ir.traversal import post_order, rewrite
+from relay.ir.rewriting import rewrite
+from relay.ir.traversal import post_order
 from relay.ir.type_compatibility import compatible
 from relay.ir.types import FuncType
 from relay.ir.variables import bound_vars, renaming
