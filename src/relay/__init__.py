@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ir,
         nn,
         op,
+        operators,
         prelude,
         report,
         runtime,
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     )
     from relay.modelfiles.compiling import compile_model
     from relay.op import *  # noqa: F403
+    from relay.ops.registry import register_operator, unregister_operator
     from relay.prelude import Prelude
     from relay.runtime.executable import Executable, load
     from relay.runtime.graph_executor import GraphExecutor
@@ -95,8 +97,8 @@ if TYPE_CHECKING:
     from relay.transform.context import PassContext
 
 _MODULES = (
-    "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "prelude",
-    "report", "runtime", "te", "testing", "tir", "transform",
+    "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "operators",
+    "prelude", "report", "runtime", "te", "testing", "tir", "transform",
 )  # fmt: skip
 
 _HOMES = {
@@ -121,6 +123,7 @@ _HOMES = {
         "FuncType", "GlobalTypeVar", "RefType", "TensorType", "TupleType", "TypeCall", "TypeVar", "scalar_type",
     ),
     "relay.modelfiles.compiling": ("compile_model",),
+    "relay.ops.registry": ("register_operator", "unregister_operator"),
     "relay.prelude": ("Prelude",),
     "relay.runtime.executable": ("Executable", "load"),
     "relay.runtime.graph_executor": ("GraphExecutor",),

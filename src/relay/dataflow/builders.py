@@ -29,12 +29,12 @@ from relay.dataflow.patterns import (
 from relay.ir.expr import Expr
 from relay.ir.operator import Operator
 from relay.ir.types import Dimension, Type
-from relay.ops.table import OPERATORS
+from relay.ops.registry import operators
 from relay.text.cursor import near_names
 
 
 def is_op(operator: str | Operator) -> OpPattern:
-    """An operator: one of Relay's by its name, one of your own as itself. Call it to match its calls.
+    """An operator: by its name, or one of your own as itself. Call it to match its calls.
 
     Raises `RelayError` (rule `unknown-operator`).
 
@@ -43,12 +43,13 @@ def is_op(operator: str | Operator) -> OpPattern:
     """
     if isinstance(operator, Operator):
         return OpPattern(operator.name)
-    if operator not in OPERATORS:
+    known = operators()
+    if operator not in known:
         raise RelayError(
             rule="unknown-operator",
             message="a pattern names an operator that is not there",
             found=operator,
-            remedy=f"{near_names(operator, OPERATORS)} An operator of your own is given as itself.".strip(),
+            remedy=f"{near_names(operator, known)} One of your own is registered, or given as itself.".strip(),
         )
     return OpPattern(operator)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
-from relay.base.diagnostics import CompilerBug
+from relay.base.diagnostics import CompilerBug, RelayError
 from relay.dataflow.matching import Match
 from relay.dataflow.patterns import (
     AttrPattern,
@@ -19,7 +22,7 @@ from relay.infer.eager import eager_type
 from relay.ir.expr import Constant, Expr, Tuple, TupleGetItem
 from relay.ir.types import TensorType
 from relay.ops.build import call
-from relay.ops.table import OPERATORS
+from relay.ops.registry import operators
 
 
 def instantiated(template: Pattern, match: Match, model: Expr) -> Expr:
@@ -31,18 +34,27 @@ def instantiated(template: Pattern, match: Match, model: Expr) -> Expr:
         case LiteralPattern(value):
             return _scalar(value, model)
         case CallPattern(OpPattern(name), args) if args is not None:
-            return call(
-                OPERATORS[name], [instantiated(arg, match, model) for arg in args], OPERATORS[name].attributes()
-            )
+            return _call(name, [instantiated(arg, match, model) for arg in args], {})
         case AttrPattern(CallPattern(OpPattern(name), args), attrs) if args is not None:
-            own = OPERATORS[name].attributes(**attrs)
-            return call(OPERATORS[name], [instantiated(arg, match, model) for arg in args], own)
+            return _call(name, [instantiated(arg, match, model) for arg in args], attrs)
         case TuplePattern(fields) if fields is not None:
             return Tuple(tuple(instantiated(each, match, model) for each in fields))
         case TupleGetItemPattern(value, index) if index is not None:
             return TupleGetItem(instantiated(value, match, model), index)
         case _:
             raise CompilerBug("rewriting rules", f"a right side has a {type(template).__name__} of its own")
+
+
+def _call(name: str, arguments: Sequence[Expr], attributes: Mapping[str, Any]) -> Expr:
+    record = operators().get(name)
+    if record is None:
+        raise RelayError(
+            rule="unknown-operator",
+            message="the right side of a rule names an operator that is not registered",
+            found=name,
+            remedy="register it: relay.register_operator(record)",
+        )
+    return call(record, arguments, record.attributes(**attributes))
 
 
 def _scalar(value: float, model: Expr) -> Constant:

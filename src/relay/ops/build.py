@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TypeAlias, TypeGuard, Union, cast
+from typing import TypeAlias, TypeGuard, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,8 @@ from relay.ops.record import OperatorRecord
 
 Argument: TypeAlias = Union[Expr, "TupleWrapper", ArrayLike, Sequence["Argument"]]
 """What a builder function takes for an expression: one, a number or array (a constant), or a list (a tuple)."""
+
+_MARK = "__makes_calls_of_operators__"
 
 
 @cache
@@ -157,6 +159,27 @@ def call(record: OperatorRecord, arguments: Sequence[Argument], attributes: Attr
     """
     args = tuple(as_expr(argument) for argument in arguments)
     return type_eagerly(Call(Op(record), args, attributes or NoAttributes(), span=caller_span()))
+
+
+Builder = TypeVar("Builder", bound=Callable[..., object])
+
+
+def builder(function: Builder) -> Builder:
+    """Mark a function that makes calls of operators. Programs in Python notation may call it, as they do relay's own.
+
+    >>> @builder
+    ... def square(data):
+    ...     return multiply(data, data)
+    >>> is_builder(square), is_builder(sorted)
+    (True, False)
+    """
+    function.__dict__[_MARK] = True
+    return function
+
+
+def is_builder(function: object) -> bool:
+    """Whether a function makes calls of operators: relay's own do, and those marked."""
+    return getattr(function, _MARK, False) or getattr(function, "__module__", "").startswith("relay.")
 
 
 def tuple_call(

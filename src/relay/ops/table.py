@@ -55,4 +55,4 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
     )
     for record in family
 })  # fmt: skip
-"""Every operator of the language. Users extend it: `{**OPERATORS, mine.name: mine}`."""
+"""Every operator that comes with relay. `relay.ops.registry` adds those of users."""

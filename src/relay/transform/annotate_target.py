@@ -23,7 +23,7 @@ from relay.ir.operator import Effect
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
-from relay.ops.table import OPERATORS
+from relay.ops.registry import operators
 from relay.runtime.extents import symbol_sources
 from relay.text.cursor import near_names
 from relay.transform.context import PassContext
@@ -73,13 +73,13 @@ def _always(call: Call) -> bool:  # noqa: ARG001
 def _rules(target: str, taken: Taken) -> Mapping[str, Rule]:
     rules = taken if isinstance(taken, Mapping) else dict.fromkeys(taken, _always)
     for name in rules:
-        if name not in OPERATORS and not name.startswith(f"{target}."):
+        if name not in operators() and not name.startswith(f"{target}."):
             raise RelayError(
                 rule="unknown-operator",
                 message=f"the target `{target}` takes something that is not there",
                 expected=f"an operator, or a composite whose name begins with `{target}.`",
                 found=name,
-                remedy=near_names(name, OPERATORS),
+                remedy=near_names(name, operators()),
             )
     return rules
 

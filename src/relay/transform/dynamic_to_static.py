@@ -29,7 +29,7 @@ from relay.ir.operator import Solved
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import FuncType, TensorType, Type
 from relay.ops.record import OperatorRecord
-from relay.ops.table import OPERATORS
+from relay.ops.registry import operators
 from relay.transform.context import PassContext
 from relay.transform.fold_constant import fold_expr
 from relay.transform.framework import module_pass
@@ -39,7 +39,7 @@ from relay.transform.known_functions import is_closed
 @module_pass(level=2)
 def DynamicToStatic(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Write operators whose shapes are known tensors as those whose shapes are attributes."""
-    forms = {each.static_of.dynamic.name: each for each in OPERATORS.values() if each.static_of is not None}
+    forms = {each.static_of.dynamic.name: each for each in operators().values() if each.static_of is not None}
     retyped: set[GlobalVar] = set()
     for component in call_graph(module).components if _names_any(module, forms) else ():
         for name in component:

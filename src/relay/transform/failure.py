@@ -7,8 +7,12 @@ import traceback
 from pathlib import Path
 
 from relay.base.diagnostics import CompilerBug
+from relay.ir.expr import Op
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_hash
+from relay.ir.traversal import post_order
+from relay.ops.record import OperatorRecord
+from relay.ops.table import OPERATORS
 from relay.text.printer import astext
 from relay.transform.context import PassContext
 from relay.transform.pass_info import PassInfo
@@ -22,7 +26,8 @@ from pathlib import Path
 import relay
 from relay.transform import FusionLimits, LayoutPreferences
 
-module = relay.parse((Path(__file__).parent / "before.relay").read_text(encoding="utf-8"), "before.relay")
+{get_operators}program = Path(__file__).parent / "before.relay"
+module = relay.parse(program.read_text(encoding="utf-8"), program.name)
 {get_pass}
 with relay.PassContext(
     opt_level={opt_level},
@@ -68,20 +73,37 @@ def _write_repro(info: PassInfo, home: str, module: IRModule, context: PassConte
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "before.relay").write_text(astext(module), encoding="utf-8")
     (folder / "failure.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-    (folder / "reproduce.py").write_text(_script(info, home, context), encoding="utf-8")
+    (folder / "reproduce.py").write_text(_script(info, home, module, context), encoding="utf-8")
     return folder
 
 
-def _script(info: PassInfo, home: str, context: PassContext) -> str:
+def _script(info: PassInfo, home: str, module: IRModule, context: PassContext) -> str:
     validates = any(type(each).__name__ == "Validation" for each in context.instruments)
     return _SCRIPT.format(
         name=info.name,
+        get_operators=_get_operators(module),
         get_pass=_get_pass(info, home),
         opt_level=context.opt_level,
         layouts=context.layouts,
         fusion=context.fusion,
         instruments="relay.transform.Validation()" if validates else "",
     )
+
+
+def _get_operators(module: IRModule) -> str:
+    """The lines that register the operators that did not come with relay: whoever reads a file of theirs has them."""
+    own: dict[str, str] = {}
+    for function in module.functions.values():
+        for node in post_order(function.body):
+            if isinstance(node, Op) and node.name not in OPERATORS and isinstance(node.operator, OperatorRecord):
+                own[node.name] = node.operator.meaning.__module__
+    lines = [
+        f'raise SystemExit("put a line here that registers {name}")\n'
+        if home == "__main__"
+        else f"import_module({home!r})  # which registers {name}\n"
+        for name, home in sorted(own.items())
+    ]
+    return "".join(lines) + ("\n" if lines else "")
 
 
 def _get_pass(info: PassInfo, home: str) -> str:

@@ -39,7 +39,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.types import FuncType, GlobalTypeVar, TensorType, TupleType, Type, TypeCall
-from relay.ops.build import with_known_type
+from relay.ops.build import is_builder, with_known_type
 
 
 class Calls(Expressions):
@@ -225,7 +225,7 @@ class Calls(Expressions):
         if callee in NUMPY:
             made = _applied(block, NUMPY[callee], name, arguments, named, span)
             return _made_of(block, callee.__name__ in VIEWS, arguments[0] if arguments else None, made, span)
-        if getattr(callee, "__module__", "").startswith("relay."):
+        if is_builder(callee):
             return own(callee(*arguments, **named))
         raise refusal(
             span, f"the call of {name}", "call an operator of relay, or decorate the function with @relay.function"
