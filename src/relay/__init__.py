@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         Var,
         const,
     )
+    from relay.ir.expr_functor import ExprFunctor, ExprMutator, ExprVisitor
     from relay.ir.module import IRModule
     from relay.ir.structural import structural_equal, structural_hash
     from relay.ir.types import (
@@ -117,6 +118,7 @@ _HOMES = {
         "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "RefCreate", "RefRead", "RefWrite",
         "Tuple", "TupleGetItem", "Var", "const",
     ),
+    "relay.ir.expr_functor": ("ExprFunctor", "ExprMutator", "ExprVisitor"),
     "relay.ir.module": ("IRModule",),
     "relay.ir.structural": ("structural_equal", "structural_hash"),
     "relay.ir.types": (
