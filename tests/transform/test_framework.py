@@ -16,6 +16,7 @@ import relay
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.ir.expr import Call, Function, Op, TupleGetItem, Var, record_type
 from relay.ir.module import IRModule
+from relay.ir.rewriting import with_body
 from relay.ops.table import OPERATORS
 from relay.testing import mlp, resnet
 from relay.transform import (
@@ -40,7 +41,6 @@ from relay.transform import (
     module_pass,
     optimization_pipeline,
 )
-from relay.transform.rewriting import with_body
 from tests.driver.processes import environment
 from tests.messages import check_message
 

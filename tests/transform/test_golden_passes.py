@@ -16,9 +16,9 @@ import pytest
 import relay
 from relay.ir.expr import Constant, Expr
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.transform.fold_constant import FoldConstant
-from relay.transform.rewriting import Uses, rewrite_typed
 from tests.transform.passes import CONTEXT, PASSES
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
@@ -74,12 +74,12 @@ def with_distinct_weights(module: IRModule) -> IRModule:
     """The module with every number of a floating-point constant changed a little, each in its own way."""
     generator = np.random.default_rng(1)
 
-    def step(expr: Expr, _: Uses) -> Expr:
+    def step(_: Expr, expr: Expr) -> Expr:
         if not isinstance(expr, Constant) or expr.data.size == 1 or not expr.dtype.is_float:
             return expr
         return relay.const(expr.data * generator.uniform(0.5, 1.5, expr.data.shape), expr.dtype)
 
-    functions = {name: rewrite_typed(function, step) for name, function in module.functions.items()}
+    functions = {name: rewrite_nodes(function, step) for name, function in module.functions.items()}
     return module.with_functions(functions)
 
 

@@ -34,13 +34,14 @@ from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Function, If, Let, Match, Op, Var, record_type
 from relay.ir.module import IRModule
-from relay.ir.traversal import LEAVES, children, post_order, rebuild
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
+from relay.ir.traversal import LEAVES, children, post_order
 from relay.ir.types import FuncType, TensorType, Type
 from relay.transform.context import PassContext
+from relay.transform.extents import copied
 from relay.transform.framework import module_pass
 from relay.transform.known_functions import is_closed, typed_var
 from relay.transform.loops import LoopName, lets_and_end, self_calls, with_loops_split
-from relay.transform.rewriting import copied, rewrite_nodes, same_type, with_body
 
 LARGEST_UNIT_ELEMENTS = 1024
 _WORDS = MappingProxyType({"add": "sum", "multiply": "product", "maximum": "largest", "minimum": "smallest"})
@@ -69,7 +70,7 @@ def _split(
     body = _Turn(tails, {each.end: each for each in steps if each.op.name == steps[0].op.name}, loop, so_far, unit)
     loop_type = FuncType((*type_.arg_types, type_.ret_type), type_.ret_type)
     whole = Function((*function.params, so_far), body.done(), type_.ret_type, span=function.span)
-    start = same_type(Call(loop, (*function.params, unit)), function.body)
+    start = typed_as(Call(loop, (*function.params, unit)), function.body)
     return with_body(function, start), copied(record_type(whole, loop_type))
 
 
@@ -182,7 +183,7 @@ class _Turn:
 
         def step(node: Expr, rebuilt: Expr) -> Expr:
             if isinstance(rebuilt, Call) and rebuilt.op == name:
-                rebuilt = same_type(Call(self.loop, (*rebuilt.args, self.unit), span=rebuilt.span), node)
+                rebuilt = typed_as(Call(self.loop, (*rebuilt.args, self.unit), span=rebuilt.span), node)
             new[node] = rebuilt
             return rebuilt
 
@@ -193,9 +194,9 @@ class _Turn:
             found = self.steps.get(end)
             if isinstance(end, If | Match):
                 data, *branches = children(end)
-                result = rebuild(end, [new[data], *(done[branch] for branch in branches)])
+                result = rebuild_typed(end, [new[data], *(done[branch] for branch in branches)])
             elif found is not None:
-                more = same_type(Call(first.op, (self.so_far, new[found.other]), first.attrs, span=end.span), whole)
+                more = typed_as(Call(first.op, (self.so_far, new[found.other]), first.attrs, span=end.span), whole)
                 arguments = (new[each] for each in found.call.args)
                 result = Call(self.loop, (*arguments, more), span=found.call.span)
                 bindings = [let for let in bindings if let is not found.bound]
@@ -203,8 +204,8 @@ class _Turn:
                 result = Call(self.loop, (*(new[each] for each in end.args), self.so_far), span=end.span)
             else:
                 result = Call(first.op, (self.so_far, new[end]), first.attrs, span=end.span)
-            result = same_type(result, whole)
+            result = typed_as(result, whole)
             for let in reversed(bindings):
-                result = same_type(Let(let.var, new[let.value], result, span=let.span), whole)
+                result = typed_as(Let(let.var, new[let.value], result, span=let.span), whole)
             done[whole] = result
         return done[function.body]

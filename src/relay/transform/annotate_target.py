@@ -20,6 +20,7 @@ from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
+from relay.ir.rewriting import with_body
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
@@ -29,7 +30,6 @@ from relay.text.cursor import near_names
 from relay.transform.context import PassContext
 from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.regions import COMPOSITE, make_region, outer_nodes, with_outer_parts
-from relay.transform.rewriting import with_body
 
 Rule: TypeAlias = Callable[[Call], bool]
 """Whether a target takes a call, whose types and attributes it may look at."""
@@ -54,14 +54,14 @@ def AnnotateTarget(targets: Mapping[str, Taken]) -> Pass:
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         if function.attrs.get("Primitive"):
             return function
-        new: dict[int, Expr] = {}
+        new: dict[Expr, Expr] = {}
         for node in outer_nodes(function.body):
             target = _taker(node, rules, module)
             if target is None:
-                new[id(node)] = with_outer_parts(node, new)
+                new[node] = with_outer_parts(node, new)
             else:
                 new.update(make_region(target, [node], [node], new))
-        return with_body(function, new[id(function.body)])
+        return with_body(function, new[function.body])
 
     return run
 

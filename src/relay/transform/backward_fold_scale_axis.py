@@ -17,6 +17,7 @@ import numpy as np
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
+from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.ops.activation import BiasAddAttributes
 from relay.ops.build import call
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
@@ -25,7 +26,6 @@ from relay.ops.layouts import parse_layout
 from relay.ops.record import OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import Uses, rewrite_typed
 from relay.transform.scale_axis import Array, along, is_float, passes_scale, shape_of, takes_scale
 
 _LONGEST_PATH = 16  # operators between a scale and the weight
@@ -38,7 +38,7 @@ def BackwardFoldScaleAxis(function: Function, module: IRModule, context: PassCon
 
 
 def fold_backward(function: Function) -> Function:
-    return rewrite_typed(function, _folded)
+    return rewrite_with_uses(function, _folded)
 
 
 def _folded(expr: Expr, uses: Uses) -> Expr:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.rewriting import rebuild_typed, typed_as, with_body
+from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
 from relay.ops.convert import CastAttributes
 from relay.ops.record import FusionKind, OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import same_type, with_body
 
 
 @function_pass(level=3)
@@ -27,22 +27,22 @@ def CanonicalizeCast(function: Function, module: IRModule, context: PassContext)
     if function.attrs.get("Primitive"):
         return function
     order = post_order(function.body)
-    users: dict[int, set[int]] = {}
+    users: dict[Expr, set[Expr]] = {}
     for expr in order:
         for child in children(expr):
             if _is_widening(child):
-                users.setdefault(id(child), set()).add(id(expr))
+                users.setdefault(child, set()).add(expr)
     shared = {cast for cast, of_cast in users.items() if len(of_cast) > 1}
-    new: dict[int, Expr] = {}
+    new: dict[Expr, Expr] = {}
     for expr in order:
-        parts = [new[id(child)] for child in children(expr)]
+        parts = [new[child] for child in children(expr)]
         if _takes_elements(expr):
             copies = {
-                id(child): _copied(new[id(child)]) for child in children(expr) if id(child) in shared
+                child: _copied(new[child]) for child in children(expr) if child in shared
             }  # the same for a user that reads it twice
-            parts = [copies.get(id(child), part) for child, part in zip(children(expr), parts, strict=True)]
-        new[id(expr)] = same_type(rebuild(expr, parts), expr)
-    return with_body(function, new[id(function.body)])
+            parts = [copies.get(child, part) for child, part in zip(children(expr), parts, strict=True)]
+        new[expr] = rebuild_typed(expr, parts)
+    return with_body(function, new[function.body])
 
 
 def _is_widening(expr: Expr) -> bool:
@@ -65,6 +65,6 @@ def _takes_elements(expr: Expr) -> bool:
 def _copied(expr: Expr) -> Expr:
     match expr:
         case Call(op, args, attrs):
-            return same_type(Call(op, args, attrs, span=expr.span), expr)
+            return typed_as(Call(op, args, attrs, span=expr.span), expr)
         case _:
             return expr

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from relay.ir.expr import Call, Expr, Function, Op, TupleGetItem
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.ops.combine import SplitAttributes, split_ranges
 from relay.ops.elementwise_binary import add
@@ -20,13 +21,12 @@ from relay.ops.shape import expand_dims
 from relay.ops.slice import strided_slice
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import rewrite_typed
 
 
 @function_pass(level=3)
 def CanonicalizeOps(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace bias_add by a broadcast addition and parts of a split by slices: these fuse and fold like any other."""
-    return rewrite_typed(function, lambda expr, _: _canonical(expr))
+    return rewrite_nodes(function, lambda _, expr: _canonical(expr))
 
 
 def _canonical(expr: Expr) -> Expr:

@@ -18,10 +18,11 @@ from relay.analysis.call_graph import call_graph
 from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
 from relay.transform.context import PassContext
+from relay.transform.extents import copied
 from relay.transform.framework import module_pass
-from relay.transform.rewriting import copied, rewrite_typed
 
 
 @module_pass(level=2)
@@ -78,7 +79,7 @@ def _specialised(function: Function, name: GlobalVar, new: GlobalVar, given: dic
     fresh = copied(_calling(function, name, new, given))
     constants: dict[Expr, Expr] = {fresh.params[position]: constant for position, constant in given.items()}
     params = tuple(each for each in fresh.params if each not in constants)
-    body = rewrite_typed(fresh, lambda expr, _: constants.get(expr, expr)).body
+    body = rewrite_nodes(fresh, lambda _, expr: constants.get(expr, expr)).body
     return Function(params, body, fresh.ret_type, fresh.type_params, fresh.attrs, span=fresh.span)
 
 
@@ -93,4 +94,4 @@ def _calling(function: Function, name: GlobalVar, new: GlobalVar, given: dict[in
             case _:
                 return expr
 
-    return rewrite_typed(function, lambda expr, _: step(expr))
+    return rewrite_nodes(function, lambda _, expr: step(expr))

@@ -16,6 +16,7 @@ from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.convolution_text import convolution_text
@@ -29,7 +30,6 @@ from relay.ops.winograd import (
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.context import ConvolutionExtents, PassContext, WinogradTile
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import rewrite_typed
 
 _PLAIN, _TRANSFORMED = "OIHW", "HWOI"
 _SPACE = ("H", "W")
@@ -41,7 +41,7 @@ def Conv2DToWinograd(function: Function, module: IRModule, context: PassContext)
     choose = context.layouts.winograd_tile
     if choose is None:
         return function
-    return rewrite_typed(function, lambda expr, _: _by_winograd(expr, choose, context.schedules))
+    return rewrite_nodes(function, lambda _, expr: _by_winograd(expr, choose, context.schedules))
 
 
 def _by_winograd(expr: Expr, choose: WinogradTile, records: ScheduleRecords) -> Expr:

@@ -125,11 +125,11 @@ class _Data:
             self._check_main(function)
         fresh = {var: self._variable(var, var in function.params) for var in bound_vars(function)}
         renamed = renaming(fresh)
-        new: dict[int, Expr] = {}
+        new: dict[Expr, Expr] = {}
         for node in post_order(function.body):
-            new[id(node)] = renamed(self._node(node, [new[id(child)] for child in children(node)]))
+            new[node] = renamed(self._node(node, [new[child] for child in children(node)]))
         params = tuple(fresh[each] for each in function.params)
-        body = self._value(function.body, new[id(function.body)])
+        body = self._value(function.body, new[function.body])
         return Function(params, body, self._result_type(made or function), span=function.span)
 
     def _node(self, node: Expr, parts: list[Expr]) -> Expr:
@@ -256,9 +256,9 @@ def _is_first_order(function: Function) -> bool:
     and nowhere else, are none; what a call gives is one."""
     order = post_order(function.body)
     callees = (node.op for node in order if isinstance(node, Call) and not isinstance(node.op, Call))
-    called = set(map(id, callees)) - {id(function.body)}
-    called -= {id(part) for node in order for part in (node.args if isinstance(node, Call) else children(node))}
-    values = [*function.params, *(node for node in order if id(node) not in called)]
+    called = set(callees) - {function.body}
+    called -= {part for node in order for part in (node.args if isinstance(node, Call) else children(node))}
+    values = [*function.params, *(node for node in order if node not in called)]
     return not any(isinstance(each, GlobalVar) or _is_of_functions(each) for each in values)
 
 

@@ -16,6 +16,7 @@ from relay.infer.explain import describe
 from relay.ir.expr import (
     Call,
     Constant,
+    Constructor,
     Expr,
     Function,
     GlobalVar,
@@ -76,10 +77,9 @@ class DeviceDomains:
 
     module: IRModule
     default: str
-    _domains: dict[int, _Domain] = field(default_factory=dict)
+    _domains: dict[Expr, _Domain] = field(default_factory=dict)
     _globals: dict[GlobalVar, _Signature] = field(default_factory=dict)
     _known: dict[Var, Function] = field(default_factory=dict)
-    _kept: list[Expr] = field(default_factory=list)  # alive, so that identities stay unique
 
     def __post_init__(self) -> None:
         for name, function in self.module.functions.items():
@@ -94,12 +94,11 @@ class DeviceDomains:
         return self._domain(expr).root().device or self.default
 
     def _domain(self, expr: Expr) -> _Domain:
-        if isinstance(expr, Constant):
+        if isinstance(expr, Constant | Constructor):
             return _Domain()  # each use has its own
-        known = self._domains.get(id(expr))
+        known = self._domains.get(expr)
         if known is None:
-            known = self._domains[id(expr)] = _Domain()
-            self._kept.append(expr)
+            known = self._domains[expr] = _Domain()
         return known
 
     def _read_attributes(self, name: GlobalVar, function: Function) -> None:
@@ -113,11 +112,11 @@ class DeviceDomains:
     def _walk(self, function: Function) -> None:
         nodes = post_order(function.body)
         self._known.update((n.var, n.value) for n in nodes if isinstance(n, Let) and isinstance(n.value, Function))
-        called = {id(node.op) for node in nodes if isinstance(node, Call)}
-        called |= {id(node.value) for node in nodes if isinstance(node, Let)}
+        called = {node.op for node in nodes if isinstance(node, Call)}
+        called |= {node.value for node in nodes if isinstance(node, Let)}
         for node in nodes:
             match node:
-                case Function() if id(node) not in called:
+                case Function() if node not in called:
                     self._one(node, [*node.params, node.body])
                 case Call():
                     self._call(node)

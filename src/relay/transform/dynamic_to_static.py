@@ -69,7 +69,7 @@ class _Rewriting:
         self.forms = forms
         self.retyped = retyped
         self.effects = ModuleEffects(IRModule())
-        self.new: dict[int, Expr] = {}
+        self.new: dict[Expr, Expr] = {}
         self.vars: dict[Var, Expr] = {}
 
     def of(self, function: Function) -> Function:
@@ -78,14 +78,14 @@ class _Rewriting:
         lets = {node.var: node for node in nodes if isinstance(node, Let) and node.var.type_annotation is None}
         for node in nodes:
             if isinstance(node, Var):
-                self.new[id(node)] = self._variable(node, lets[node]) if node in lets else node
+                self.new[node] = self._variable(node, lets[node]) if node in lets else node
             elif isinstance(node, Let) and node.var in self.vars:
                 var = self.vars[node.var]
-                parts = [self.new[id(part)] for part in children(node)]
-                self.new[id(node)] = Let(var, *parts, span=node.span) if isinstance(var, Var) else parts[1]
+                parts = [self.new[part] for part in children(node)]
+                self.new[node] = Let(var, *parts, span=node.span) if isinstance(var, Var) else parts[1]
             else:
-                self.new[id(node)] = self._node(node)
-        body = self.new[id(function.body)]
+                self.new[node] = self._node(node)
+        body = self.new[function.body]
         if body is function.body:
             return function
         return Function(
@@ -95,7 +95,7 @@ class _Rewriting:
     def _variable(self, var: Var, let: Let) -> Expr:
         """What stands for a variable: a constant, or a new one where the type of its value may be another."""
         if var not in self.vars:
-            value = self.new.get(id(let.value))  # none yet inside a function that calls itself
+            value = self.new.get(let.value)  # none yet inside a function that calls itself
             if value is let.value or value is None:
                 return var
             fresh = Var(var.name_hint, span=var.span)
@@ -105,7 +105,7 @@ class _Rewriting:
         return self.vars[var]
 
     def _node(self, node: Expr) -> Expr:
-        rebuilt = rebuild(node, [self.new[id(part)] for part in children(node)])
+        rebuilt = rebuild(node, [self.new[part] for part in children(node)])
         match rebuilt:
             case Call(op=Op(operator=OperatorRecord() as record)):
                 rebuilt = self._static(rebuilt, record) or rebuilt

@@ -15,13 +15,13 @@ from dataclasses import replace
 from typing import Any
 
 from relay.ir.expr import Call, Expr, Function, Op
+from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.ir.types import TensorType, Type
 from relay.ops.build import call
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layout_transform import LAYOUT_TRANSFORM, LayoutTransformAttributes
 from relay.ops.layouts import parse_layout
 from relay.ops.record import OperatorRecord
-from relay.transform.rewriting import Uses, rewrite_typed
 
 
 def with_early_layout_transforms(function: Function) -> Function:
@@ -31,17 +31,17 @@ def with_early_layout_transforms(function: Function) -> Function:
     def step(expr: Expr, uses: Uses) -> Expr:
         match expr:
             case Call(args=(value,), attrs=LayoutTransformAttributes() as change):
-                late = made.setdefault((id(value), change), expr)
+                late = made.setdefault((value, change), expr)
                 relaid = _relaid(value, change) if uses.of(value) == 1 else None
                 if relaid is None:
                     return late
                 record, data, attributes = relaid
-                early = made.setdefault((id(data), change), call(LAYOUT_TRANSFORM, (data,), change))
+                early = made.setdefault((data, change), call(LAYOUT_TRANSFORM, (data,), change))
                 return call(record, (early,), attributes)
             case _:
                 return expr
 
-    return rewrite_typed(function, step)
+    return rewrite_with_uses(function, step)
 
 
 def _relaid(value: Expr, change: LayoutTransformAttributes) -> tuple[OperatorRecord, Expr, Any] | None:

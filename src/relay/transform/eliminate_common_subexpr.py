@@ -13,9 +13,9 @@ from collections.abc import Hashable
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
+from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import Uses, rewrite_typed
 
 _LARGEST_COMPARED_CONSTANT_BYTES = 4096
 
@@ -29,7 +29,7 @@ def EliminateCommonSubexpr(function: Function, module: IRModule, context: PassCo
         key = _key(expr)
         return expr if key is None else first.setdefault(key, expr)
 
-    return rewrite_typed(function, merge)
+    return rewrite_with_uses(function, merge)
 
 
 def _key(expr: Expr) -> Hashable | None:
@@ -39,11 +39,11 @@ def _key(expr: Expr) -> Hashable | None:
             if operator.effect is not Effect.PURE:
                 return None
             # Two results of unknown extents have symbols of their own, of which others' types speak.
-            return (operator, attrs, expr.checked_type, *map(id, args))
+            return (operator, attrs, expr.checked_type, *args)
         case Tuple(fields=fields):
-            return ("tuple", *map(id, fields))
+            return ("tuple", *fields)
         case TupleGetItem(tuple_value=value, index=index):
-            return ("field", id(value), index)
+            return ("field", value, index)
         case Constant(data=data):
             if data.nbytes > _LARGEST_COMPARED_CONSTANT_BYTES:
                 return None

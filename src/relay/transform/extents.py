@@ -59,3 +59,9 @@ def _new_symbols(function: Function) -> Extents:
     types += [var.checked_type for var in bound_vars(function)]
     inner = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
     return {symbol: Symbol(symbol.name) for symbol in inner if symbol not in own}
+
+
+def copied(function: Function) -> Function:
+    """A copy whose bound variables are new, and the symbols of extents that are found inside, so that both may stand in
+    one program, and both bodies in one function."""
+    return function_at(function, {})

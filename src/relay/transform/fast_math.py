@@ -19,19 +19,19 @@ import numpy as np
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.ops.elementwise_binary import divide, multiply
 from relay.ops.elementwise_unary import rsqrt, sqrt
 from relay.ops.rounding import rounded_once
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import rewrite_typed
 
 
 @function_pass(level=4, floating_point=FloatingPointClass.FAST_MATH)
 def FastMath(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace divisions and powers by multiplications."""
-    return rewrite_typed(function, lambda expr, _: _faster(expr))
+    return rewrite_nodes(function, lambda _, expr: _faster(expr))
 
 
 _POWERS: dict[float, Callable[[Expr], Expr]] = {

@@ -16,11 +16,11 @@ import numpy as np
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.record import OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import rewrite_typed
 
 _LARGEST_GROWN_CONSTANT_BYTES = 1 << 16
 _LARGEST_GROWTH = 4  # times what it is made of: what transforming a kernel of 3×3 for Winograd's F(4, 3) makes of it
@@ -29,7 +29,7 @@ _LARGEST_GROWTH = 4  # times what it is made of: what transforming a kernel of 3
 @function_pass(level=2)
 def FoldConstant(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Evaluate what is constant."""
-    return rewrite_typed(function, lambda expr, _: fold_expr(expr))
+    return rewrite_nodes(function, lambda _, expr: fold_expr(expr))
 
 
 def fold_expr(expr: Expr) -> Expr:

@@ -17,6 +17,7 @@ from relay.base.dtypes import DType
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.ops.build import call
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
@@ -28,13 +29,12 @@ from relay.ops.window import full_padding, pads_of
 from relay.te.reducers import lowest
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import rewrite_typed
 
 
 @function_pass(level=2)
 def FoldExplicitPadding(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Make the padding in front of a convolution or a pooling its own."""
-    return rewrite_typed(function, lambda expr, _: _folded(expr))
+    return rewrite_nodes(function, lambda _, expr: _folded(expr))
 
 
 def _folded(expr: Expr) -> Expr:

@@ -20,13 +20,13 @@ import numpy as np
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.rewriting import rebuild_typed, with_body
+from relay.ir.traversal import children, post_order
 from relay.ops.build import with_known_type
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.layouts import parse_layout
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import same_type, with_body
 from relay.transform.scale_axis import Array, along, is_float, passes_scale, shape_of, takes_scale
 
 _MOST_OPERATORS = 64  # between a scale and the weights
@@ -47,12 +47,12 @@ def fold_forward(function: Function) -> Function:
 
 def _folded_once(function: Function) -> Function:
     order = post_order(function.body)
-    users: dict[int, list[Expr]] = {id(function.body): [function]}
+    users: dict[Expr, list[Expr]] = {function.body: [function]}
     for expr in order:
         for child in dict.fromkeys(children(expr)):
-            users.setdefault(id(child), []).append(expr)
-    removed: dict[int, Expr] = {}
-    constants: dict[tuple[int, int], Constant] = {}
+            users.setdefault(child, []).append(expr)
+    removed: dict[Expr, Expr] = {}
+    constants: dict[tuple[Expr, int], Constant] = {}
     for expr in order:
         match expr:
             case Call(op=Op(name="multiply"), args=(data, Constant(data=scale)) | (Constant(data=scale), data)) if (
@@ -60,7 +60,7 @@ def _folded_once(function: Function) -> Function:
             ):
                 changes = _folded(expr, scale, users)
                 if changes:
-                    removed[id(expr)] = data
+                    removed[expr] = data
                     constants.update(changes)
             case _:
                 pass
@@ -68,34 +68,34 @@ def _folded_once(function: Function) -> Function:
 
 
 def _rebuilt(
-    function: Function, order: list[Expr], removed: Mapping[int, Expr], constants: Mapping[tuple[int, int], Constant]
+    function: Function, order: list[Expr], removed: Mapping[Expr, Expr], constants: Mapping[tuple[Expr, int], Constant]
 ) -> Function:
-    new: dict[int, Expr] = {}
+    new: dict[Expr, Expr] = {}
     for expr in order:
-        if id(expr) in removed:
-            new[id(expr)] = new[id(removed[id(expr)])]
+        if expr in removed:
+            new[expr] = new[removed[expr]]
             continue
-        parts = [constants.get((id(expr), at)) or new[id(child)] for at, child in enumerate(children(expr))]
-        new[id(expr)] = same_type(rebuild(expr, parts), expr)
-    return with_body(function, new[id(function.body)])
+        parts = [constants.get((expr, at)) or new[child] for at, child in enumerate(children(expr))]
+        new[expr] = rebuild_typed(expr, parts)
+    return with_body(function, new[function.body])
 
 
-def _folded(multiplication: Call, scale: Array, users: Mapping[int, list[Expr]]) -> dict[tuple[int, int], Constant]:
+def _folded(multiplication: Call, scale: Array, users: Mapping[Expr, list[Expr]]) -> dict[tuple[Expr, int], Constant]:
     """The constants, by call and position among its children, that make up for the missing multiplication; none where
     a use does not allow it."""
-    changes: dict[tuple[int, int], Constant] = {}
+    changes: dict[tuple[Expr, int], Constant] = {}
     stack: list[Call] = [multiplication]
     met = 0
     while stack:
         value = stack.pop()
         met += 1
-        for user in users.get(id(value), []):
+        for user in users.get(value, []):
             if not isinstance(user, Call) or not isinstance(user.op, Op) or met > _MOST_OPERATORS:
                 return {}
             change = _change(user, value, scale)
             if change is not None:
                 position, constant = change
-                changes[id(user), position] = constant
+                changes[user, position] = constant
             elif not passes_scale(user, scale):
                 return {}
             if change is None or user.op.name == "add":

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
 from relay.ops.record import FromTypes, OperatorRecord
 from relay.transform.regions import COMPILER
-from relay.transform.rewriting import rewrite_nodes
 
 PRIMITIVE = "Primitive"
 

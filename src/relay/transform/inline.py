@@ -18,12 +18,12 @@ from relay.analysis.call_graph import call_graph
 from relay.infer.checks import checks_of, node_checks
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.transform.context import PassContext
-from relay.transform.extents import extents_of_call, function_at
+from relay.transform.extents import copied, extents_of_call, function_at
 from relay.transform.framework import module_pass
-from relay.transform.rewriting import copied, rewrite_typed, same_type
 
 INLINE = "Inline"
 
@@ -86,7 +86,7 @@ def _with_bodies(function: Function, callees: Mapping[GlobalVar, Function], modu
             case _:
                 return expr
 
-    return rewrite_typed(function, lambda expr, _: step(expr))
+    return rewrite_nodes(function, lambda _, expr: step(expr))
 
 
 def _for_call(function: Function, args: tuple[Expr, ...]) -> Function | None:
@@ -109,7 +109,7 @@ def _in_place(fresh: Function, args: tuple[Expr, ...]) -> Expr:
             free[var] = arg
         else:
             bound.append((var, arg))
-    body = rewrite_typed(fresh, lambda expr, _: free.get(expr, expr)).body
+    body = rewrite_nodes(fresh, lambda _, expr: free.get(expr, expr)).body
     for var, arg in reversed(bound):
-        body = same_type(Let(var, arg, body), body)
+        body = typed_as(Let(var, arg, body), body)
     return body

@@ -10,12 +10,14 @@ from relay.arith.expr import Symbol
 from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import type_leaves, type_symbols
 from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
-from relay.transform.rewriting import copied, rewrite_nodes, without_unused
+from relay.transform.extents import copied
+from relay.transform.unused_bindings import without_unused
 
 Target: TypeAlias = Union[GlobalVar, Constructor, Op]
 
@@ -109,7 +111,7 @@ class Lifting:
 
     names: FreshNames
     functions: dict[GlobalVar, Function]
-    _lifted: dict[int, tuple[Function, tuple[GlobalVar, tuple[Var, ...]] | None]] = field(default_factory=dict)
+    _lifted: dict[Function, tuple[GlobalVar, tuple[Var, ...]] | None] = field(default_factory=dict)
     _uncurried: dict[GlobalVar, GlobalVar | None] = field(default_factory=dict)
 
     def fresh_name(self, base: str) -> GlobalVar:
@@ -118,9 +120,9 @@ class Lifting:
     def lifted(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
         """The global function for one inside `outer`, where `own` is the variable by which it calls itself, and the
         variables that it takes along; None where there is none."""
-        if id(function) not in self._lifted:
-            self._lifted[id(function)] = function, self._lift(function, own, outer)
-        return self._lifted[id(function)][1]
+        if function not in self._lifted:
+            self._lifted[function] = self._lift(function, own, outer)
+        return self._lifted[function]
 
     def _lift(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
         captures = tuple(each for each in free_vars(function) if each is not own)

@@ -19,15 +19,16 @@ from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import post_order
 from relay.ir.type_variables import free_type_vars
 from relay.ir.types import TypeVar
 from relay.ir.variables import free_vars
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.context import PassContext
+from relay.transform.extents import copied
 from relay.transform.framework import module_pass
 from relay.transform.known_functions import tells_extents
-from relay.transform.rewriting import copied, rewrite_nodes, same_type
 
 
 @module_pass(level=1)
@@ -47,11 +48,11 @@ class _Lifting:
         if "Compiler" in function.attrs or not any(map(_is_liftable, post_order(function.body))):
             return function
         function = to_basic_block_normal_form(function)
-        own = {id(node.value): node.var for node in post_order(function.body) if isinstance(node, Let)}
+        own = {node.value: node.var for node in post_order(function.body) if isinstance(node, Let)}
 
         def step(node: Expr, rebuilt: Expr) -> Expr:
-            if isinstance(rebuilt, Function) and _is_liftable(rebuilt) and tells_extents(rebuilt, own.get(id(node))):
-                return self._maker(rebuilt, own.get(id(node)), name)
+            if isinstance(rebuilt, Function) and _is_liftable(rebuilt) and tells_extents(rebuilt, own.get(node)):
+                return self._maker(rebuilt, own.get(node), name)
             return rebuilt
 
         return rewrite_nodes(function, step)
@@ -68,7 +69,7 @@ class _Lifting:
         else:
             lifted = function
         self.made[name] = copied(_quantified(lifted, (*captures, function)))
-        return same_type(maker, function)
+        return typed_as(maker, function)
 
 
 def _is_liftable(node: Expr) -> bool:

@@ -16,10 +16,10 @@ from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ops.record import NoFormula, OperatorRecord
 from relay.transform.context import PassContext
 from relay.transform.framework import Pass, function_pass, pass_factory
-from relay.transform.rewriting import rewrite_typed
 
 
 @pass_factory
@@ -36,7 +36,7 @@ def Legalize(unsupported: Collection[str]) -> Pass:
     @function_pass(level=0, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         for _ in range(len(names) + 1):  # a formula leads to at most one name after another
-            legal = rewrite_typed(function, lambda expr, _: _written_by_others(expr, names))
+            legal = rewrite_nodes(function, lambda _, expr: _written_by_others(expr, names))
             if legal is function:
                 return function
             function = legal

@@ -27,13 +27,13 @@ from collections.abc import Mapping
 from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
 from relay.ir.variables import free_vars
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.context import PassContext
 from relay.transform.framework import module_pass
 from relay.transform.known_functions import Lifting, is_closed, lifted_function, tells_extents
-from relay.transform.rewriting import rewrite_nodes
 
 MOST_PARAMETERS = 16
 
@@ -74,11 +74,11 @@ def _only_called(function: Function) -> dict[Var, Function]:
     found = {let.var: let.value for let in lets if isinstance(let.value, Function) and _is_liftable(let.value)}
     if not found:
         return found
-    bindings = Counter(id(let.value) for let in lets)
+    bindings = Counter(let.value for let in lets)
     used: set[Expr] = {function.body}
     for node in nodes:
         used.update(node.args if isinstance(node, Call) else children(node))
-    return {var: each for var, each in found.items() if var not in used and bindings[id(each)] == 1}
+    return {var: each for var, each in found.items() if var not in used and bindings[each] == 1}
 
 
 def _is_liftable(function: Function) -> bool:

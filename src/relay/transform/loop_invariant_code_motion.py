@@ -34,17 +34,18 @@ from relay.infer.checks import node_checks
 from relay.ir.expr import Call, Expr, Function, If, Let, Match, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
 from relay.ir.sharing import Scopes, scopes
-from relay.ir.traversal import LEAVES, children, post_order, rebuild
+from relay.ir.traversal import LEAVES, children, post_order
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import FuncType, TensorType, Type
 from relay.ir.variables import free_vars
 from relay.ops.record import FromTypes, FusionKind, OperatorRecord
 from relay.transform.context import PassContext
+from relay.transform.extents import copied
 from relay.transform.framework import module_pass
 from relay.transform.known_functions import is_closed, typed_var
 from relay.transform.loops import LoopName, lets_and_end, self_calls, with_loops_split
-from relay.transform.rewriting import copied, rewrite_nodes, same_type, with_body
 
 LARGEST_COPIED_NODES = 64
 LARGEST_GROWTH = 4
@@ -79,7 +80,7 @@ def _split(function: Function, name: LoopName, loop: LoopName, module: IRModule)
     loop_type = FuncType((*type_.arg_types, *types), type_.ret_type)
     turn = rewrite_nodes(moved.rest, lambda _, new: _with_arguments(new, name, loop, passed))
     early, late = moved.in_front(guard)
-    entered = _bound(late, same_type(Call(loop, (*function.params, *passed)), function.body))
+    entered = _bound(late, typed_as(Call(loop, (*function.params, *passed)), function.body))
     body = entered if guard is None else _in_branch(turn.body, guard, entered)
     whole = Function((*function.params, *passed), turn.body, type_.ret_type, span=function.span)
     return with_body(function, _bound(early, body)), copied(record_type(whole, loop_type))
@@ -93,7 +94,7 @@ def _with_arguments(expr: Expr, name: LoopName, loop: LoopName, more: tuple[Expr
 
 def _bound(bindings: Sequence[tuple[Var, Expr]], body: Expr) -> Expr:
     for var, value in reversed(bindings):
-        body = same_type(Let(var, value, body), body)
+        body = typed_as(Let(var, value, body), body)
     return body
 
 
@@ -107,10 +108,10 @@ def _guard(body: Expr, calls: Sequence[Call]) -> int | None:
     if not isinstance(choice, If | Match):
         return None
     parts = children(choice)
-    wanted = {id(call) for call in calls}
-    inside = [any(id(node) in wanted for node in post_order(part)) for part in parts]
+    wanted = set(calls)
+    inside = [any(node in wanted for node in post_order(part)) for part in parts]
     before = [*(let.value for let in bindings), parts[0]]
-    if sum(inside) != 1 or inside[0] or any(id(node) in wanted for node in post_order(*before)):
+    if sum(inside) != 1 or inside[0] or any(node in wanted for node in post_order(*before)):
         return None
     effects = [effects_of(each) for each in before]
     if not all(each.is_removable and each.is_repeatable for each in effects):
@@ -126,7 +127,7 @@ def _in_branch(body: Expr, guard: int, entered: Expr) -> Expr:
     bindings, choice = lets_and_end(body)
     parts = list(children(choice))
     parts[guard] = entered
-    return _bound([(let.var, let.value) for let in bindings], same_type(rebuild(choice, parts), choice))
+    return _bound([(let.var, let.value) for let in bindings], rebuild_typed(choice, parts))
 
 
 # ----------------------------------------------------------------------------------------------- what is the same
@@ -138,14 +139,14 @@ class _Moved:
     def __init__(self, function: Function, work: _Invariants, chosen: Sequence[Expr]) -> None:
         self.work = work
         self.chosen = chosen
-        self.made = {id(n): typed_var("invariant", n.checked_type) for n in chosen if n.checked_type is not None}
-        self.values: dict[int, Expr] = {}
-        named = {var: self.made[id(value)] for var, value in work.bound.items() if id(value) in self.made}
+        self.made = {n: typed_var("invariant", n.checked_type) for n in chosen if n.checked_type is not None}
+        self.values: dict[Expr, Expr] = {}
+        named = {var: self.made[value] for var, value in work.bound.items() if value in self.made}
 
         def step(node: Expr, rebuilt: Expr) -> Expr:
-            if id(node) in self.made:
-                self.values[id(node)] = rebuilt
-                return self.made[id(node)]
+            if node in self.made:
+                self.values[node] = rebuilt
+                return self.made[node]
             if isinstance(rebuilt, Var):
                 return named.get(rebuilt, rebuilt)
             return rebuilt.body if isinstance(rebuilt, Let) and rebuilt.var in named else rebuilt
@@ -159,7 +160,7 @@ class _Moved:
         late: list[tuple[Var, Expr]] = []
         for node in self.chosen:
             is_late = guard is not None and self.work.branch_of(node) == guard
-            (late if is_late else early).append((self.made[id(node)], self.values[id(node)]))
+            (late if is_late else early).append((self.made[node], self.values[node]))
         return early, late
 
 
@@ -172,9 +173,9 @@ class _Invariants:
     module: IRModule
     scopes: Scopes = field(init=False)
     bound: dict[Var, Expr] = field(init=False)
-    nodes: dict[int, Expr] = field(init=False)
-    heavy: set[int] = field(default_factory=set)
-    worth: set[int] = field(default_factory=set)
+    nodes: dict[Expr, None] = field(init=False)
+    heavy: set[Expr] = field(default_factory=set)
+    worth: set[Expr] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         order = post_order(self.function.body)
@@ -183,13 +184,13 @@ class _Invariants:
         self.nodes = {}
         for node in order:
             if self._is_invariant(node):
-                self.nodes[id(node)] = node
+                self.nodes[node] = None
                 self._weigh(node)
 
     def _is_invariant(self, node: Expr) -> bool:
         match node:
             case Var():
-                return node in self.same or (node in self.bound and id(self.bound[node]) in self.nodes)
+                return node in self.same or (node in self.bound and self.bound[node] in self.nodes)
             case Call(op=Op(operator=OperatorRecord() as record)):
                 moves = record.effect is Effect.PURE and isinstance(record.extents, FromTypes)
             case Tuple() | TupleGetItem():
@@ -198,51 +199,51 @@ class _Invariants:
                 return isinstance(node, LEAVES)
         if not moves or not is_closed(node.checked_type) or node_checks(node, self.module, frozenset()):
             return False
-        return all(id(part) in self.nodes for part in children(node))
+        return all(part in self.nodes for part in children(node))
 
     def _weigh(self, node: Expr) -> None:
         """Whether computing a node is much work, and whether it is worth a parameter."""
         parts = [self.bound.get(each, each) if isinstance(each, Var) else each for each in (node, *children(node))]
-        if any(id(part) in self.heavy for part in parts):
-            self.heavy.add(id(node))
-        if any(id(part) in self.worth for part in parts):
-            self.worth.add(id(node))
+        if any(part in self.heavy for part in parts):
+            self.heavy.add(node)
+        if any(part in self.worth for part in parts):
+            self.worth.add(node)
         if isinstance(node, Call) and isinstance(node.op, Op) and isinstance(node.op.operator, OperatorRecord):
             record = node.op.operator
             if record.fusion not in (FusionKind.ELEMWISE, FusionKind.BROADCAST, FusionKind.INJECTIVE):
-                self.heavy.add(id(node))
+                self.heavy.add(node)
             if not record.is_view and _elements(node.checked_type) > 1:
-                self.worth.add(id(node))
+                self.worth.add(node)
 
     def chosen(self, guard: int | None, is_tree: bool) -> list[Expr]:
         """What is computed in front of the loop, each after what it needs. `is_tree`: a turn may have several after it,
         so that the branches that end are run often too."""
-        needed: dict[int, Expr] = {}
+        needed: set[Expr] = set()
         stack = self._largest(guard, is_tree)
         while stack:
             node = stack.pop()
-            if id(node) not in needed:
-                needed[id(node)] = node
+            if node not in needed:
+                needed.add(node)
                 stack += [self.bound[n] for n in post_order(node) if isinstance(n, Var) and n in self.bound]
-        return [node for key, node in self.nodes.items() if key in needed]
+        return [node for node in self.nodes if node in needed]
 
     def _largest(self, guard: int | None, is_tree: bool) -> list[Expr]:
         """The invariant expressions that are moved and are part of no larger one."""
         stack = [
-            part for node in post_order(self.function.body) if id(node) not in self.nodes
-            for part in children(node) if id(part) in self.nodes
+            part for node in post_order(self.function.body) if node not in self.nodes
+            for part in children(node) if part in self.nodes
         ]  # fmt: skip
-        found: dict[int, Expr] = {}
-        met: set[int] = set()
+        found: list[Expr] = []
+        met: set[Expr] = set()
         while stack:
             node = stack.pop()
-            if id(node) not in met and not isinstance(node, LEAVES):
-                met.add(id(node))
+            if node not in met and not isinstance(node, LEAVES):
+                met.add(node)
                 if self._is_moved(node, guard, is_tree):
-                    found[id(node)] = node
+                    found.append(node)
                 else:
                     stack += children(node)
-        return list(found.values())
+        return found
 
     def branch_of(self, node: Expr) -> int | None:
         """The position of the branch of the choice at the end in which a node is evaluated; None for none."""
@@ -253,9 +254,9 @@ class _Invariants:
         return scope.position if is_branch else None
 
     def _is_moved(self, node: Expr, guard: int | None, is_tree: bool) -> bool:
-        if id(node) not in self.worth or not self._leaves(node):
+        if node not in self.worth or not self._leaves(node):
             return False
-        light = id(node) not in self.heavy
+        light = node not in self.heavy
         if light and _elements(node.checked_type) > LARGEST_GROWTH * sum(map(_elements, self._leaves(node))):
             return False
         scope, branch = self.scopes.of(node), self.branch_of(node)

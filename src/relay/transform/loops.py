@@ -8,10 +8,10 @@ from typing import TypeAlias, Union
 from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var, record_type
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
-from relay.transform.rewriting import rewrite_nodes, same_type
 
 LoopName: TypeAlias = Union[GlobalVar, Var]
 Split: TypeAlias = Callable[[Function, LoopName, LoopName], Union[tuple[Function, Function], None]]
@@ -52,8 +52,8 @@ def _with_inner_split(function: Function, split: Split) -> Function:
         if parts is None or parts[1].checked_type is None:
             return rebuilt
         record_type(loop, parts[1].checked_type)
-        whole = same_type(Let(rebuilt.var, parts[0], rebuilt.body, span=rebuilt.span), rebuilt.body)
-        return same_type(Let(loop, parts[1], whole), rebuilt.body)
+        whole = typed_as(Let(rebuilt.var, parts[0], rebuilt.body, span=rebuilt.span), rebuilt.body)
+        return typed_as(Let(loop, parts[1], whole), rebuilt.body)
 
     return rewrite_nodes(function, step)
 

@@ -22,7 +22,8 @@ from typing import TypeAlias
 from relay.base.graph import post_order as graph_post_order
 from relay.ir.expr import Expr, Function, Let, TupleGetItem
 from relay.ir.module import IRModule
-from relay.ir.sharing import scopes
+from relay.ir.rewriting import with_body
+from relay.ir.sharing import Scope, scopes
 from relay.ir.traversal import LEAVES
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
@@ -34,9 +35,8 @@ from relay.transform.regions import (
     region_function,
     with_outer_parts,
 )
-from relay.transform.rewriting import with_body
 
-_Home: TypeAlias = tuple[str, int, int]
+_Home: TypeAlias = tuple[str, Scope, int]
 """A compiler, and where: the scope, and how many lets of it come before."""
 
 
@@ -56,28 +56,28 @@ def MergeCompilerRegions(function: Function, module: IRModule, context: PassCont
 def _joined(body: Expr) -> Expr:
     nodes: list[Expr] = [node for node in outer_nodes(body) if not isinstance(node, LEAVES)]
     home = _homes(body, nodes)
-    inputs = {id(node): _inputs(node) for node in nodes}
+    inputs = {node: _inputs(node) for node in nodes}
     level = _levels(nodes, inputs, home)
     groups = _groups(nodes, inputs, home, level)
     return _rebuilt(body, nodes, groups) if groups else body
 
 
-def _homes(body: Expr, nodes: list[Expr]) -> dict[int, _Home]:
+def _homes(body: Expr, nodes: list[Expr]) -> dict[Expr, _Home]:
     """Where each region is, and each field that is taken of one."""
     found = scopes(body)
-    place: dict[int, tuple[int, int]] = {}
-    for scope in {id(found.of(node)): found.of(node) for node in nodes}.values():
+    place: dict[Expr, tuple[Scope, int]] = {}
+    for scope in dict.fromkeys(map(found.of, nodes)):
         lets = 0
         for node in scope.order:
             lets += isinstance(node, Let)
-            place[id(node)] = (id(scope), lets)
-    home: dict[int, _Home] = {}
+            place[node] = (scope, lets)
+    home: dict[Expr, _Home] = {}
     for node in nodes:
         region = region_function(node)
         if region is not None and _fits(node, region):
-            home[id(node)] = (str(region.attrs[COMPILER]), *place[id(node)])
-        elif isinstance(node, TupleGetItem) and id(node.tuple_value) in home:
-            home[id(node)] = (home[id(node.tuple_value)][0], *place[id(node)])
+            home[node] = (str(region.attrs[COMPILER]), *place[node])
+        elif isinstance(node, TupleGetItem) and node.tuple_value in home:
+            home[node] = (home[node.tuple_value][0], *place[node])
     return home
 
 
@@ -93,24 +93,24 @@ def _inputs(node: Expr) -> list[Expr]:
     return [part for part in parts if not isinstance(part, LEAVES)]
 
 
-def _step(left: Expr, right: Expr, home: Mapping[int, _Home]) -> int:
+def _step(left: Expr, right: Expr, home: Mapping[Expr, _Home]) -> int:
     """By how much an edge raises the level."""
-    return int(home.get(id(left)) != home.get(id(right)))
+    return int(home.get(left) != home.get(right))
 
 
-def _levels(nodes: list[Expr], inputs: Mapping[int, list[Expr]], home: Mapping[int, _Home]) -> dict[int, int]:
-    level: dict[int, int] = {}
-    users: dict[int, list[Expr]] = {}
+def _levels(nodes: list[Expr], inputs: Mapping[Expr, list[Expr]], home: Mapping[Expr, _Home]) -> dict[Expr, int]:
+    level: dict[Expr, int] = {}
+    users: dict[Expr, list[Expr]] = {}
     for node in nodes:
-        level[id(node)] = max((level[id(part)] + _step(part, node, home) for part in inputs[id(node)]), default=0)
-        for part in inputs[id(node)]:
-            users.setdefault(id(part), []).append(node)
+        level[node] = max((level[part] + _step(part, node, home) for part in inputs[node]), default=0)
+        for part in inputs[node]:
+            users.setdefault(part, []).append(node)
     for node in reversed(nodes):
-        of_node = users.get(id(node), [])
-        highest = min((level[id(user)] - _step(node, user, home) for user in of_node), default=level[id(node)])
-        near = any(level[id(user)] == highest and not _step(node, user, home) for user in of_node)
-        if near or id(node) not in home:
-            level[id(node)] = highest
+        of_node = users.get(node, [])
+        highest = min((level[user] - _step(node, user, home) for user in of_node), default=level[node])
+        near = any(level[user] == highest and not _step(node, user, home) for user in of_node)
+        if near or node not in home:
+            level[node] = highest
     return level
 
 
@@ -120,43 +120,41 @@ class _Group:
 
 
 def _groups(
-    nodes: list[Expr], inputs: Mapping[int, list[Expr]], home: Mapping[int, _Home], level: Mapping[int, int]
-) -> dict[int, _Group]:
-    """The regions that become one, by the identity of each member; fields taken of them are members too."""
-    parent = {id(node): id(node) for node in nodes if id(node) in home}
+    nodes: list[Expr], inputs: Mapping[Expr, list[Expr]], home: Mapping[Expr, _Home], level: Mapping[Expr, int]
+) -> dict[Expr, _Group]:
+    """The regions that become one, by each member; fields taken of them are members too."""
+    parent = {node: node for node in nodes if node in home}
 
-    def root(key: int) -> int:
-        while parent[key] != key:
-            parent[key] = parent[parent[key]]
-            key = parent[key]
-        return key
+    def root(node: Expr) -> Expr:
+        while parent[node] is not node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
 
     for node in nodes:
-        for part in inputs[id(node)] if id(node) in home else ():
-            if not _step(part, node, home) and level[id(part)] == level[id(node)]:
-                parent[root(id(part))] = root(id(node))
-    found: dict[int, _Group] = {}
+        for part in inputs[node] if node in home else ():
+            if not _step(part, node, home) and level[part] == level[node]:
+                parent[root(part)] = root(node)
+    found: dict[Expr, _Group] = {}
     for node in nodes:
-        if id(node) in home:
-            found.setdefault(root(id(node)), _Group()).members.append(node)
+        if node in home:
+            found.setdefault(root(node), _Group()).members.append(node)
     wanted = [each for each in found.values() if sum(region_function(m) is not None for m in each.members) > 1]
-    return {id(member): group for group in wanted for member in group.members}
+    return {member: group for group in wanted for member in group.members}
 
 
-def _rebuilt(body: Expr, nodes: list[Expr], groups: Mapping[int, _Group]) -> Expr:
+def _rebuilt(body: Expr, nodes: list[Expr], groups: Mapping[Expr, _Group]) -> Expr:
     """The body, where each group is one region, made when the first of its outputs is needed."""
-    outputs: dict[int, list[Expr]] = {}  # by the identity of a group
-    outside = [body, *(part for node in nodes for part in outer_parts(node) if groups.get(id(node)) is None)]
+    outside = [body, *(part for node in nodes for part in outer_parts(node) if groups.get(node) is None)]
     for node in nodes:
-        if id(node) in groups:
-            group = groups[id(node)]
-            outside += [part for part in outer_parts(node) if groups.get(id(part)) not in (None, group)]
-    used = {id(each) for each in outside}
-    for group in {id(each): each for each in groups.values()}.values():
-        outputs[id(group)] = [each for each in group.members if id(each) in used]
+        if node in groups:
+            group = groups[node]
+            outside += [part for part in outer_parts(node) if groups.get(part) not in (None, group)]
+    used = set(outside)
+    outputs = {group: [each for each in group.members if each in used] for group in dict.fromkeys(groups.values())}
 
     def needed(node: Expr) -> tuple[Expr, ...]:
-        group = groups.get(id(node))
+        group = groups.get(node)
         if group is None:
             return outer_parts(node)
         last = group.members[-1]
@@ -165,17 +163,17 @@ def _rebuilt(body: Expr, nodes: list[Expr], groups: Mapping[int, _Group]) -> Exp
         reads = [
             part for member in group.members for part in outer_parts(member)[region_function(member) is not None :]
         ]
-        return tuple(part for part in reads if groups.get(id(part)) is not group)
+        return tuple(part for part in reads if groups.get(part) is not group)
 
-    new: dict[int, Expr] = {}
+    new: dict[Expr, Expr] = {}
     for node in graph_post_order((body,), needed):
-        group = groups.get(id(node))
+        group = groups.get(node)
         if group is None:
-            new[id(node)] = with_outer_parts(node, new)
+            new[node] = with_outer_parts(node, new)
         elif node is group.members[-1]:
             compiler = str(_compiler(group))
-            new.update(make_region(compiler, group.members, outputs[id(group)], new))
-    return new[id(body)]
+            new.update(make_region(compiler, group.members, outputs[group], new))
+    return new[body]
 
 
 def _compiler(group: _Group) -> object:

@@ -19,10 +19,10 @@ from relay.dataflow.partition import partition
 from relay.dataflow.patterns import Pattern
 from relay.ir.expr import Expr, Function
 from relay.ir.module import IRModule
+from relay.ir.rewriting import with_body
 from relay.transform.context import PassContext
 from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.regions import COMPOSITE
-from relay.transform.rewriting import with_body
 
 Check: TypeAlias = Callable[[Expr], bool]
 """Whether a match, given by its result, is really wanted."""

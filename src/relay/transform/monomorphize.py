@@ -18,13 +18,13 @@ from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.type_traversal import map_type
 from relay.ir.types import FuncType, IncompleteType, Type, TypeVar, type_parts
 from relay.transform.context import PassContext
 from relay.transform.eta_expand import EtaExpand
 from relay.transform.framework import module_pass
 from relay.transform.retyping import retyped
-from relay.transform.rewriting import rewrite_nodes
 
 LARGEST_NUMBER_OF_COPIES = 1000
 LARGEST_TYPE_PARTS = 10_000

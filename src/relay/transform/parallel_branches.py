@@ -20,15 +20,15 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.operator import Effect
-from relay.ir.sharing import Scopes, scopes
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.rewriting import rebuild_from, typed_as, with_body
+from relay.ir.sharing import Scope, Scopes, scopes
+from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
 from relay.ops.build import call
 from relay.ops.layout_rule import AxisAttribute, Broadcasting, Elementwise
 from relay.ops.record import FusionKind, OperatorRecord
 from relay.ops.shape import squeeze
 from relay.ops.slice import strided_slice
-from relay.transform.rewriting import same_type, with_body
 
 Array: TypeAlias = NDArray[Any]
 
@@ -91,12 +91,12 @@ def combine_branches(function: Function, describe: Describe, widen: Widen, min_n
     for expr in order:
         branch = _described(expr, describe)
         if branch is not None:
-            siblings.setdefault((id(branch.data), branch.kind), []).append(branch)
+            siblings.setdefault((branch.data, branch.kind), []).append(branch)
     wide = [group for group in siblings.values() if len(group) >= min_num_branches]
     if not wide:
         return function
     found = scopes(function.body)
-    users = {id(child): expr for expr in order for child in children(expr)}
+    users = {child: expr for expr in order for child in children(expr)}
     combinations = [
         _with_followers(group, found, users)
         for same_input in wide
@@ -115,17 +115,17 @@ def _described(expr: Expr, describe: Describe) -> Branch | None:
 
 
 def _by_scope(branches: list[Branch], found: Scopes) -> list[list[Branch]]:
-    groups: dict[int, list[Branch]] = {}
+    groups: dict[Scope, list[Branch]] = {}
     for branch in branches:
-        groups.setdefault(id(found.of(branch.call)), []).append(branch)
+        groups.setdefault(found.of(branch.call), []).append(branch)
     return list(groups.values())
 
 
-def _with_followers(branches: list[Branch], found: Scopes, users: dict[int, Expr]) -> _Combination:
+def _with_followers(branches: list[Branch], found: Scopes, users: dict[Expr, Expr]) -> _Combination:
     tails = [branch.call for branch in branches]
     followers: list[_Follower] = []
     while all(found.uses(tail) == 1 for tail in tails):
-        behind = [users.get(id(tail)) for tail in tails]
+        behind = [users.get(tail) for tail in tails]
         calls = [user for user in behind if isinstance(user, Call)]
         follower = _common(branches, tails, calls) if len(calls) == len(tails) else None
         if follower is None:
@@ -198,20 +198,20 @@ def _joined(branches: list[Branch], operands: Sequence[Expr], rank: int) -> Arra
 
 
 def _rebuilt(function: Function, order: list[Expr], combinations: list[_Combination], widen: Widen) -> Function:
-    of_tail = {id(tail): combination for combination in combinations for tail in combination.tails}
-    new: dict[int, Expr] = {}
-    parts: dict[int, Expr] = {}
+    of_tail: dict[Expr, _Combination] = {tail: each for each in combinations for tail in each.tails}
+    new: dict[Expr, Expr] = {}
+    parts: dict[Expr, Expr] = {}
     for expr in order:
-        combination = of_tail.get(id(expr))
+        combination = of_tail.get(expr)
         if combination is None:
-            new[id(expr)] = same_type(rebuild(expr, [new[id(child)] for child in children(expr)]), expr)
+            new[expr] = rebuild_from(expr, new)
             continue
-        if id(expr) not in parts:
-            data = new[id(combination.branches[0].data)]
+        if expr not in parts:
+            data = new[combination.branches[0].data]
             for tail, part in zip(combination.tails, _parts(combination, data, widen), strict=True):
-                parts[id(tail)] = same_type(part, tail)
-        new[id(expr)] = parts[id(expr)]
-    return with_body(function, new[id(function.body)])
+                parts[tail] = typed_as(part, tail)
+        new[expr] = parts[expr]
+    return with_body(function, new[function.body])
 
 
 def _parts(combination: _Combination, data: Expr, widen: Widen) -> list[Expr]:

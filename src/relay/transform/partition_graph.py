@@ -24,12 +24,13 @@ from relay.infer.dimensions import function_type
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, record_type
 from relay.ir.module import IRModule
+from relay.ir.rewriting import typed_as, with_body
 from relay.ir.variables import free_vars
 from relay.transform.context import PassContext
 from relay.transform.defuse_ops import calls_put_in_place
+from relay.transform.extents import copied
 from relay.transform.framework import module_pass
 from relay.transform.regions import COMPILER, COMPOSITE, outer_nodes, region_function, with_outer_parts
-from relay.transform.rewriting import copied, same_type, with_body
 
 
 @module_pass(level=0)
@@ -53,15 +54,15 @@ class _Lifting:
     made: dict[GlobalVar, Function] = field(default_factory=dict)
 
     def without_regions(self, name: GlobalVar, function: Function) -> Function:
-        new: dict[int, Expr] = {}
+        new: dict[Expr, Expr] = {}
         for node in outer_nodes(function.body):
             region = region_function(node)
             if region is not None and isinstance(node, Call):
-                args = tuple(new[id(argument)] for argument in node.args)
-                new[id(node)] = same_type(self._call(name, region, args, node), node)
+                args = tuple(new[argument] for argument in node.args)
+                new[node] = typed_as(self._call(name, region, args, node), node)
             else:
-                new[id(node)] = with_outer_parts(node, new)
-        return with_body(function, new[id(function.body)])
+                new[node] = with_outer_parts(node, new)
+        return with_body(function, new[function.body])
 
     def _call(self, outer: GlobalVar, region: Function, args: tuple[Expr, ...], call: Call) -> Call:
         """The call of the global function that a region becomes."""
@@ -85,16 +86,16 @@ class _Lifting:
 
 def _with_constants(region: Function, args: tuple[Expr, ...], attrs: Mapping[str, AttributeValue]) -> Function:
     """The region with these attributes, and the constants among its arguments for its parameters."""
-    known: dict[int, Expr] = {
-        id(param): same_type(argument, param)
+    known: dict[Expr, Expr] = {
+        param: typed_as(argument, param)
         for param, argument in zip(region.params, args, strict=True)
         if isinstance(argument, Constant)
     }
-    params = tuple(param for param in region.params if id(param) not in known)
+    params = tuple(param for param in region.params if param not in known)
     for node in outer_nodes(region.body):
-        if id(node) not in known:
-            known[id(node)] = with_outer_parts(node, known)
-    body = known[id(region.body)]
+        if node not in known:
+            known[node] = with_outer_parts(node, known)
+    body = known[region.body]
     made = Function(params, body, region.ret_type, region.type_params, attrs, span=region.span)
     if body.checked_type is not None:
         record_type(made, function_type(params, body.checked_type))

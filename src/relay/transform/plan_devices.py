@@ -14,13 +14,13 @@ computed twice and nothing moved, so a program that runs on one device means the
 from __future__ import annotations
 
 from relay.ir.attributes import AttributeValue
-from relay.ir.expr import Call, Constant, Expr, Function, If, record_type
+from relay.ir.expr import Call, Constant, Constructor, Expr, Function, If, record_type
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes, device_copy, device_kind
 from relay.transform.context import PassContext
 from relay.transform.device_domains import PARAM_DEVICES, RESULT_DEVICE, DeviceDomains
 from relay.transform.framework import Pass, module_pass, pass_factory
-from relay.transform.rewriting import rewrite_nodes
 
 
 @pass_factory
@@ -73,6 +73,6 @@ def _planned(function: Function, devices: DeviceDomains) -> Function:
 
 def _copied(old: Expr, new: Expr, source: str, destination: str, there: Expr | None) -> Expr:
     """The value on another device; `there` is the copy that stands there already."""
-    if source == destination or isinstance(old, Constant):
+    if source == destination or isinstance(old, Constant | Constructor):
         return new
     return device_copy(new, source, destination) if there is None else there

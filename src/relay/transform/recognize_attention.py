@@ -24,6 +24,7 @@ from relay.dataflow.matching import Match, Matcher
 from relay.dataflow.patterns import Pattern
 from relay.ir.expr import Call, Constant, Expr, Function, Op, const
 from relay.ir.module import IRModule
+from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.ir.types import Dimension, TensorType
 from relay.ops.attention import attention
 from relay.ops.elementwise_unary import logical_not
@@ -32,7 +33,6 @@ from relay.ops.shape import reshape
 from relay.ops.transpose import transpose
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import Uses, rewrite_typed
 
 # The kernel of attention turns all keys first, so that lanes lie along them. Products of few rows do not: against those
 # and a softmax it has 0.25 of the speed for 1 row, 0.75 for 4, 0.87 for 7, and 1.04 for 16.
@@ -68,7 +68,7 @@ def RecognizeAttention(function: Function, module: IRModule, context: PassContex
         found = matcher.match(_attention, expr)
         return expr if found is None else _recognized(expr, found, uses) or expr
 
-    return rewrite_typed(function, step)
+    return rewrite_with_uses(function, step)
 
 
 @frozen
@@ -78,9 +78,9 @@ class _Mask:
 
 
 def _recognized(expr: Call, match: Match, uses: Uses) -> Expr | None:
-    ends = {id(match.expr(end)) for end in _ENDS if end in match}
-    inner = {id(part): part for pattern in match for part in match[pattern] if isinstance(part, Call)}
-    if any(uses.of(part) > 1 for key, part in inner.items() if key not in ends):
+    ends = {match.expr(end) for end in _ENDS if end in match}
+    inner = {part for pattern in match for part in match[pattern] if isinstance(part, Call)}
+    if any(uses.of(part) > 1 for part in inner - ends):
         return None
     whole, scores, products = (_type(each) for each in (expr, match.expr(_softmax), match.expr(_products)))
     if whole is None or scores is None or products is None or not _are_plain(match, scores, products):

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from relay.base.graph import post_order as graph_post_order
 from relay.infer.dimensions import function_type
 from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var, record_type
-from relay.ir.traversal import children, rebuild
+from relay.ir.rewriting import rebuild_from, rebuild_typed, typed_as
+from relay.ir.traversal import children
 from relay.ir.types import TupleType, Type
-from relay.transform.rewriting import copied, same_type
+from relay.transform.extents import copied
 
 COMPILER = "Compiler"
 COMPOSITE = "Composite"
@@ -43,18 +44,17 @@ def outer_nodes(body: Expr) -> list[Expr]:
     return graph_post_order((body,), outer_parts)
 
 
-def with_outer_parts(node: Expr, new: Mapping[int, Expr]) -> Expr:
-    """A node with what stands for its parts, by identity."""
-    parts = outer_parts(node)
-    return same_type(rebuild(node, [new[id(part)] for part in parts]), node) if parts else node
+def with_outer_parts(node: Expr, new: Mapping[Expr, Expr]) -> Expr:
+    """A node with what stands for its parts."""
+    return rebuild_from(node, new, outer_parts)
 
 
 def make_region(
-    compiler: str, members: Sequence[Expr], outputs: Sequence[Expr], new: Mapping[int, Expr]
-) -> dict[int, Expr]:
+    compiler: str, members: Sequence[Expr], outputs: Sequence[Expr], new: Mapping[Expr, Expr]
+) -> dict[Expr, Expr]:
     """What stands for `outputs` when `members` (calls and fields of their results, parts first) are one region.
 
-    Calls of regions are put in place, others stay. `new` is what stands for the nodes that are read, by identity.
+    Calls of regions are put in place, others stay. `new` is what stands for the nodes that are read.
     """
     body = _Body(new)
     for member in members:
@@ -68,12 +68,12 @@ def make_region(
         record_type(function, function_type(function.params, result.checked_type))
         record_type(call, result.checked_type)
     if len(outputs) == 1:
-        return {id(outputs[0]): call}
+        return {outputs[0]: call}
     made = iter([get_field(call, index) for index in range(len(wanted))])
-    found: dict[int, Expr] = {}
+    found: dict[Expr, Expr] = {}
     for each in outputs:
         parts = [next(made) for _ in fields_of(each)]
-        found[id(each)] = same_type(Tuple(tuple(parts)), each) if isinstance(each.checked_type, TupleType) else parts[0]
+        found[each] = typed_as(Tuple(tuple(parts)), each) if isinstance(each.checked_type, TupleType) else parts[0]
     return found
 
 
@@ -101,67 +101,66 @@ def _tuple(fields: Sequence[Expr]) -> Expr:
 class _Body:
     """The body of a region as it grows, and what it reads from outside."""
 
-    new: Mapping[int, Expr]
-    local: dict[int, Expr] = field(default_factory=dict)
+    new: Mapping[Expr, Expr]
+    local: dict[Expr, Expr] = field(default_factory=dict)
     params: list[Var] = field(default_factory=list)
     arguments: list[Expr] = field(default_factory=list)
-    _known: dict[int, Var] = field(default_factory=dict)  # the parameter of each argument
-    _fields: dict[tuple[int, int], Expr] = field(default_factory=dict)
-    _placed: set[int] = field(default_factory=set)
+    _known: dict[Expr, Var] = field(default_factory=dict)  # the parameter of each argument
+    _fields: dict[tuple[Expr, int], Expr] = field(default_factory=dict)
+    _placed: set[Function] = field(default_factory=set)
 
     def add(self, member: Expr) -> None:
         inner = region_function(member)
         match member:
             case Call(args=args) if inner is not None:
-                self.local[id(member)] = self._in_place(inner, args)
+                self.local[member] = self._in_place(inner, args)
             case Call(op, args, attrs):
                 callee = copied(op) if isinstance(op, Function) else op  # its variables are bound nowhere else then
                 made = Call(callee, tuple(map(self.operand, args)), attrs, member.given_type_args, span=member.span)
-                self.local[id(member)] = same_type(made, member)
+                self.local[member] = typed_as(made, member)
             case _:
-                made = rebuild(member, [self.operand(part) for part in children(member)])
-                self.local[id(member)] = same_type(made, member)
+                self.local[member] = rebuild_typed(member, [self.operand(part) for part in children(member)])
 
     def operand(self, expr: Expr) -> Expr:
         """What stands inside the region for a node that it reads."""
-        known = self.local.get(id(expr))
+        known = self.local.get(expr)
         if known is not None:
             return known
-        if isinstance(expr, TupleGetItem) and id(expr.tuple_value) in self.local:
-            return get_field(self.local[id(expr.tuple_value)], expr.index)
+        if isinstance(expr, TupleGetItem) and expr.tuple_value in self.local:
+            return get_field(self.local[expr.tuple_value], expr.index)
         if isinstance(expr, Constant):
             return expr
-        outside = self.new.get(id(expr), expr)
+        outside = self.new.get(expr, expr)
         if isinstance(expr.checked_type, TupleType):
             made: Expr = _tuple([self._parameter(each) for each in self._opened(expr, outside)])
         else:
             made = self._parameter(outside)
-        self.local[id(expr)] = made
+        self.local[expr] = made
         return made
 
     def _opened(self, expr: Expr, outside: Expr) -> list[Expr]:
         if isinstance(outside, Tuple):
             return list(outside.fields)
         count = len(expr.checked_type.fields) if isinstance(expr.checked_type, TupleType) else 0
-        keys = [(id(outside), index) for index in range(count)]
+        keys = [(outside, index) for index in range(count)]
         return [self._fields.setdefault(key, get_field(outside, key[1])) for key in keys]
 
     def _parameter(self, outside: Expr) -> Expr:
         if isinstance(outside, Constant):
             return outside
-        param = self._known.get(id(outside))
+        param = self._known.get(outside)
         if param is None:
-            param = self._known[id(outside)] = same_type(Var(f"p{len(self.params)}", outside.checked_type), outside)
+            param = self._known[outside] = typed_as(Var(f"p{len(self.params)}", outside.checked_type), outside)
             self.params.append(param)
             self.arguments.append(outside)
         return param
 
     def _in_place(self, function: Function, args: Sequence[Expr]) -> Expr:
         """The body of a region that is called, with the arguments for its parameters."""
-        function = copied(function) if id(function) in self._placed else function
-        self._placed.add(id(function))
-        inner: dict[int, Expr] = {id(p): self.operand(a) for p, a in zip(function.params, args, strict=True)}
+        function = copied(function) if function in self._placed else function
+        self._placed.add(function)
+        inner = dict[Expr, Expr](zip(function.params, map(self.operand, args), strict=True))
         for node in graph_post_order((function.body,), outer_parts):
-            if id(node) not in inner:
-                inner[id(node)] = with_outer_parts(node, inner)
-        return inner[id(function.body)]
+            if node not in inner:
+                inner[node] = with_outer_parts(node, inner)
+        return inner[function.body]

@@ -21,16 +21,16 @@ def retyped(
 ) -> Function:
     """A typed copy of a typed function, with `change` made to every type in it, and new bound variables."""
     renamed = renaming({var: _variable(var, change) for var in bound_vars(function)})
-    new: dict[int, Expr] = {}
+    new: dict[Expr, Expr] = {}
     for node in post_order(function):
-        made = renamed(rebuild(node, [new[id(child)] for child in children(node)]))
+        made = renamed(rebuild(node, [new[child] for child in children(node)]))
         made = _with_annotations(made, change, change_attributes)
         if made.checked_type is None and node.checked_type is not None:
             record_type(made, change(node.checked_type))
         if isinstance(node, Call) and isinstance(made, Call):
             record_type_args(made, map(change, node.type_args))
-        new[id(node)] = made
-    return cast("Function", new[id(function)])
+        new[node] = made
+    return cast("Function", new[function])
 
 
 def _with_annotations(expr: Expr, change: TypeMap, change_attributes: Callable[[Attributes], Attributes]) -> Expr:

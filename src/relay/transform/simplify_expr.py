@@ -15,9 +15,9 @@ from relay.base.floating_point import FloatingPointClass
 from relay.dataflow import RuleSet
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
+from relay.ir.rewriting import with_body
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import with_body
 from relay.transform.simplify_algebra import ALGEBRA
 from relay.transform.simplify_shapes import SHAPES
 

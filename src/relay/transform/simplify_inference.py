@@ -14,6 +14,7 @@ from __future__ import annotations
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.ops.create import ones_like
 from relay.ops.elementwise_binary import add, multiply, subtract
@@ -22,13 +23,12 @@ from relay.ops.norm import BatchNormAttributes
 from relay.ops.shape import expand_dims
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import rewrite_typed
 
 
 @function_pass(level=0, floating_point=FloatingPointClass.ROUNDING)
 def SimplifyInference(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace batch_norm and dropout by what they are at inference."""
-    return rewrite_typed(function, lambda expr, _: _simplified(expr))
+    return rewrite_nodes(function, lambda _, expr: _simplified(expr))
 
 
 def _simplified(expr: Expr) -> Expr:

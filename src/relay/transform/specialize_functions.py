@@ -31,6 +31,7 @@ from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import map_type
 from relay.ir.types import FuncType, Type, TypeVar
@@ -38,6 +39,7 @@ from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.context import PassContext
+from relay.transform.extents import copied
 from relay.transform.framework import module_pass
 from relay.transform.known_functions import (
     Argument,
@@ -49,7 +51,6 @@ from relay.transform.known_functions import (
     typed_var,
 )
 from relay.transform.retyping import retyped
-from relay.transform.rewriting import copied, rewrite_nodes, same_type
 
 BUDGET = "relay.SpecializeFunctions.max_nodes"
 LEAST_BUDGET_NODES = 2_000
@@ -209,7 +210,7 @@ class _Walk:
     known: Mapping[Var, Known]
     chain: tuple[GlobalVar, ...]
     values: dict[Var, Expr] = field(default_factory=dict)
-    walked: dict[int, Expr] = field(default_factory=dict)
+    walked: dict[Expr, Expr] = field(default_factory=dict)
 
     def done(self) -> Function:
         """The function with calls of copies; the same function where nothing is known."""
@@ -221,12 +222,12 @@ class _Walk:
         left = {node for node in post_order(body) if isinstance(node, Var)}
         for param, each in self.known.items():
             if param in left:
-                body = same_type(Let(param, each.as_value(), body), body)
+                body = typed_as(Let(param, each.as_value(), body), body)
         return Function(walked.params, body, walked.ret_type, walked.type_params, walked.attrs, span=walked.span)
 
     def _step(self, node: Expr, rebuilt: Expr) -> Expr:
         result = self._call(node, rebuilt) if isinstance(node, Call) and isinstance(rebuilt, Call) else rebuilt
-        self.walked[id(node)] = same_type(result, node)
+        self.walked[node] = typed_as(result, node)
         return result
 
     def _call(self, node: Call, call: Call) -> Expr:
@@ -297,9 +298,9 @@ class _Walk:
             if expr in self.known:
                 return self.known[expr]
             value = self.values.get(expr)
-            if value is None or id(value) not in self.walked:
+            if value is None or value not in self.walked:
                 return None
-            own, expr = expr, self.walked[id(value)]
+            own, expr = expr, self.walked[value]
         match expr:
             case Constructor() | Op():
                 return Known(expr, type_)
@@ -336,7 +337,7 @@ class _Walk:
             value = self.values.get(expr)
             if value is None:
                 return None
-            expr = self.walked.get(id(value), value)
+            expr = self.walked.get(value, value)
         return expr
 
 

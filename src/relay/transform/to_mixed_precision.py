@@ -27,6 +27,7 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rebuild_typed, typed_as, with_body
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.build import call, with_known_type
@@ -35,7 +36,6 @@ from relay.ops.record import OperatorRecord, PrecisionRule
 from relay.ops.rounding import to_dtype
 from relay.transform.context import PassContext
 from relay.transform.framework import Pass, function_pass, pass_factory
-from relay.transform.rewriting import same_type, with_body
 
 _WIDE = DType.FLOAT32
 _NARROW = (DType.FLOAT16, DType.BFLOAT16)
@@ -77,44 +77,44 @@ class _Versions:
     `before_products` are the old ones that no product led to."""
 
     dtype: DType
-    uses: dict[int, int] = field(default_factory=dict)
-    made: dict[int, Expr] = field(default_factory=dict)
-    widened: dict[int, Expr] = field(default_factory=dict)
-    narrowed: dict[int, Expr] = field(default_factory=dict)
-    before_products: set[int] = field(default_factory=set)
+    uses: dict[Expr, int] = field(default_factory=dict)
+    made: dict[Expr, Expr] = field(default_factory=dict)
+    widened: dict[Expr, Expr] = field(default_factory=dict)
+    narrowed: dict[Expr, Expr] = field(default_factory=dict)
+    before_products: set[Expr] = field(default_factory=set)
 
     def count_uses(self, order: list[Expr], body: Expr) -> None:
         for expr in (*(child for node in order for child in children(node)), body):
-            self.uses[id(expr)] = self.uses.get(id(expr), 0) + 1
+            self.uses[expr] = self.uses.get(expr, 0) + 1
 
     def visit(self, expr: Expr) -> None:
         """Make the new version of an expression whose parts have theirs."""
         self._visit(expr)
         parts = children(expr)
-        if all(id(part) in self.before_products for part in parts) and not self._is_made_narrow(expr):
-            self.before_products.add(id(expr))
+        if all(part in self.before_products for part in parts) and not self._is_made_narrow(expr):
+            self.before_products.add(expr)
 
     def _visit(self, expr: Expr) -> None:
         match expr:
             case Call(op=Op(operator=OperatorRecord() as record)):
-                self.made[id(expr)] = self._operator(expr, record)
+                self.made[expr] = self._operator(expr, record)
             case TupleGetItem(tuple_value=value) if not isinstance(value, Tuple) and self._is_made_narrow(value):
-                self.made[id(expr)] = with_known_type(rebuild(expr, (self.made[id(value)],)))
+                self.made[expr] = with_known_type(rebuild(expr, (self.made[value],)))
             case Tuple():
                 pass  # its users take its fields, or the whole by `wide`
             case _:
-                self.made[id(expr)] = same_type(rebuild(expr, [self.wide(part) for part in children(expr)]), expr)
+                self.made[expr] = rebuild_typed(expr, [self.wide(part) for part in children(expr)])
 
     def wide(self, expr: Expr) -> Expr:
         """The new version in the type that the expression had."""
-        if id(expr) not in self.widened:
-            self.widened[id(expr)] = same_type(self._wide(expr), expr)
-        return self.widened[id(expr)]
+        if expr not in self.widened:
+            self.widened[expr] = typed_as(self._wide(expr), expr)
+        return self.widened[expr]
 
     def _wide(self, expr: Expr) -> Expr:
         if isinstance(expr, Tuple):
-            return rebuild(expr, [self.wide(each) for each in expr.fields])
-        made = self.made[id(expr)]
+            return rebuild_typed(expr, [self.wide(each) for each in expr.fields])
+        made = self.made[expr]
         if not self._is_made_narrow(expr):
             return made
         if isinstance(made.checked_type, TupleType):
@@ -122,7 +122,7 @@ class _Versions:
             return Tuple(tuple(cast(with_known_type(TupleGetItem(made, at)), _WIDE) for at in range(count)))
         match made:
             case Call(op=Op(operator=OperatorRecord(precision=PrecisionRule.NARROW) as record), attrs=attrs) if (
-                self.uses[id(expr)] == 1 and getattr(attrs, "out_dtype", self) is None
+                self.uses[expr] == 1 and getattr(attrs, "out_dtype", self) is None
             ):
                 return call(record, made.args, _giving(attrs, _WIDE))
             case _:
@@ -130,14 +130,14 @@ class _Versions:
 
     def narrow(self, expr: Expr) -> Expr:
         """The new version in the narrow type; of what is no 32-bit float, as it is."""
-        if id(expr) not in self.narrowed:
-            self.narrowed[id(expr)] = self._narrow(expr)
-        return self.narrowed[id(expr)]
+        if expr not in self.narrowed:
+            self.narrowed[expr] = self._narrow(expr)
+        return self.narrowed[expr]
 
     def _narrow(self, expr: Expr) -> Expr:
         if isinstance(expr, Tuple):
             return with_known_type(rebuild(expr, [self.narrow(each) for each in expr.fields]))
-        made = self.made[id(expr)]
+        made = self.made[expr]
         if _dtypes(made.checked_type) != {_WIDE} or not isinstance(made.checked_type, TensorType):
             return made
         if isinstance(made, Constant):
@@ -154,18 +154,18 @@ class _Versions:
 
     def _is_made_narrow(self, expr: Expr) -> bool:
         """Whether the new version of a 32-bit expression is narrow."""
-        made = self.made.get(id(expr), expr)
+        made = self.made.get(expr, expr)
         return _WIDE in _dtypes(expr.checked_type) and self.dtype in _dtypes(made.checked_type)
 
     def _is_ready(self, operand: Expr, user: Expr) -> bool:
         """Whether a narrow version costs nothing worth speaking of: it is there, or of a constant or variable, or of a
         few numbers that no product led to."""
-        if isinstance(self.made[id(operand)], (Constant, Var)) or self._comes_narrow(operand):
+        if isinstance(self.made[operand], (Constant, Var)) or self._comes_narrow(operand):
             return True
-        return id(operand) in self.before_products and _is_small(operand.checked_type, user.checked_type)
+        return operand in self.before_products and _is_small(operand.checked_type, user.checked_type)
 
     def _comes_narrow(self, expr: Expr) -> bool:
-        return self._is_made_narrow(expr) or self._before_widening(self.made[id(expr)]) is not None
+        return self._is_made_narrow(expr) or self._before_widening(self.made[expr]) is not None
 
     def _fits(self, expr: Expr) -> bool:
         """Whether no number of a constant is out of the narrow range."""
@@ -180,13 +180,13 @@ class _Versions:
             return self._cast(expr, expr.attrs.dtype)
         if self._becomes_narrow(expr, record):
             return call(record, [self.narrow(argument) for argument in expr.args], expr.attrs)
-        return same_type(rebuild(expr, (expr.op, *map(self.wide, expr.args))), expr)
+        return rebuild_typed(expr, (expr.op, *map(self.wide, expr.args)))
 
     def _cast(self, expr: Call, dtype: DType) -> Expr:
         (data,) = expr.args
         if dtype is self.dtype and _dtypes(data.checked_type) == {_WIDE}:
             return self.narrow(data)
-        return same_type(rebuild(expr, (expr.op, self.made[id(data)])), expr)
+        return rebuild_typed(expr, (expr.op, self.made[data]))
 
     def _becomes_narrow(self, expr: Call, record: OperatorRecord) -> bool:
         operands = [operand for operand in _operands(expr) if _is_float(operand)]

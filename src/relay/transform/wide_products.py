@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 
 from relay.base.dtypes import DType
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
+from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.ir.types import TensorType
 from relay.ops.attention import ATTENTION
 from relay.ops.build import call, with_known_type
@@ -33,7 +34,6 @@ from relay.ops.matmul import BATCH_MATMUL, DENSE, MATMUL
 from relay.ops.record import FusionKind, OperatorRecord, PrecisionRule
 from relay.ops.rounding import to_dtype
 from relay.transform.context import LayoutPreferences
-from relay.transform.rewriting import Uses, rewrite_typed
 from relay.transform.word_products import takes_words
 
 _PRODUCTS = (DENSE, MATMUL, BATCH_MATMUL)
@@ -45,7 +45,7 @@ def widened(function: Function, preferences: LayoutPreferences) -> Function:
     words = preferences.words
     if preferences.bfloat16_rows is None and (words is None or _NARROW not in words.dtypes):
         return function
-    return rewrite_typed(function, _Widening(preferences).step)
+    return rewrite_with_uses(function, _Widening(preferences).step)
 
 
 @dataclass(slots=True)
@@ -53,8 +53,8 @@ class _Widening:
     """`wide` are the values that stand behind casts made here, by these casts; `casts` the casts of narrow values."""
 
     preferences: LayoutPreferences
-    wide: dict[int, Expr] = field(default_factory=dict)
-    casts: dict[int, Expr] = field(default_factory=dict)
+    wide: dict[Expr, Expr] = field(default_factory=dict)
+    casts: dict[Expr, Expr] = field(default_factory=dict)
 
     @property
     def _stays_wide(self) -> bool:
@@ -67,7 +67,7 @@ class _Widening:
                 return self._product(expr, record, uses)
             case Call(op=Op(operator=OperatorRecord() as record)) if self._follows(expr, record, uses):
                 return self._narrowed(call(record, self._operands(expr, uses), expr.attrs))
-            case Call(args=(data,), attrs=CastAttributes(dtype=DType.FLOAT32)) if id(data) in self.wide:
+            case Call(args=(data,), attrs=CastAttributes(dtype=DType.FLOAT32)) if data in self.wide:
                 return self._operand(data, uses)
             case _:
                 return expr
@@ -76,14 +76,14 @@ class _Widening:
         known = record in _PRODUCTS or record in CONVOLUTIONS
         if not known or not all(map(_is_narrow, product.args)):
             return False
-        return isinstance(product.args[1], Constant) or any(id(each) in self.wide for each in product.args)
+        return isinstance(product.args[1], Constant) or any(each in self.wide for each in product.args)
 
     def _product(self, product: Call, record: OperatorRecord, uses: Uses) -> Expr:
         data, weight = product.args
         if self._stays_wide and isinstance(weight, Constant) and self._has_many_rows(product, record):
             data, weight = self._operand(data, uses), self._as_float32(weight)
         elif self._stays_wide:
-            data, weight = (self.wide.get(id(each), each) for each in (data, weight))
+            data, weight = (self.wide.get(each, each) for each in (data, weight))
         attributes = replace(product.attrs, out_dtype=DType.FLOAT32)  # pyright: ignore[reportArgumentType, reportCallIssue]
         sums = call(record, (data, weight), attributes)
         return self._narrowed(sums) if _is_narrow(product) else sums
@@ -101,9 +101,9 @@ class _Widening:
         if not all(map(_is_narrow, operands)):
             return False
         if self._stays_wide:
-            return any(id(each) in self.wide for each in operands)
+            return any(each in self.wide for each in operands)
         single = record.fusion in (FusionKind.ELEMWISE, FusionKind.BROADCAST)
-        return single and any(id(each) in self.wide and uses.of(each) == 1 for each in operands)
+        return single and any(each in self.wide and uses.of(each) == 1 for each in operands)
 
     def _operands(self, expr: Call, uses: Uses) -> list[Expr]:
         """The operands of an operator in float32. Where numbers are bfloat16 between kernels, it fuses with one of the
@@ -116,24 +116,24 @@ class _Widening:
 
     def _is_free(self, expr: Expr, uses: Uses) -> bool:
         """Whether an operand need not be rounded."""
-        return id(expr) in self.wide and (self._stays_wide or uses.of(expr) == 1)
+        return expr in self.wide and (self._stays_wide or uses.of(expr) == 1)
 
     def _operand(self, expr: Expr, uses: Uses) -> Expr:
         """An operand in float32: not rounded if it can be had so."""
         if isinstance(expr, Tuple):
             return with_known_type(Tuple(tuple(self._operand(each, uses) for each in expr.fields), span=expr.span))
-        return self.wide[id(expr)] if self._is_free(expr, uses) else self._as_float32(expr)
+        return self.wide[expr] if self._is_free(expr, uses) else self._as_float32(expr)
 
     def _as_float32(self, expr: Expr) -> Expr:
         if isinstance(expr, Constant):
             return with_known_type(Constant(to_dtype(expr.data, DType.FLOAT32), span=expr.span))
-        if id(expr) not in self.casts:
-            self.casts[id(expr)] = cast(expr, DType.FLOAT32)
-        return self.casts[id(expr)]
+        if expr not in self.casts:
+            self.casts[expr] = cast(expr, DType.FLOAT32)
+        return self.casts[expr]
 
     def _narrowed(self, wide: Expr) -> Expr:
         result = cast(wide, _NARROW)
-        self.wide[id(result)] = wide
+        self.wide[result] = wide
         return result
 
 

@@ -40,7 +40,7 @@ class Abstraction:
     leaves: dict[Var, Type] = field(default_factory=dict)
     possible: bool = True
     with_functions: bool = False
-    _met: dict[int, int] = field(default_factory=dict)
+    _met: dict[PartialValue, int] = field(default_factory=dict)
     _indices: dict[Var, int] = field(default_factory=dict)
 
     def add(self, values: Iterable[PartialValue]) -> Hashable:
@@ -50,11 +50,11 @@ class Abstraction:
         while stack and self.possible:
             value = stack.pop()
             if isinstance(value.static, KnownFunction):
-                before = self._met.get(id(value))
+                before = self._met.get(value)
                 if before is not None:
                     self.tokens.append(before)
                     continue
-                self._met[id(value)] = len(self._met)
+                self._met[value] = len(self._met)
             self._add(value)
             stack += _parts(value, self.functions)
             self.possible = self.possible and len(self.tokens) <= MAX_CELLS
@@ -63,7 +63,7 @@ class Abstraction:
     def _add(self, value: PartialValue) -> None:
         match value.static:
             case KnownTensor(data):
-                content = data.tobytes() if data.nbytes <= LARGEST_COMPARED_BYTES else id(data)
+                content = data.tobytes() if data.nbytes <= LARGEST_COMPARED_BYTES else id(data)  # no array has a hash
                 self.tokens.append((str(data.dtype), data.shape, content))
             case KnownTuple(fields):
                 self.tokens.append(("tuple", len(fields)))
@@ -72,7 +72,7 @@ class Abstraction:
                 self._require(value.type_)
             case KnownFunction(function, _, types):
                 self.with_functions = True
-                self.tokens.append((id(function), tuple(types.items())))
+                self.tokens.append((function, tuple(types.items())))
                 for each in types.values():
                     self._require(each)
             case KnownName(name):
@@ -109,10 +109,10 @@ def over(
     leaves: dict[Var, PartialValue],
     home: Block,
     functions: Functions,
-    done: dict[int, PartialValue],
+    done: dict[PartialValue, PartialValue],
 ) -> Generator[Any, Any, PartialValue]:
     """`value` with other values for its leaves, born in `home`."""
-    known = done.get(id(value))
+    known = done.get(value)
     if known is not None:
         return known
     match value.static:
@@ -129,12 +129,12 @@ def over(
         case KnownFunction(function, environment, types):
             inner = Environment(None)
             new = PartialValue(KnownFunction(function, inner, types), value.type_, None, home, value.hint)
-            done[id(value)] = new
+            done[value] = new
             for var in functions.free_vars(function):
                 inner.values[var] = yield over(environment.find(var), leaves, home, functions, done)
         case KnownTensor() | KnownName():
             new = value
         case KnownRef() | None:
             new = leaves[value.atom]  # type: ignore[index]
-    done[id(value)] = new
+    done[value] = new
     return new

@@ -47,29 +47,29 @@ class Activations:
 
     stack: list[Activation] = field(default_factory=list)
     entered: int = 0
-    _of: dict[int, list[Activation]] = field(default_factory=dict)
+    _of: dict[Function, list[Activation]] = field(default_factory=dict)
 
     def push(self, activation: Activation) -> None:
         self.stack.append(activation)
-        self._of.setdefault(id(activation.function), []).append(activation)
+        self._of.setdefault(activation.function, []).append(activation)
         self.entered += activation.kind is not Kind.RESIDUAL
 
     def cut(self, depth: int) -> None:
         """Only the outermost `depth` are left."""
         while len(self.stack) > depth:
             activation = self.stack.pop()
-            self._of[id(activation.function)].pop()
+            self._of[activation.function].pop()
             self.entered -= activation.kind is not Kind.RESIDUAL
 
     def of(self, function: Function) -> list[Activation]:
-        return self._of.get(id(function), [])
+        return self._of.get(function, [])
 
     def to_abandon(self) -> Activation | None:
         """Where to stop when too much has been done: at the outermost function that entered itself, since half of an
         unrolled recursion helps nobody; else at the innermost that was entered."""
         entered = [each for each in self.stack if each.kind is not Kind.RESIDUAL]
-        times = Counter(id(each.function) for each in entered)
+        times = Counter(each.function for each in entered)
         for each in entered:
-            if times[id(each.function)] > 1:
+            if times[each.function] > 1:
                 return each
         return entered[-1] if entered else None

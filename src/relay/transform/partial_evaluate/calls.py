@@ -85,8 +85,8 @@ class Calls:
     _variants: dict[Hashable, Variant] = field(default_factory=dict)
     _loops: set[Hashable] = field(default_factory=set)
     _refused: set[Hashable] = field(default_factory=set)
-    _left: set[int] = field(default_factory=set)
-    _unknown: dict[int, set[Place]] = field(default_factory=dict)
+    _left: set[Function] = field(default_factory=set)
+    _unknown: dict[Function, set[Place]] = field(default_factory=dict)
 
     def call(
         self, node: Call, callee: PartialValue, arguments: tuple[PartialValue, ...], type_: Type, hint: str
@@ -129,7 +129,7 @@ class Calls:
         """Whether to evaluate the body here. Comes to an end where that would not."""
         if self.residual.steps_left <= 0:
             return False
-        if id(site.function) in self._left and self._key(site)[0] in self._loops | self._refused:
+        if site.function in self._left and self._key(site)[0] in self._loops | self._refused:
             return False
         open_ = self.residual.activations.of(site.function)
         if not open_ or shrinks(open_[-1].arguments, site.arguments):
@@ -157,7 +157,7 @@ class Calls:
                 raise
             self._undo(before)
             (self._loops if abandon.reason is Reason.LOOP else self._refused).add(self._key(site)[0])
-            self._left.add(id(site.function))
+            self._left.add(site.function)
             return None
         residual.activations.cut(before.activations)
         residual.reductions += 1
@@ -184,7 +184,7 @@ class Calls:
         """What is known of the callee and of its arguments."""
         found = Abstraction(self.functions)
         callee: tuple[PartialValue, ...] = () if isinstance(site.callee.static, KnownName) else (site.callee,)
-        key = id(site.function), tuple(site.types.items()), found.add((*reversed(site.arguments), *callee))
+        key = site.function, tuple(site.types.items()), found.add((*reversed(site.arguments), *callee))
         return key, found
 
     def variant_call(self, site: Site) -> Work:
@@ -225,7 +225,7 @@ class Calls:
 
     def _without_unknown(self, site: Site) -> Generator[Any, Any, Site]:
         """The site, where arguments that keep changing are just variables."""
-        unknown = self._unknown.get(id(site.function))
+        unknown = self._unknown.get(site.function)
         if not unknown:
             return site
         arguments: list[PartialValue] = []
@@ -267,7 +267,7 @@ class Calls:
                 lost += differing_places(values, self._key_of, (position,))
             lost = lost or [(position,) for position, each in enumerate(site.arguments) if is_known(each)]
         if lost:
-            self._unknown.setdefault(id(site.function), set()).update(lost)
+            self._unknown.setdefault(site.function, set()).update(lost)
             raise Abandon(again, Reason.LOOP)
 
     def _key_of(self, value: PartialValue) -> Hashable:
@@ -276,7 +276,7 @@ class Calls:
     def variant(self, site: Site, key: Hashable, found: Abstraction) -> Generator[Any, Any, Variant | None]:
         """Make the function anew for what is known; None when that was given up."""
         residual = self.residual
-        before, unknown = residual.checkpoint(), len(self._unknown.get(id(site.function), ()))
+        before, unknown = residual.checkpoint(), len(self._unknown.get(site.function, ()))
         name = self._fresh_name(site.name)
         variant = Variant(name, key, (site.callee, *site.arguments))
         residual.variants.append(variant)
@@ -292,9 +292,9 @@ class Calls:
             if abandon.activation is not activation:
                 raise
             self._undo(before)
-            if len(self._unknown.get(id(site.function), ())) == unknown:
+            if len(self._unknown.get(site.function, ())) == unknown:
                 self._refused.add(key)
-                self._left.add(id(site.function))
+                self._left.add(site.function)
             return None
         self.made[name] = function
         residual.block, residual.store, residual.names = before.block, before.store, before.names
@@ -308,7 +308,7 @@ class Calls:
             var: PartialValue(None, type_, record_type(Var(var.name_hint, type_, span=var.span), type_))
             for var, type_ in found.leaves.items()
         }
-        done: dict[int, PartialValue] = {}
+        done: dict[PartialValue, PartialValue] = {}
         callee = yield over(site.callee, leaves, home, self.functions, done)
         environment = callee.static.environment if isinstance(callee.static, KnownFunction) else Environment(None)
         inner = Environment(environment)

@@ -294,8 +294,8 @@ class Evaluator:
             return
         parts = [each.var for each in pattern.patterns if isinstance(each, PatternVar)]
         if len(parts) == len(pattern.patterns):
-            by_atom = {id(value.atom): value for value in inner.values.values()}
-            fields = tuple(by_atom[id(part)] for part in parts)
+            by_atom = {value.atom: value for value in inner.values.values()}
+            fields = tuple(by_atom[part] for part in parts)
             inner.values[var] = PartialValue(KnownData(pattern.constructor, fields), data.type_, data.atom)
 
     # ------------------------------------------------------------------------------------------------------ refs

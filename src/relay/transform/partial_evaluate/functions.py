@@ -21,8 +21,8 @@ class Functions:
         self.module = module
         self.effects = ModuleEffects(module)
         self._normal: dict[GlobalVar, Function] = {}
-        self._free: dict[int, tuple[Function, tuple[Var, ...]]] = {}
-        self._plain: dict[int, tuple[Function, bool]] = {}
+        self._free: dict[Function, tuple[Var, ...]] = {}
+        self._plain: dict[Function, bool] = {}
 
     def normal(self, name: GlobalVar) -> Function:
         """A global function in A-normal form."""
@@ -32,18 +32,18 @@ class Functions:
         return known
 
     def free_vars(self, function: Function) -> tuple[Var, ...]:
-        known = self._free.get(id(function))
+        known = self._free.get(function)
         if known is None:
-            known = self._free[id(function)] = (function, free_vars(function))
-        return known[1]
+            known = self._free[function] = free_vars(function)
+        return known
 
     def may_be_entered(self, function: Function, symbols: frozenset[Symbol]) -> bool:
         """Whether the body may stand where the function is called: it is no kernel, and its declared extents are
         numbers, or symbols that mean the same there, so no check of an extent is lost."""
-        known = self._plain.get(id(function))
+        known = self._plain.get(function)
         if known is None:
-            known = self._plain[id(function)] = (function, _is_plain(function))
-        return known[1] and function.checked_type is not None and has_extents_of(function.checked_type, symbols)
+            known = self._plain[function] = _is_plain(function)
+        return known and function.checked_type is not None and has_extents_of(function.checked_type, symbols)
 
     def effects_of(self, callee: PartialValue) -> Effects:
         """What calling a value can do."""

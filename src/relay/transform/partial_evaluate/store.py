@@ -42,12 +42,12 @@ class Store:
     def escape(self, values: Iterable[PartialValue]) -> None:
         """Let go of every ref that these values lead to."""
         waiting = list(values)
-        met: set[int] = set()
+        met: set[PartialValue] = set()
         while waiting:
             value = waiting.pop()
-            if value.static is None or id(value) in met:
+            if value.static is None or value in met:
                 continue
-            met.add(id(value))
+            met.add(value)
             if isinstance(value.static, KnownRef):
                 location = value.static.location
                 if location not in self.escaped:

@@ -36,13 +36,14 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.module import IRModule
+from relay.ir.rewriting import with_body
 from relay.ir.traversal import post_order
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.context import PassContext
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import with_body, without_unused
 from relay.transform.simplify_known_cases.walk import Walk
+from relay.transform.unused_bindings import without_unused
 
 MOST_ROUNDS = 8
 """A round opens what the next one sees when a value goes that the program named elsewhere too; programs need two."""

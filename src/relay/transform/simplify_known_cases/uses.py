@@ -18,13 +18,13 @@ from relay.transform.partial_evaluate.functions import has_extents_of
 @dataclass(slots=True, eq=False)
 class Uses:
     """`entered`: the functions that are bound, and called in one place. `direct`: the calls of functions that stand
-    there, by identity. `opaque`: functions into which nobody looks, by identity. `refs`: the refs whose contents are
+    there. `opaque`: functions into which nobody looks. `refs`: the refs whose contents are
     known wherever they are read."""
 
     counts: Counter[Var]
     entered: Mapping[Var, Function]
-    direct: frozenset[int]
-    opaque: frozenset[int]
+    direct: frozenset[Call]
+    opaque: frozenset[Function]
     refs: frozenset[Var]
 
     def of(self, atom: Expr) -> int:
@@ -40,16 +40,16 @@ def uses_of(function: Function) -> Uses:
     nodes = post_order(function.body)
     places = [part for node in nodes for part in children(node)] + [function.body]
     counts = Counter(part for part in places if isinstance(part, Var))
-    times = Counter(id(part) for part in places if isinstance(part, Function))
+    times = Counter(part for part in places if isinstance(part, Function))
     functions = [node for node in nodes if isinstance(node, Function)]
-    opaque = frozenset(id(each) for each in functions if each.attrs or times[id(each)] > 1)
-    kept = {var for each in functions if id(each) in opaque for var in free_vars(each)}
+    opaque = frozenset(each for each in functions if each.attrs or times[each] > 1)
+    kept = {var for each in functions if each in opaque for var in free_vars(each)}
     type_ = function.checked_type
     symbols = frozenset(type_symbols(type_)) if type_ is not None else frozenset[Symbol]()
     bound = {
         node.var: node.value
         for node in nodes
-        if isinstance(node, Let) and isinstance(node.value, Function) and id(node.value) not in opaque
+        if isinstance(node, Let) and isinstance(node.value, Function) and node.value not in opaque
         and counts[node.var] == 1 and node.var not in kept
     }  # fmt: skip
     calls = [node for node in nodes if isinstance(node, Call)]
@@ -57,10 +57,10 @@ def uses_of(function: Function) -> Uses:
         call.op: bound[call.op] for call in calls
         if isinstance(call.op, Var) and call.op in bound and _stands_for(bound[call.op], call, symbols)
     }  # fmt: skip
-    inside = {id(part) for each in functions if id(each) in opaque for part in post_order(each)}
+    inside = {part for each in functions if each in opaque for part in post_order(each)}
     direct = frozenset(
-        id(call) for call in calls
-        if isinstance(call.op, Function) and id(call.op) not in opaque and id(call) not in inside
+        call for call in calls
+        if isinstance(call.op, Function) and call.op not in opaque and call not in inside
         and _stands_for(call.op, call, symbols)
     )  # fmt: skip
     return Uses(counts, entered, direct, opaque, frozenset(_known_refs(function, nodes, counts)))
@@ -71,10 +71,10 @@ def _known_refs(function: Function, nodes: Sequence[Expr], counts: Mapping[Var, 
     makes them: so the last write before a read is the one that stands before it."""
     if not any(isinstance(node, RefCreate) for node in nodes):
         return
-    made: dict[Var, tuple[int, int]] = {}
+    made: dict[Var, tuple[int, Function]] = {}
     used: Counter[Var] = Counter()
     elsewhere: set[Var] = set()
-    scopes: list[tuple[Expr, int]] = [(function.body, id(function))]
+    scopes: list[tuple[Expr, Function]] = [(function.body, function)]
     for scope, (expr, home) in enumerate(scopes):
         while isinstance(expr, Let):
             value = expr.value
@@ -83,7 +83,7 @@ def _known_refs(function: Function, nodes: Sequence[Expr], counts: Mapping[Var, 
                     made[expr.var] = (scope, home)
                 case RefRead(Var() as ref):
                     used[ref] += 1
-                    if made.get(ref, (0, 0))[1] != home:
+                    if ref not in made or made[ref][1] is not home:
                         elsewhere.add(ref)
                 case RefWrite(Var() as ref, Var() | Constant() as content) if ref.checked_type == _ref_to(content):
                     used[ref] += 1
@@ -92,14 +92,14 @@ def _known_refs(function: Function, nodes: Sequence[Expr], counts: Mapping[Var, 
                 case _:
                     pass
             inner = [part for part in children(value) if isinstance(part, Function)]
-            scopes += [(part.body, id(part)) for part in inner]
+            scopes += [(part.body, part) for part in inner]
             if isinstance(value, If | Match):
                 scopes += [(part, home) for part in children(value)[1:]]
             elif isinstance(value, Function):
-                scopes.append((value.body, id(value)))
+                scopes.append((value.body, value))
             expr = expr.body
         if isinstance(expr, Function):
-            scopes.append((expr.body, id(expr)))
+            scopes.append((expr.body, expr))
     yield from (ref for ref in made if used[ref] == counts[ref] and ref not in elsewhere)
 
 

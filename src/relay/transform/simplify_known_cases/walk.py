@@ -30,13 +30,13 @@ from relay.ir.expr import (
     TupleGetItem,
     Var,
     const,
-    record_type_args,
 )
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
-from relay.ir.traversal import children, rebuild
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, with_body
+from relay.ir.traversal import children
 from relay.ir.types import TupleType, Type
-from relay.transform.rewriting import copied, rewrite_nodes
+from relay.transform.extents import copied
 from relay.transform.simplify_known_cases.blocks import Block, Choice, typed
 from relay.transform.simplify_known_cases.fitting import asked_of, fits_of, patterns_for
 from relay.transform.simplify_known_cases.uses import Uses, uses_of
@@ -64,7 +64,7 @@ class Walk:
         self.atoms: dict[Var, Expr] = {}
         self.known: dict[Var, Expr] = {}
         self.contents: dict[Var, Expr] = {}
-        self.opaque: dict[int, Function] = {}
+        self.opaque: dict[Function, Function] = {}
         self.reductions = 0
 
     def body(self) -> Naming:
@@ -96,16 +96,12 @@ class Walk:
     def walked(self, function: Function) -> Generator[Any, Any, Function]:
         """A function inside. One with attributes is somebody else's, one that stands in two places is one: names in
         them are brought up to date, and that is all."""
-        if id(function) in self.uses.opaque:
-            if id(function) not in self.opaque:
-                self.opaque[id(function)] = rewrite_nodes(function, lambda _, new: self.atom(new))
-            return self.opaque[id(function)]
+        if function in self.uses.opaque:
+            if function not in self.opaque:
+                self.opaque[function] = rewrite_nodes(function, lambda _, new: self.atom(new))
+            return self.opaque[function]
         block: Block = yield self.scope(function.body)
-        body = yield block.closed()
-        made = Function(
-            function.params, body, function.ret_type, function.type_params, function.attrs, span=function.span
-        )
-        return typed(made, function.checked_type)
+        return with_body(function, (yield block.closed()))
 
     # ------------------------------------------------------------------------------------------------- bindings
 
@@ -118,7 +114,7 @@ class Walk:
                     block.add(var, (yield self.walked(value)), is_pure=True)
             case Call(op=Var() as callee, args=args) if callee in self.uses.entered:
                 yield self.enter(var, self.uses.entered[callee], args, block)
-            case Call(op=Function() as function, args=args) if id(value) in self.uses.direct:
+            case Call(op=Function() as function, args=args) if value in self.uses.direct:
                 self.reductions += 1
                 yield self.enter(var, function, args, block)
             case TupleGetItem(tuple_value=whole, index=index):
@@ -159,7 +155,7 @@ class Walk:
                 block.add(name, new, is_pure=True)
                 new = name
             parts.append(new)
-        rebuilt = _like(rebuild(value, parts), value)
+        rebuilt = rebuild_typed(value, parts)
         if made:
             self.known[var] = rebuilt
         block.add(var, rebuilt, self.is_pure(rebuilt))
@@ -279,10 +275,10 @@ class Walk:
         chosen = [one for one in each if one is not None]
         if before is None or not chosen or len(chosen) < len(ends) or not self.may_repeat(chosen):
             return False
-        met: set[int] = set()
+        met: set[Expr] = set()
         for end, one in zip(ends, chosen, strict=True):
-            body = self.repeated(one.body) if id(one.body) in met else one.body
-            met.add(id(one.body))
+            body = self.repeated(one.body) if one.body in met else one.body
+            met.add(one.body)
             self.stand(one.bound)
             end.result = yield self.chain(body, end)
         assert isinstance(atom, Var)
@@ -297,8 +293,8 @@ class Walk:
 
     def may_repeat(self, chosen: Sequence[_Selected]) -> bool:
         """Whether what is taken several times is small."""
-        times = Counter(id(each.body) for each in chosen)
-        return all(times[id(each.body)] == 1 or self.is_small(each.body) for each in chosen)
+        times = Counter(each.body for each in chosen)
+        return all(times[each.body] == 1 or self.is_small(each.body) for each in chosen)
 
     def is_small(self, body: Expr) -> bool:
         """At most one operation, without scopes of its own."""
@@ -326,11 +322,3 @@ def _told(pattern: Pattern, type_: Type | None) -> Expr | None:
             return typed(Tuple(tuple(parts)), type_) if len(parts) == len(patterns) else None
         case _:
             return None
-
-
-def _like(made: Expr, model: Expr) -> Expr:
-    if made.checked_type is None and model.checked_type is not None:
-        typed(made, model.checked_type)
-    if isinstance(made, Call) and isinstance(model, Call):
-        record_type_args(made, model.type_args)
-    return made
