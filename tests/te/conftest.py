@@ -13,7 +13,9 @@ import pytest
 from relay import te
 from relay.arith.expr import Symbol, evaluate, maximum, minimum
 from relay.te.tensor import Tensor
+from relay.tir.buffer import Scope
 from relay.tir.expr import Binary, Cast, Compare, Holds, Imm, Load, Select, Unary, Value, ValueVar
+from relay.tir.hierarchy import PLAIN, Hierarchy, ThreadAxis
 from relay.tir.interpreter import interpret
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
@@ -29,8 +31,8 @@ class Program:
     outputs: tuple[Tensor, ...]
     symbols: tuple[tuple[Symbol, int], ...] = ()
 
-    def lower(self, steps: Sequence[te.Step] = ()) -> PrimFunc:
-        return te.lower(self.outputs, self.inputs, steps, intrinsics=INTRINSICS)
+    def lower(self, steps: Sequence[te.Step] = (), hierarchy: Hierarchy = PLAIN) -> PrimFunc:
+        return te.lower(self.outputs, self.inputs, steps, intrinsics=INTRINSICS, hierarchy=hierarchy)
 
     def run(self, func: PrimFunc) -> list[np.ndarray]:
         """The outputs of `func` on numbers that depend on nothing but this program."""
@@ -45,9 +47,9 @@ class Program:
         interpret(func, [*arrays, *results], extents)
         return results
 
-    def check(self, steps: Sequence[te.Step]) -> PrimFunc:
+    def check(self, steps: Sequence[te.Step], hierarchy: Hierarchy = PLAIN) -> PrimFunc:
         """The scheduled function, which gives what the unscheduled one does."""
-        func = self.lower(steps)
+        func = self.lower(steps, hierarchy)
         for found, expected in zip(self.run(func), self.run(self.lower()), strict=True):
             np.testing.assert_allclose(
                 found.astype(np.float64), expected.astype(np.float64), rtol=1e-4, atol=1e-5, equal_nan=True
@@ -261,6 +263,26 @@ def row_intrinsic() -> te.TensorIntrinsic:
 
 INTRINSICS = (row_intrinsic(),)
 
+SHARED = Scope("shared", "block", capacity_bytes=4096, word_bytes=4)
+GPU = Hierarchy(
+    levels=("device", "block", "thread"),
+    scopes=(SHARED,),
+    threads=(
+        ThreadAxis("threadIdx.x", "thread"),
+        ThreadAxis("threadIdx.y", "thread"),
+        ThreadAxis("blockIdx.x", "block"),
+        ThreadAxis("blockIdx.y", "block"),
+    ),
+    barriers=("block",),
+)
+SUBGROUPS = Hierarchy(
+    levels=("device", "block", "subgroup", "thread"),
+    scopes=(SHARED, Scope("lanes", "subgroup", capacity_bytes=512, word_bytes=4)),
+    threads=(ThreadAxis("lane", "thread"), ThreadAxis("subgroup", "subgroup"), ThreadAxis("block", "block")),
+    barriers=("block", "subgroup"),
+)
+HIERARCHIES = {"plain": PLAIN, "gpu": GPU, "subgroups": SUBGROUPS}
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "elementwise": elementwise,
     "elementwise_50": lambda: elementwise(50),
@@ -335,6 +357,11 @@ def formula(value: Value) -> str:
             return name
         case _:
             return str(value)
+
+
+@pytest.fixture(scope="session")
+def hierarchies() -> dict[str, Hierarchy]:
+    return HIERARCHIES
 
 
 @pytest.fixture(scope="session")

@@ -56,7 +56,7 @@ def section(kind: type) -> str:
 def example(name: str) -> str:
     text = (SCHEDULES / f"{name}.txt").read_text()
     steps, before, after = re.fullmatch(
-        r"# program: \w+\n(.*?)\n----- before\n(.*?)=====>\n(.*)", text, re.DOTALL
+        r"# program: [^\n]+\n(.*?)\n----- before\n(.*?)=====>\n(.*)", text, re.DOTALL
     ).groups()
     blocks = [("The schedule", steps + "\n"), ("before", before), ("after", after)]
     return "\n".join(f"{title}:\n\n```\n{block}```\n" for title, block in blocks)

@@ -15,17 +15,22 @@ ERRORS = sorted((GOLDEN / "errors" / "schedule").glob("*.txt"))
 
 
 def read(path: Path) -> tuple[str, str]:
-    """The name of the program, and the text of the steps."""
+    """The first line, which names the program and, behind "on", the machine; and the text of the steps."""
     head, *rest = path.read_text().splitlines()
     end = next(number for number, line in enumerate(rest) if line.startswith(("-----", "=====>")))
     return head.removeprefix("# program: "), "\n".join(rest[:end])
 
 
+def named(head: str, programs, hierarchies):
+    name, _, machine = head.partition(" on ")
+    return programs[name](), hierarchies[machine or "plain"]
+
+
 @pytest.mark.parametrize("path", SCHEDULES, ids=lambda path: path.stem)
-def test_schedule_changes_the_loops_and_not_the_result(path, programs, loop_text, golden):
+def test_schedule_changes_the_loops_and_not_the_result(path, programs, hierarchies, loop_text, golden):
     name, text = read(path)
-    program = programs[name]()
-    func = program.check(te.parse_steps(text))
+    program, hierarchy = named(name, programs, hierarchies)
+    func = program.check(te.parse_steps(text), hierarchy)
     before, after = loop_text(program.lower()), loop_text(func)
     golden(path, f"# program: {name}\n{text}\n----- before\n{before}=====>\n{after}")
 
@@ -37,10 +42,11 @@ def test_schedule_prints_and_parses_back(path):
 
 
 @pytest.mark.parametrize("path", ERRORS, ids=lambda path: path.stem)
-def test_step_that_cannot_be_done_says_why(path, programs, golden):
+def test_step_that_cannot_be_done_says_why(path, programs, hierarchies, golden):
     name, text = read(path)
+    program, hierarchy = named(name, programs, hierarchies)
     with pytest.raises(RelayError) as caught:
-        programs[name]().lower(te.parse_steps(text))
+        program.lower(te.parse_steps(text), hierarchy)
     golden(path, f"# program: {name}\n{text}\n=====>\n{caught.value}\n")
 
 

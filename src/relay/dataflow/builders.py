@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.near_names import near_names
 from relay.dataflow.patterns import (
     AttrPattern,
     ConstantPattern,
@@ -30,7 +31,6 @@ from relay.ir.expr import Expr
 from relay.ir.operator import Operator
 from relay.ir.types import Dimension, Type
 from relay.ops.registry import operators
-from relay.text.cursor import near_names
 
 
 def is_op(operator: str | Operator) -> OpPattern:

@@ -13,6 +13,7 @@ from relay.te.state import State
 from relay.te.tensor import Tensor
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.buffer import Buffer
+from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.stmt import For, PrimFunc, Stmt
 from relay.tir.traversal import statement_values, symbols_of_value, walk_statement
 
@@ -23,11 +24,12 @@ def lower(
     steps: Iterable[Step] = (),
     name: str = "kernel",
     intrinsics: Sequence[AnyIntrinsic] = (),
+    hierarchy: Hierarchy = PLAIN,
 ) -> PrimFunc:
     """The function of `inputs` that fills `outputs`, scheduled by `steps`.
 
     Parameters are the inputs, then the outputs; symbols of shapes come last. `intrinsics` are those that `Tensorize`
-    steps name. Raises `RelayError` for a step that is
+    steps name, `hierarchy` says which threads and scopes there are. Raises `RelayError` for a step that is
     refused (`schedule-…`) or a tensor that is neither computed nor given (`te-missing-input`).
 
     >>> from relay import te
@@ -36,7 +38,7 @@ def lower(
     (a[4], b[4])
     """
     results = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    return lower_state(apply(results, steps), inputs, name, intrinsics)
+    return lower_state(apply(results, steps, hierarchy), inputs, name, intrinsics)
 
 
 def lower_state(
@@ -48,7 +50,7 @@ def lower_state(
     placements = place_stages(state, results)
     body = Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
     parameters = (*given.values(), *results.values())
-    return PrimFunc(name, parameters, len(results), _symbols(parameters, body), body)
+    return PrimFunc(name, parameters, len(results), _symbols(parameters, body), body, hierarchy=state.hierarchy)
 
 
 def _plain(buffer: Buffer) -> Buffer:

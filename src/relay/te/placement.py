@@ -26,7 +26,8 @@ from relay.base.frozen import frozen
 from relay.te.operation import Compute, Scan, scalar_indices
 from relay.te.region import Range, is_below, region_of
 from relay.te.state import At, FuseRelation, Loop, SplitRelation, Stage, State
-from relay.tir.buffer import Buffer, Scope
+from relay.tir.buffer import Buffer
+from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import LoopKind
 
 OUTSIDE = -1
@@ -287,7 +288,7 @@ def _storage(
             shape = tuple(_allocated(part.width) for part in kept)
             if stage.gap is not None:
                 shape = stage.gap.around(shape)
-            _check_scope(stage, shape)
+            _check_scope(state.hierarchy, stage, shape)
             made.append(Storage(Buffer(buffer.name, shape, buffer.dtype, stage.scope), tuple(x.low for x in kept)))
     return tuple(made)
 
@@ -305,8 +306,8 @@ def _scan_storage(state: State, buffer: Buffer, placements: Placements) -> Stora
     return None
 
 
-def _check_scope(stage: Stage, shape: tuple[IntExpr, ...]) -> None:
-    if stage.scope in (Scope.LOCAL, Scope.REGISTER) and not all(isinstance(extent, int) for extent in shape):
+def _check_scope(hierarchy: Hierarchy, stage: Stage, shape: tuple[IntExpr, ...]) -> None:
+    if hierarchy.depth(stage.scope.level) > 0 and not all(isinstance(extent, int) for extent in shape):
         raise RelayError(
             rule="schedule-scope",
             message=f"`{stage.name}` is in {stage.scope} scope, and what is computed of it has no constant size",

@@ -27,6 +27,7 @@ from relay.te.operation import (
 from relay.te.tensor import Axis, Gap, Tensor
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Load
+from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.stmt import LoopKind
 
 
@@ -149,10 +150,12 @@ class Stage(Named):
 
 @frozen(eq=False)
 class State:
-    """Stages, producers before consumers, and the tensors that are the program's results."""
+    """Stages, producers before consumers, the tensors that are the program's results, and what the target's threads and
+    scopes are."""
 
     stages: tuple[Stage, ...]
     outputs: tuple[Tensor, ...]
+    hierarchy: Hierarchy = PLAIN
 
     def stage(self, name: str) -> Stage:
         """The stage of that name. Raises `RelayError` (`schedule-unknown-stage`)."""
@@ -281,8 +284,8 @@ def plain_stage(name: str, operation: Compute, outputs: tuple[Buffer, ...], scop
     return Stage(name, operation, outputs, tuple(roots), tuple(loops), scope=scope)
 
 
-def initial_state(outputs: Sequence[Tensor]) -> State:
-    """The program that computes `outputs`, every compute at the root.
+def initial_state(outputs: Sequence[Tensor], hierarchy: Hierarchy = PLAIN) -> State:
+    """The program that computes `outputs`, every compute at the root, for a target with the threads of `hierarchy`.
 
     Raises `RelayError` (`te-output`) for an output that is a placeholder or stands twice.
     """
@@ -295,7 +298,7 @@ def initial_state(outputs: Sequence[Tensor]) -> State:
         if isinstance(operation, Placeholder):
             continue
         stages.append(_initial_stage(names.take(operation.name), operation, buffers[operation]))
-    return _with_scans(State(tuple(stages), tuple(outputs)))
+    return _with_scans(State(tuple(stages), tuple(outputs), hierarchy))
 
 
 def _producers(operation: Operation) -> list[Operation]:

@@ -17,10 +17,11 @@ import numpy as np
 from relay.arith.expr import IntExpr, Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.near_names import near_names
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Constant, Op
-from relay.text.cursor import Cursor, near_names
+from relay.text.cursor import Cursor
 from relay.text.lexer import Kind
 from relay.text.literals import number
 from relay.text.types import DTYPE_NAMES, TypeNames, TypeReader

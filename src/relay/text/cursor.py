@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import NoReturn
 
 from relay.base.diagnostics import RelayError
@@ -75,13 +73,3 @@ class Cursor:
     def span_from(self, first: int) -> Span:
         """The place from token `first` to the last one passed."""
         return self.tokens.span(first, self.position - 1)
-
-
-def near_names(name: str, names: Iterable[str]) -> str:
-    """`did you mean …?` with the names that look like `name`; the empty string when none does.
-
-    >>> near_names("nn.conv2", ["nn.conv2d", "add"])
-    'did you mean `nn.conv2d`?'
-    """
-    near = get_close_matches(name, list(names), n=3)
-    return f"did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""

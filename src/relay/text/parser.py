@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from relay.base.diagnostics import RelayError
+from relay.base.near_names import near_names
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
 from relay.ir.datatype import TypeData
@@ -37,7 +38,7 @@ from relay.ir.types import GlobalTypeVar, Type
 from relay.text import forms
 from relay.text.attributes import ValueReader, build_attributes, inputs_left_out, read_string
 from relay.text.borrowing import with_mentioned
-from relay.text.cursor import Cursor, near_names
+from relay.text.cursor import Cursor
 from relay.text.lexer import Kind, Tokens
 from relay.text.literals import is_special_float, read_literal, read_metadata
 from relay.text.patterns import PatternReader

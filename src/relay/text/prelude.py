@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
+from relay.base.near_names import near_names
 from relay.base.span import Span
 from relay.ir.datatype import TypeData
 from relay.ir.expr import Function, GlobalVar
@@ -17,7 +18,6 @@ from relay.ir.operator import OperatorTable
 from relay.ir.structural import structural_equal
 from relay.ir.types import GlobalTypeVar
 from relay.text.borrowing import with_mentioned
-from relay.text.cursor import near_names
 from relay.text.definitions import DefinitionReader
 from relay.text.lexer import Kind, Tokens, tokenize
 from relay.text.parser import ExpressionParser

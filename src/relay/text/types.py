@@ -23,6 +23,7 @@ from relay.arith.expr import (
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.fresh_names import FreshNames
+from relay.base.near_names import near_names
 from relay.ir.types import (
     ANY,
     MAX_TYPE_DEPTH,
@@ -37,7 +38,7 @@ from relay.ir.types import (
     TypeVar,
     scalar_type,
 )
-from relay.text.cursor import Cursor, near_names
+from relay.text.cursor import Cursor
 from relay.text.lexer import Kind
 from relay.text.literals import number
 

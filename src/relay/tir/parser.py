@@ -30,6 +30,7 @@ from relay.tir.expr import (
     ValueVar,
     imm,
 )
+from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.lexer import TokenReader, split_type
 from relay.tir.printer import SIGNS
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
@@ -39,13 +40,15 @@ _BINARY_BY_SIGN = {sign: op for op, sign in SIGNS.items()}
 _COMPARISONS = frozenset(op.value for op in CompareOp)
 
 
-def parse_primfunc(text: str, source: str = "<primfunc>") -> PrimFunc:
-    """The function that a text describes. Raises `RelayError` (rule `tir-syntax`) with the place of the mistake.
+def parse_primfunc(text: str, source: str = "<primfunc>", hierarchy: Hierarchy = PLAIN) -> PrimFunc:
+    """The function that a text describes, whose scopes and threads are those of `hierarchy`.
+
+    Raises `RelayError` (rule `tir-syntax`) with the place of the mistake.
 
     >>> parse_primfunc("primfunc f(a: int32[4]) -> (b: int32[4]) { serial i in 4 { b[i] = a[i]; } }").name
     'f'
     """
-    parser = _Parser(text, source)
+    parser = _Parser(text, source, hierarchy)
     func = parser.function()
     parser.expect_end()
     return func
@@ -57,8 +60,10 @@ def _binary_names() -> dict[str, BinaryOp]:
 
 
 class _Parser(TokenReader):
-    def __init__(self, text: str, source: str) -> None:
+    def __init__(self, text: str, source: str, hierarchy: Hierarchy) -> None:
         super().__init__(text, source)
+        self._hierarchy = hierarchy
+        self._scopes = {scope.name: scope for scope in hierarchy.all_scopes}
         self._symbols: dict[str, Symbol] = {}
         self._buffers: dict[str, Buffer] = {}
         self._variables: dict[str, ValueVar] = {}
@@ -80,7 +85,7 @@ class _Parser(TokenReader):
                 self.accept(",")
         attributes = self._attributes() if self.accept("attributes") else ()
         body = self._block()
-        return PrimFunc(name, (*inputs, *outputs), len(outputs), tuple(symbols), body, attributes)
+        return PrimFunc(name, (*inputs, *outputs), len(outputs), tuple(symbols), body, attributes, self._hierarchy)
 
     def _declare_symbols(self) -> None:
         """The symbols are listed behind the parameters whose shapes use them."""
@@ -113,7 +118,7 @@ class _Parser(TokenReader):
             shape.append(self._index())
             if self.next != "]":
                 self.expect(",")
-        scope = Scope(self.take().text) if self.next in set(Scope) else Scope.GLOBAL
+        scope = self._scopes[self.take().text] if self.next in self._scopes else Scope.GLOBAL
         self._buffers[name] = Buffer(name, tuple(shape), dtype, scope)
         return self._buffers[name]
 

@@ -41,6 +41,7 @@ from relay.tir.expr import (
     Value,
     ValueVar,
 )
+from relay.tir.hierarchy import PLAIN_SCOPES
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex
 
@@ -51,7 +52,7 @@ KEYWORDS = frozenset(
         *("ramp", "ramp_value", "index_value", "index", "holds", "load", "select", "cast", "call", "broadcast"),
         *("min", "max", "true", "false"),
         *(kind.value for kind in LoopKind),
-        *(scope.value for scope in Scope),
+        *(scope.name for scope in PLAIN_SCOPES),
         *(op.value for op in UnaryOp),
         *(op.value for op in BinaryOp),
     }
@@ -134,7 +135,7 @@ class _Printer:
 
     def _declaration(self, buffer: Buffer) -> str:
         shape = ", ".join(self.index(extent) for extent in buffer.shape)
-        scope = "" if buffer.scope is Scope.GLOBAL else f" {buffer.scope.value}"
+        scope = "" if buffer.scope is Scope.GLOBAL else f" {buffer.scope}"
         return f"{self.name(buffer)}: {buffer.dtype.value}[{shape}]{scope}"
 
     def _line(self, depth: int, text: str) -> None:

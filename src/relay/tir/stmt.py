@@ -13,9 +13,14 @@ from relay.arith.expr import IntExpr, Symbol
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Value, ValueVar
+from relay.tir.hierarchy import PLAIN, Hierarchy
 
 ALTERNATE = "alternate"
 """The annotation of loops whose iterations run from the last to the first every second time."""
+
+
+THREAD_NAME = "thread"
+"""The annotation of THREAD loops that names the axis."""
 
 
 class LoopKind(StrEnum):
@@ -23,7 +28,7 @@ class LoopKind(StrEnum):
     PARALLEL = "parallel"  # iterations in any order, on several threads
     VECTORIZED = "vectorized"  # iterations are the lanes of one vector; gone after `vectorize_loops`
     UNROLLED = "unrolled"  # the body is repeated; extent is constant
-    THREAD = "thread"  # bound to the axis of an accelerator named by the annotation "thread"
+    THREAD = "thread"  # iterations are the threads along the axis that the annotation "thread" names
 
 
 @frozen(eq=False)
@@ -35,6 +40,11 @@ class For:
     body: Stmt
     kind: LoopKind = LoopKind.SERIAL
     annotations: tuple[tuple[str, str | int], ...] = ()
+
+    @property
+    def thread(self) -> str:
+        """The name of the thread axis that a THREAD loop is bound to."""
+        return str(dict(self.annotations)[THREAD_NAME])
 
 
 @frozen(eq=False)
@@ -72,8 +82,8 @@ class If:
 
 @frozen(eq=False)
 class Allocate:
-    """A buffer that exists, with undefined contents, for the extent of `body`. Extents are constant for LOCAL and
-    REGISTER scopes."""
+    """A buffer that exists, with undefined contents, for the extent of `body`. Extents are constant, but for
+    memory of the outermost level."""
 
     buffer: Buffer
     body: Stmt
@@ -94,7 +104,8 @@ class PrimFunc:
     """One kernel. Buffers do not alias, unless `may_alias` pairs an output with an input it may be written onto
     (element for element). Extents that are symbols come as int64 arguments after the buffers.
 
-    `parameters` are inputs then outputs; `output_count` says how many of the last are written.
+    `parameters` are inputs then outputs; `output_count` says how many of the last are written. `hierarchy` says what
+    the threads and scopes are that loops and buffers name.
     """
 
     name: str
@@ -103,6 +114,7 @@ class PrimFunc:
     symbols: tuple[Symbol, ...]
     body: Stmt
     attributes: tuple[tuple[str, str | int], ...] = field(default=())
+    hierarchy: Hierarchy = PLAIN
 
     @property
     def inputs(self) -> tuple[Buffer, ...]:

@@ -5,7 +5,7 @@
 - dtypes and lanes of operands agree; an access has one index for each axis and at most one Ramp; conditions are bools;
 - every access is in bounds for all values of the symbols that the loops, guards and masks around it allow;
 - no two iterations of a PARALLEL loop touch the same element, unless both read it;
-- LOCAL and REGISTER buffers have constant extents.
+- buffers have constant extents, but for those of the outermost level.
 
 What cannot be proven is a violation too, with `unproven` in its rule: unknown is not sound.
 """
@@ -20,7 +20,7 @@ from relay.arith.prove import Proof, prove_under
 from relay.arith.simplify import Assumptions
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.tir.buffer import Buffer, Scope
+from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions, index_comparison
 from relay.tir.dependence import conflicts
 from relay.tir.expr import (
@@ -92,6 +92,7 @@ class _Place:
 class _Checker:
     def __init__(self, func: PrimFunc) -> None:
         self.violations: list[Violation] = []
+        self._hierarchy = func.hierarchy
         self.start = _Place(function_assumptions(func), frozenset((*func.symbols, *func.parameters)), func.name)
         self._seen: set[Symbol | ValueVar | Buffer] = set(self.start.bound)
 
@@ -163,8 +164,8 @@ class _Checker:
     def _allocate(self, buffer: Buffer, place: _Place) -> None:
         for extent in buffer.shape:
             self._index(extent, place)
-            if buffer.scope in (Scope.LOCAL, Scope.REGISTER) and not isinstance(extent, int):
-                message = f"`{buffer.name}` is {buffer.scope.value}, and its extent `{extent}` is not constant"
+            if self._hierarchy.depth(buffer.scope.level) > 0 and not isinstance(extent, int):
+                message = f"`{buffer.name}` is {buffer.scope}, and its extent `{extent}` is not constant"
                 self._report("extent-not-constant", message, place)
 
     # --- accesses ---------------------------------------------------------------------------------------------------

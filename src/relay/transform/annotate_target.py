@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, Union
 
 from relay.base.diagnostics import RelayError
+from relay.base.near_names import near_names
 from relay.infer.checks import node_checks
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Expr, Function, Op
@@ -26,7 +27,6 @@ from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.registry import operators
 from relay.runtime.extents import symbol_sources
-from relay.text.cursor import near_names
 from relay.transform.context import PassContext
 from relay.transform.framework import Pass, function_pass, pass_factory
 from relay.transform.regions import COMPOSITE, make_region, outer_nodes, with_outer_parts

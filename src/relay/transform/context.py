@@ -13,8 +13,8 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass, level_that_allows
 from relay.base.frozen import frozen
+from relay.base.near_names import near_names
 from relay.te.schedule.records import ScheduleRecords
-from relay.text.cursor import near_names
 from relay.transform.external import ExternalCompiler
 from relay.transform.instruments.instrument import Instrument
 

@@ -1,31 +1,32 @@
-"""Bind: a loop becomes an axis of an accelerator's threads."""
+"""Bind: a loop becomes an axis of a target's threads."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from relay.base.frozen import frozen
+from relay.te.operation import Scan
 from relay.te.schedule.loops import with_loop
 from relay.te.schedule.step import refused
 from relay.te.state import State
-from relay.tir.stmt import LoopKind
-
-THREADS = (*(f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx") for axis in "xyz"), "vthread")
+from relay.tir.stmt import THREAD_NAME, LoopKind
 
 
 @frozen
 class Bind:
-    """The iterations of the loop are the threads along `thread` (`blockIdx.x`, `threadIdx.y`, `vthread`). A CPU has no
-    such threads: its backend refuses the loop (`bound-loop`).
+    """The iterations of the loop are the threads along `thread`, one of the axes that the target has. Loops of several
+    stages bound to one axis are one loop: the longest; the others leave its last threads idle.
 
     >>> from relay import te
+    >>> from relay.tir.hierarchy import Hierarchy, ThreadAxis
+    >>> machine = Hierarchy(("device", "thread"), threads=(ThreadAxis("x", "thread"),))
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
-    >>> print(te.apply([b]))  # before
+    >>> print(te.apply([b], [], machine))  # before
     for i
       b
-    >>> print(te.apply([b], [te.Bind("b", "i", "threadIdx.x")]))  # after
-    for i: thread, thread=threadIdx.x
+    >>> print(te.apply([b], [te.Bind("b", "i", "x")], machine))  # after
+    for i: thread, thread=x
       b
     """
 
@@ -36,18 +37,20 @@ class Bind:
     def apply(self, state: State) -> State:
         stage = state.stage(self.stage)
         loop = stage.loop(self.loop)
-        if self.thread not in THREADS:
-            raise refused(
-                f"cannot bind loop `{loop.name}` of `{stage.name}`: accelerators have no threads along {self.thread}",
-                expected="one of " + ", ".join(THREADS),
-                found=self.thread,
-                remedy="bind it to one of these",
+        state.hierarchy.thread(self.thread)
+        if loop.kind is not LoopKind.SERIAL or loop.is_reduction or isinstance(stage.operation, Scan):
+            why = (
+                f"it is {loop.kind} already" if loop.kind is not LoopKind.SERIAL else "its iterations need each other's"
             )
-        if loop.kind is not LoopKind.SERIAL or loop.is_reduction:
-            why = "its iterations add up to one result" if loop.is_reduction else f"it is {loop.kind} already"
             raise refused(
                 f"cannot bind loop `{loop.name}` of `{stage.name}` to {self.thread}: {why}",
                 remedy="bind a serial loop over results",
             )
-        bound = replace(loop, kind=LoopKind.THREAD, annotations=(*loop.annotations, ("thread", self.thread)))
+        taken = [other.name for other in stage.loops if dict(other.annotations).get(THREAD_NAME) == self.thread]
+        if taken:
+            raise refused(
+                f"cannot bind loop `{loop.name}` of `{stage.name}` to {self.thread}: loop `{taken[0]}` is bound to it",
+                remedy="fuse the two loops, or bind one to another axis",
+            )
+        bound = replace(loop, kind=LoopKind.THREAD, annotations=(*loop.annotations, (THREAD_NAME, self.thread)))
         return with_loop(state, stage, bound)

@@ -29,6 +29,8 @@ from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
 from relay.te.state import State, initial_state
 from relay.te.tensor import Tensor
+from relay.tir.buffer import Scope
+from relay.tir.hierarchy import PLAIN, Hierarchy
 
 
 class ScheduleBuilder:
@@ -43,9 +45,9 @@ class ScheduleBuilder:
     (Split(stage='b', loop='i', factor=16, parts=None), Vectorize(stage='b', loop='i.inner'))
     """
 
-    def __init__(self, outputs: Tensor | Sequence[Tensor]) -> None:
+    def __init__(self, outputs: Tensor | Sequence[Tensor], hierarchy: Hierarchy = PLAIN) -> None:
         self.outputs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-        self.state: State = initial_state(self.outputs)
+        self.state: State = initial_state(self.outputs, hierarchy)
         self._steps: list[Step] = []
 
     @property
@@ -100,14 +102,14 @@ class ScheduleBuilder:
     def compute_root(self, stage: str) -> None:
         self.add(ComputeRoot(stage))
 
-    def cache_read(self, tensor: str, scope: str, readers: Sequence[str]) -> str:
-        return self._adding(CacheRead(tensor, scope, tuple(readers)))
+    def cache_read(self, tensor: str, scope: str | Scope, readers: Sequence[str]) -> str:
+        return self._adding(CacheRead(tensor, str(scope), tuple(readers)))
 
-    def cache_write(self, stage: str, scope: str) -> str:
-        return self._adding(CacheWrite(stage, scope))
+    def cache_write(self, stage: str, scope: str | Scope) -> str:
+        return self._adding(CacheWrite(stage, str(scope)))
 
-    def set_scope(self, stage: str, scope: str) -> None:
-        self.add(SetScope(stage, scope))
+    def set_scope(self, stage: str, scope: str | Scope) -> None:
+        self.add(SetScope(stage, str(scope)))
 
     def rfactor(self, stage: str, loop: str) -> str:
         return self._adding(RFactor(stage, loop))

@@ -8,7 +8,7 @@ from relay.te.schedule.rewriting import reading, with_producer_before
 from relay.te.schedule.step import refused
 from relay.te.state import Stage, State, plain_stage
 from relay.te.tensor import Axis
-from relay.tir.buffer import Buffer, Scope
+from relay.tir.buffer import Buffer
 from relay.tir.expr import Load
 
 
@@ -43,12 +43,11 @@ class CacheRead:
     def apply(self, state: State) -> State:
         readers = [state.stage(name) for name in self.readers]
         buffer = self._buffer(state, readers)
-        if self.scope not in list(Scope):
-            raise refused(f"there is no scope `{self.scope}`", expected="one of " + ", ".join(Scope), found=self.scope)
+        scope = state.hierarchy.scope(self.scope)
         name = state.fresh_name(f"{self.tensor}.{self.scope}")
         copy = Buffer(name, buffer.shape, buffer.dtype)
         axes = tuple(Axis(f"i{axis}", extent) for axis, extent in enumerate(buffer.shape))
-        cached = plain_stage(name, Compute(name, axes, (Load(buffer, axes),)), (copy,), Scope(self.scope))
+        cached = plain_stage(name, Compute(name, axes, (Load(buffer, axes),)), (copy,), scope)
         first = next(stage for stage in state.stages if stage.name in self.readers)
         state = with_producer_before(state, cached, first)
         for reader in readers:

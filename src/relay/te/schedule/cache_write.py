@@ -9,7 +9,7 @@ from relay.te.operation import Compute
 from relay.te.schedule.rewriting import compute_of, fresh_axes, with_producer_before
 from relay.te.schedule.step import refused
 from relay.te.state import At, State, plain_stage
-from relay.tir.buffer import Buffer, Scope
+from relay.tir.buffer import Buffer
 from relay.tir.expr import Load
 
 
@@ -45,8 +45,7 @@ class CacheWrite:
     def apply(self, state: State) -> State:
         stage = state.stage(self.stage)
         operation = compute_of(stage, "cache")
-        if self.scope not in list(Scope):
-            raise refused(f"there is no scope `{self.scope}`", expected="one of " + ", ".join(Scope), found=self.scope)
+        scope = state.hierarchy.scope(self.scope)
         if stage.relations or any(isinstance(x.place, At) and x.place.stage == stage.name for x in state.stages):
             raise refused(
                 f"cannot cache `{stage.name}`: its loops are scheduled already",
@@ -58,7 +57,7 @@ class CacheWrite:
             Buffer(f"{name}.{component}" if many else name, buffer.shape, buffer.dtype)
             for component, buffer in enumerate(stage.outputs)
         )
-        cached = plain_stage(name, replace(operation, name=name), buffers, Scope(self.scope))
+        cached = plain_stage(name, replace(operation, name=name), buffers, scope)
         axes = fresh_axes(operation)
         copy = Compute(operation.name, axes, tuple(Load(buffer, axes) for buffer in buffers), operation.attributes)
         fresh = replace(plain_stage(stage.name, copy, stage.outputs, stage.scope), place=stage.place)

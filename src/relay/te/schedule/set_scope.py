@@ -12,7 +12,7 @@ from relay.tir.buffer import Scope
 
 @frozen
 class SetScope:
-    """The buffers of the stage live in `scope`: `global`, `local`, `register`, `shared`.
+    """The buffers of the stage live in `scope`: `global`, `local`, `register`, or one that the target has beside these.
 
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")
@@ -35,11 +35,10 @@ class SetScope:
 
     def apply(self, state: State) -> State:
         stage = state.stage(self.stage)
-        if self.scope not in list(Scope):
-            raise refused(f"there is no scope `{self.scope}`", expected="one of " + ", ".join(Scope), found=self.scope)
-        if state.is_output(stage) and self.scope != Scope.GLOBAL:
+        scope = state.hierarchy.scope(self.scope)
+        if state.is_output(stage) and scope is not Scope.GLOBAL:
             raise refused(
                 f"`{stage.name}` is a result of the program, and stays in global scope",
                 remedy=f"compute it in a stage of its own with cache_write, and put that in {self.scope} scope",
             )
-        return state.with_stage(replace(stage, scope=Scope(self.scope)))
+        return state.with_stage(replace(stage, scope=scope))

@@ -8,6 +8,7 @@ from typing import Protocol
 from relay.base.diagnostics import RelayError
 from relay.te.state import State, initial_state
 from relay.te.tensor import Tensor
+from relay.tir.hierarchy import PLAIN, Hierarchy
 
 
 class Step(Protocol):
@@ -18,9 +19,9 @@ class Step(Protocol):
         ...
 
 
-def apply(outputs: Sequence[Tensor], steps: Iterable[Step] = ()) -> State:
-    """The program that computes `outputs`, scheduled by `steps` in order."""
-    state = initial_state(outputs)
+def apply(outputs: Sequence[Tensor], steps: Iterable[Step] = (), hierarchy: Hierarchy = PLAIN) -> State:
+    """The program that computes `outputs`, scheduled by `steps` in order; `hierarchy` has the target's threads."""
+    state = initial_state(outputs, hierarchy)
     for step in steps:
         state = step.apply(state)
     return state

@@ -1,0 +1,98 @@
+"""What a machine's threads and memories are: the records that a target gives, and that schedules, lowering, verifier
+and interpreter ask.
+
+    device                 a level; units of a level hold units of the next
+      block                  2 blocks, each with one `shared` memory
+        thread                 4 threads in each block, each with its own registers
+
+A *thread axis* of a level counts the units of that level within one unit of the level before.
+"""
+
+from __future__ import annotations
+
+from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
+from relay.base.near_names import near_names
+from relay.tir.buffer import INNERMOST, OUTERMOST, Scope
+
+PLAIN_SCOPES = (Scope.GLOBAL, Scope.LOCAL, Scope.REGISTER)
+
+
+@frozen
+class ThreadAxis:
+    """What a loop is bound to: its iterations are units of `level`, all at the same time."""
+
+    name: str
+    level: str
+
+
+@frozen
+class Hierarchy:
+    """The levels of a machine from outermost to innermost, and what is at them.
+
+    `scopes` are the memories beside the plain ones (global at the first level, local and register at the last).
+    `threads` are the axes that loops may be bound to, the one whose threads are neighbours first. `barriers` are the
+    levels inside a unit of which threads can wait for each other.
+
+    >>> machine = Hierarchy(
+    ...     ("device", "block", "thread"),
+    ...     (Scope("shared", "block"),),
+    ...     (ThreadAxis("x", "thread"), ThreadAxis("block", "block")),
+    ...     ("block",),
+    ... )
+    >>> machine.shares(machine.scope("shared"), machine.thread("x"))
+    True
+    >>> machine.shares(machine.scope("shared"), machine.thread("block"))
+    False
+    """
+
+    levels: tuple[str, ...]
+    scopes: tuple[Scope, ...] = ()
+    threads: tuple[ThreadAxis, ...] = ()
+    barriers: tuple[str, ...] = ()
+
+    @property
+    def all_scopes(self) -> tuple[Scope, ...]:
+        return (*PLAIN_SCOPES, *self.scopes)
+
+    def depth(self, level: str) -> int:
+        """The position of a level, counted from the outermost."""
+        if level == OUTERMOST:
+            return 0
+        return len(self.levels) - 1 if level == INNERMOST else self.levels.index(level)
+
+    def shares(self, scope: Scope, axis: ThreadAxis) -> bool:
+        """Whether the threads along `axis` see one buffer of `scope`, rather than each its own."""
+        return self.depth(axis.level) > self.depth(scope.level)
+
+    def scope(self, name: str) -> Scope:
+        """The scope of that name. Raises `RelayError` (`schedule-scope`)."""
+        for scope in self.all_scopes:
+            if scope.name == name:
+                return scope
+        names = [scope.name for scope in self.all_scopes]
+        raise RelayError(
+            rule="schedule-scope",
+            message=f"there is no scope `{name}`",
+            expected="one of " + ", ".join(names),
+            found=name,
+            remedy=near_names(name, names),
+        )
+
+    def thread(self, name: str) -> ThreadAxis:
+        """The thread axis of that name. Raises `RelayError` (`schedule-thread`)."""
+        for axis in self.threads:
+            if axis.name == name:
+                return axis
+        names = [axis.name for axis in self.threads]
+        raise RelayError(
+            rule="schedule-thread",
+            message=f"this target has no threads along `{name}`",
+            expected="one of " + ", ".join(names) if names else "a target with threads that loops are bound to",
+            found=name,
+            remedy=near_names(name, names) or "`parallel` shares the iterations of a loop among the threads of a CPU",
+        )
+
+
+PLAIN = Hierarchy(("device", "thread"))
+"""A machine without thread axes: memory for all, and what each thread has for itself. A CPU is one."""
