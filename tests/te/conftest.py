@@ -19,6 +19,7 @@ from relay.tir.hierarchy import PLAIN, Hierarchy, ThreadAxis
 from relay.tir.interpreter import interpret
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
+from relay.tir.synchronization import barrier_level
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -34,7 +35,7 @@ class Program:
     def lower(self, steps: Sequence[te.Step] = (), hierarchy: Hierarchy = PLAIN) -> PrimFunc:
         return te.lower(self.outputs, self.inputs, steps, intrinsics=INTRINSICS, hierarchy=hierarchy)
 
-    def run(self, func: PrimFunc) -> list[np.ndarray]:
+    def run(self, func: PrimFunc, seed: int = 0) -> list[np.ndarray]:
         """The outputs of `func` on numbers that depend on nothing but this program."""
         source = np.random.default_rng(0)
         extents = dict(self.symbols)
@@ -44,13 +45,13 @@ class Program:
 
         arrays = [_random(source, shape(tensor), tensor.dtype.numpy) for tensor in self.inputs]
         results = [np.zeros(shape(tensor), tensor.dtype.numpy) for tensor in self.outputs]
-        interpret(func, [*arrays, *results], extents)
+        interpret(func, [*arrays, *results], extents, seed=seed)
         return results
 
-    def check(self, steps: Sequence[te.Step], hierarchy: Hierarchy = PLAIN) -> PrimFunc:
+    def check(self, steps: Sequence[te.Step], hierarchy: Hierarchy = PLAIN, seed: int = 0) -> PrimFunc:
         """The scheduled function, which gives what the unscheduled one does."""
         func = self.lower(steps, hierarchy)
-        for found, expected in zip(self.run(func), self.run(self.lower()), strict=True):
+        for found, expected in zip(self.run(func, seed), self.run(self.lower()), strict=True):
             np.testing.assert_allclose(
                 found.astype(np.float64), expected.astype(np.float64), rtol=1e-4, atol=1e-5, equal_nan=True
             )
@@ -328,7 +329,8 @@ def loops(statement: Stmt, depth: int = 0) -> str:
         case LetValue(variable, value, body):
             return f"{pad}{variable.name} = {formula(value)}\n" + loops(body, depth)
         case Evaluate(value):
-            return f"{pad}{formula(value)}\n"
+            level = barrier_level(statement)
+            return f"{pad}{formula(value) if level is None else f'barrier of the {level}'}\n"
 
 
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "and": "and", "or": "or"}

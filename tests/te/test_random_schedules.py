@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from relay import te
 from relay.base.diagnostics import RelayError
+from relay.tir.hierarchy import Hierarchy
 
 NAMES = [
     "elementwise_50",
@@ -30,6 +31,7 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
     """Some step on stages and loops that exist; it may still be refused."""
     stage = state.stage(data.draw(st.sampled_from([stage.name for stage in state.stages])))
     loop = st.sampled_from([loop.name for loop in stage.loops] or ["none"])
+    scopes = [scope.name for scope in state.hierarchy.all_scopes]
     kind = data.draw(st.sampled_from(te.STEP_TYPES))
     name = stage.name
     if kind is te.Split:
@@ -50,16 +52,19 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
     if kind is te.CacheRead:
         sources = [source.name for source in state.sources(stage)] or [name]
         return te.CacheRead(
-            data.draw(st.sampled_from(sources)), data.draw(st.sampled_from(["global", "local"])), (name,)
+            data.draw(st.sampled_from(sources)),
+            data.draw(st.sampled_from([scope for scope in scopes if scope != "register"])),
+            (name,),
         )
     if kind in (te.CacheWrite, te.SetScope):
-        return kind(name, data.draw(st.sampled_from(["global", "local", "register"])))
+        return kind(name, data.draw(st.sampled_from(scopes)))
     if kind in (te.ComputeInline, te.ComputeRoot):
         return kind(name)
     if kind is te.LeaveGap:
         return te.LeaveGap(name, data.draw(SIZES))
     if kind is te.Bind:
-        return te.Bind(name, data.draw(loop), "threadIdx.x")
+        threads = [axis.name for axis in state.hierarchy.threads] or ["threadIdx.x"]
+        return te.Bind(name, data.draw(loop), data.draw(st.sampled_from(threads)))
     if kind is te.Pragma:
         return te.Pragma(name, data.draw(loop), "hint")
     if kind in (te.Tensorize, te.Prefetch):
@@ -67,13 +72,10 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
     return kind(name, data.draw(loop))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_random_schedule_keeps_the_result(name, programs, data):
-    program = programs[name]()
-    state = te.initial_state(program.outputs)
-    steps: list[te.Step] = []
+def random_schedule(data: st.DataObject, program, hierarchy: Hierarchy, first: tuple[te.Step, ...] = ()):
+    """Steps of which every one is accepted, behind those of `first`."""
+    state = te.apply(program.outputs, first, hierarchy)
+    steps: list[te.Step] = list(first)
     for _ in range(data.draw(st.integers(1, 12))):
         step = one_step(data, state)
         try:
@@ -84,5 +86,29 @@ def test_random_schedule_keeps_the_result(name, programs, data):
             continue
         state = changed
         steps.append(step)
+    return steps
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_random_schedule_keeps_the_result(name, programs, hierarchies, data):
+    program = programs[name]()
+    steps = random_schedule(data, program, hierarchies["plain"])
     assert te.parse_steps(te.print_steps(steps)) == tuple(steps)
     program.check(steps)
+
+
+@pytest.mark.parametrize("machine", ["gpu", "subgroups"])
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_random_threads_keep_the_result(name, machine, programs, hierarchies, data):
+    """Stages in all scopes, loops bound to all kinds of threads: barriers are where they must be."""
+    program, hierarchy = programs[name](), hierarchies[machine]
+    stage = te.initial_state(program.outputs).stages[-1]
+    bindings = st.sampled_from([axis.name for axis in hierarchy.threads])
+    first = tuple(te.Bind(stage.name, loop.name, data.draw(bindings)) for loop in stage.loops[:1] if stage.roots)
+    steps = random_schedule(data, program, hierarchy, () if stage.loops[0].is_reduction else first)
+    for seed in range(3):
+        program.check(steps, hierarchy, seed)

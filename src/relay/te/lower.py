@@ -14,6 +14,7 @@ from relay.te.tensor import Tensor
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.buffer import Buffer
 from relay.tir.hierarchy import PLAIN, Hierarchy
+from relay.tir.passes.insert_barriers import insert_barriers
 from relay.tir.stmt import For, PrimFunc, Stmt
 from relay.tir.traversal import statement_values, symbols_of_value, walk_statement
 
@@ -47,10 +48,11 @@ def lower_state(
     """The function of `inputs` that a scheduled state stands for."""
     given: dict[Buffer, Buffer] = {tensor: _plain(tensor) for tensor in inputs}
     results: dict[Buffer, Buffer] = {tensor: _result(tensor) for tensor in state.outputs}
-    placements = place_stages(state, results)
+    state, placements = place_stages(state, results)
     body = Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
     parameters = (*given.values(), *results.values())
-    return PrimFunc(name, parameters, len(results), _symbols(parameters, body), body, hierarchy=state.hierarchy)
+    symbols = _symbols(parameters, body)
+    return insert_barriers(PrimFunc(name, parameters, len(results), symbols, body, hierarchy=state.hierarchy))
 
 
 def _plain(buffer: Buffer) -> Buffer:

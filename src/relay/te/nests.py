@@ -7,24 +7,25 @@ right before the first reducing loop, and one that updates it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 
 from relay.arith.bounds import Interval
-from relay.arith.expr import Comparison, IntExpr, Symbol, add, free_symbols, multiply, substitute
+from relay.arith.expr import Comparison, IntExpr, Symbol, add, multiply, substitute
 from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.te.launches import Launch, launches
 from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewriting, scalar_indices
 from relay.te.placement import OUTSIDE, Placement, Placements, Storage
 from relay.te.prefetch import claimed, prefetched
+from relay.te.ranks import by_rank, inner_depth
 from relay.te.schedule.step import refused
 from relay.te.sharing import named
 from relay.te.state import AtRoot, Loop, Stage, State
-from relay.te.statements import guarded, in_order, looped, stored_together, with_names, within_lets
+from relay.te.statements import guarded, in_order, looped, stored_together, with_names, with_symbols, within_lets
 from relay.te.tensor import Tensor
 from relay.te.tensorize import AnyIntrinsic, Block, BlockIntrinsic, tensorized
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Value
-from relay.tir.stmt import Allocate, For, If, Stmt, Store
+from relay.tir.stmt import THREAD_NAME, Allocate, For, If, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
 
 
@@ -39,6 +40,7 @@ class Nests:
         intrinsics: Sequence[AnyIntrinsic],
     ) -> None:
         self.state = state
+        self.launches = launches(state, placements)
         self.intrinsics = intrinsics
         self.placements = placements
         self.storages = storages
@@ -66,17 +68,42 @@ class Nests:
         body: Stmt = Statements(())
         for stage in reversed(self.state.stages):
             if isinstance(stage.place, AtRoot):
-                body = self._allocated(stage, in_order(self._nest(stage), body), results)
+                body = self._allocated(stage, in_order(self._launched(stage), body), results)
+        return body
+
+    def _launched(self, root: Stage) -> Stmt:
+        """The nest of a root stage in its threads, with what they share allocated where they share it."""
+        body = self._nest(root)
+        launch = self.launches.get(root.name)
+        if launch is None:
+            return body
+        body = with_symbols(body, launch.symbols)
+        for depth, level in reversed(list(enumerate(self.state.hierarchy.levels))):
+            for at, buffer in launch.shared:
+                body = Allocate(buffer, body) if at == depth else body
+            for x in launch.axes:
+                if x.axis.level == level:
+                    body = For(x.symbol, x.extent, body, LoopKind.THREAD, ((THREAD_NAME, x.axis.name),))
         return body
 
     def _allocated(self, stage: Stage, body: Stmt, results: set[Buffer]) -> Stmt:
         for buffer, storage in zip(stage.outputs, self.placements[stage.name].storage, strict=True):
-            if buffer not in results and not self._is_row_of_scan(buffer):
+            if buffer not in results and self.state.row_of_scan(buffer) is None:
                 body = Allocate(storage.buffer, body)
         return body
 
-    def _is_row_of_scan(self, buffer: Buffer) -> bool:
-        return any(isinstance(s.operation, Scan) and buffer in s.operation.update for s in self.state.stages)
+    def _launch(self, stage: Stage) -> Launch | None:
+        return self.launches.get(self.state.root_of(stage).name)
+
+    def _is_shared(self, stage: Stage) -> bool:
+        """Whether several threads of a launch see what a stage computes."""
+        launch = self._launch(stage)
+        return launch is not None and any(self.state.hierarchy.shares(stage.scope, x.axis) for x in launch.axes)
+
+    def _working(self, stage: Stage) -> list[Comparison]:
+        """The conditions under which a thread has work in a stage; none without threads."""
+        launch = self._launch(stage)
+        return [] if launch is None else list(launch.working[stage.name])
 
     def _nest(self, stage: Stage) -> Stmt:
         placed = self.placements[stage.name]
@@ -85,13 +112,14 @@ class Nests:
                 return self._ranked_reduction(placed, reduction) if ranks else self._reduction(placed, reduction)
             case Compute(body=tuple() as values):
                 inner = self._inner(placed, values, None) or self._formulas(placed, values)
-                return self._loops(placed, inner)
+                return self._loops(placed, guarded(inner, self._working(stage)))
             case Scan() as scan:
                 rows = in_order(*map(self._copy_rows, scan.init, placed.storage))
-                return in_order(rows, self._loops(placed, Statements(())))
+                return in_order(guarded(rows, self._working(stage)), self._loops(placed, Statements(())))
             case Extern(inputs=inputs, emit=emit):
                 outputs = tuple(storage.buffer for storage in placed.storage)
-                return emit(tuple(self._stored(tensor).buffer for tensor in inputs), outputs)
+                written = emit(tuple(self._stored(tensor).buffer for tensor in inputs), outputs)
+                return guarded(written, self._working(stage))
             case _:
                 raise CompilerBug("te.lower", f"stage {stage.name} has no loops")
 
@@ -160,7 +188,8 @@ class Nests:
 
     def _with_attached(self, stage: Stage, loop: Loop, body: Stmt) -> Stmt:
         for other in reversed(self.state.attached(stage, loop)):
-            body = self._allocated(other, in_order(self._nest(other), body), set())
+            body = in_order(self._nest(other), body)
+            body = body if self._is_shared(other) else self._allocated(other, body, set())
         return body
 
     def _reduction(self, placed: Placement, reduction: Reduction) -> Stmt:
@@ -170,6 +199,7 @@ class Nests:
         self._check_initial(placed.stage, reduction, first)
         start = self._start(placed, reduction, first)
         update = self._inner(placed, reduction.sources, reduction) or self._update(placed, reduction)
+        update = guarded(update, self._working(placed.stage))
         if first == depth:
             return self._loops(placed, update if self._is_set(placed.stage) else in_order(start, update))
         return self._loops(placed, update, {first: start})
@@ -196,7 +226,7 @@ class Nests:
             *(Store(left[q].buffer, left[q].indices, variable) for q, variable in zip(narrow, variables, strict=True)),
         )
         body = within_lets(lets, body)
-        body = self._where(placed, reduction, body)
+        body = guarded(self._where(placed, reduction, body), self._working(placed.stage))
         return self._loops(placed, body, {first: start}, range(inner)) if first < inner else in_order(start, body)
 
     def _check_inner(self, stage: Stage, inner: int) -> None:
@@ -211,13 +241,19 @@ class Nests:
 
     def _ranked_start(self, placed: Placement, reduction: Reduction, first: int, inner: int) -> Stmt:
         loops = placed.stage.loops
-        copies = {loop.symbol: self.copies[loop.symbol] for loop in loops[first:] if not loop.is_reduction}
+        copies = self._copies(loops[first:])
         values = {axis: substitute(value, copies) for axis, value in placed.axis_values.items()}
         stores = self._component_stores(placed, reduction.initial or reduction.identity(), values)
         narrow, wide = by_rank(placed.stage)
         row = self._copied_loops(placed, in_order(*(stores[q] for q in wide)), copies, range(inner, len(loops)))
-        both = in_order(*(stores[q] for q in narrow), row)
+        both = self._guarded_start(placed, in_order(*(stores[q] for q in narrow), row), copies)
         return self._copied_loops(placed, both, copies, range(first, inner))
+
+    def _copies(self, loops: Sequence[Loop]) -> dict[Symbol, Symbol]:
+        return {loop.symbol: self.copies[loop.symbol] for loop in loops if loop.symbol in self.copies}
+
+    def _guarded_start(self, placed: Placement, start: Stmt, copies: Mapping[Symbol, Symbol]) -> Stmt:
+        return guarded(start, [condition.substitute(copies) for condition in self._working(placed.stage)])
 
     def _inner(self, placed: Placement, values: Components, reduction: Reduction | None) -> Stmt | None:
         """What the intrinsic of a tensorized stage does instead of its inner loops; None without one."""
@@ -266,15 +302,16 @@ class Nests:
     def _start(self, placed: Placement, reduction: Reduction, first: int) -> Stmt:
         """The result set to its start, in copies of the spatial loops from depth `first` inwards."""
         loops = placed.stage.loops
-        copies = {loop.symbol: self.copies[loop.symbol] for loop in loops[first:] if not loop.is_reduction}
+        copies = self._copies(loops[first:])
         values = {axis: substitute(value, copies) for axis, value in placed.axis_values.items()}
         body = self._stores(placed, reduction.initial or reduction.identity(), values)
+        body = self._guarded_start(placed, body, copies)
         return self._copied_loops(placed, body, copies, range(first, len(loops)))
 
     def _copied_loops(self, placed: Placement, body: Stmt, copies: Mapping[Symbol, Symbol], depths: range) -> Stmt:
         for depth in reversed(depths):
             loop = placed.stage.loops[depth]
-            if loop.is_reduction:
+            if loop.symbol not in copies:
                 continue
             conditions = [
                 g.condition.substitute(copies) for g in placed.guards if g.depth == depth and not g.is_reduction
@@ -356,39 +393,8 @@ def written_depth(stage: Stage) -> int:
     return len(stage.loops) if stage.intrinsic is None else stage.position(stage.intrinsic.loop)
 
 
-def by_rank(stage: Stage) -> tuple[list[int], list[int]]:
-    """The components with fewer axes, and those with all."""
-    operation = stage.operation
-    ranks = operation.ranks if isinstance(operation, Compute) else ()
-    fewer = [component for component, rank in enumerate(ranks) if rank == min(ranks)]
-    return fewer, [component for component in range(len(ranks)) if component not in fewer]
-
-
-def inner_depth(placed: Placement) -> int:
-    """The depth of the first loop over axes that only some components have; all loops from there on must be such.
-
-    Raises `RelayError` (`schedule-refused`).
-    """
-    stage = placed.stage
-    axes = stage.operation.axes if isinstance(stage.operation, Compute) else ()
-    rank = stage.operation.shared_rank if isinstance(stage.operation, Compute) else 0
-    shared, own = (
-        {symbol for axis in part for symbol in free_symbols(placed.axis_values[axis])}
-        for part in (axes[:rank], axes[rank:])
-    )
-    inside = [not loop.is_reduction and loop.symbol in own - shared for loop in stage.loops]
-    depth = len(inside) - sum(takewhile(bool, reversed(inside)))
-    if any(inside[:depth]) or own & shared & {loop.symbol for loop in stage.loops} or stage.intrinsic is not None:
-        raise refused(
-            f"loops of `{stage.name}` over axes that only some of its results have must be its innermost, and plain",
-            expected="loops over " + ", ".join(axis.name for axis in axes[rank:]) + " inside all others",
-            found="loops " + ", ".join(loop.name for loop in stage.loops),
-            remedy="reorder them to the innermost places",
-        )
-    return depth
-
-
 def is_copied(stage: Stage, loop: Loop) -> bool:
     """May the start of a reduction need this loop too?"""
     operation = stage.operation
-    return isinstance(operation, Compute) and isinstance(operation.body, Reduction) and not loop.is_reduction
+    runs_again = not loop.is_reduction and loop.kind is not LoopKind.THREAD
+    return isinstance(operation, Compute) and isinstance(operation.body, Reduction) and runs_again

@@ -1,7 +1,8 @@
 """Bound inference: where each stage stands, and which part of its tensor it computes there.
 
 Consumers are placed before producers. A producer attached inside a loop computes what its consumers read in one
-iteration of that loop: the loops outside are fixed, the loops inside run (`region`).
+iteration of that loop: the loops outside are fixed, the loops inside run (`region`). Loops outside that are bound to
+threads run too where these threads share what is computed: it is then what all of them read.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ from relay.arith.expr import (
     floor_divide,
     floor_modulo,
     free_symbols,
+    maximum,
     multiply,
     substitute,
 )  # fmt: skip
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.frozen import frozen
+from relay.te.dividing import divide_among_threads
 from relay.te.operation import Compute, Scan, scalar_indices
 from relay.te.region import Range, is_below, region_of
 from relay.te.state import At, FuseRelation, Loop, SplitRelation, Stage, State
 from relay.tir.buffer import Buffer
-from relay.tir.hierarchy import Hierarchy
-from relay.tir.stmt import LoopKind
+from relay.tir.hierarchy import Hierarchy, ThreadAxis
 
 OUTSIDE = -1
 """The depth of a guard that depends on none of the stage's own loops."""
@@ -36,12 +38,13 @@ OUTSIDE = -1
 
 @frozen(eq=False)
 class Enclosing:
-    """A loop around a stage, by whose stage and under which name."""
+    """A loop around a stage, by whose stage and under which name, and the threads that it is bound to."""
 
     stage: str
     loop: str
     symbol: Symbol
     extent: IntExpr
+    axis: ThreadAxis | None
 
 
 @frozen(eq=False)
@@ -66,7 +69,9 @@ class Placement:
     """A stage with everything that its loop nest is made from.
 
     `axis_values` gives each axis of the operation in terms of loop symbols; `extents` those of the stage's loops;
-    `chain` the loops around it, outermost first; `storage` one entry for each component.
+    `chain` the loops around it, outermost first; `storage` one entry for each component. `relaxed` are those symbols of
+    the chain that count threads which share the result. `thread_guards` are conditions for a point to be computed that
+    differ between threads: they are tested right at the store, so that nothing that all threads do together is inside.
     """
 
     stage: Stage
@@ -74,37 +79,74 @@ class Placement:
     extents: Mapping[Symbol, IntExpr]
     axis_values: Mapping[Symbol, IntExpr]
     guards: tuple[Guard, ...]
+    thread_guards: tuple[Comparison, ...]
     storage: tuple[Storage, ...]
-
-    @property
-    def inside(self) -> tuple[Enclosing, ...]:
-        """The loops around the innermost statement: those outside, then the stage's own."""
-        own = tuple(Enclosing(self.stage.name, x.name, x.symbol, self.extents[x.symbol]) for x in self.stage.loops)
-        return (*self.chain, *own)
+    relaxed: frozenset[Symbol]
+    inside: tuple[Enclosing, ...]
+    """The loops around the innermost statement: those outside, then the stage's own."""
 
 
 Placements: TypeAlias = dict[str, Placement]
 
 
-def place_stages(state: State, parameters: Mapping[Buffer, Buffer]) -> Placements:
-    """Every stage placed. `parameters` maps results to the buffers of the function that hold them.
+def place_stages(state: State, parameters: Mapping[Buffer, Buffer]) -> tuple[State, Placements]:
+    """Every stage placed, and the state with what threads share divided among them. `parameters` maps results to the
+    buffers of the function that hold them.
 
     Raises `RelayError` (`schedule-out-of-reach`, `schedule-scope`).
     """
     placements: Placements = {}
     for stage in reversed(state.stages):
-        placements[stage.name] = _place(state, stage, placements, parameters)
-    return placements
+        divided = divide_among_threads(state, stage, thread_counts(state, stage, placements))
+        state = state if divided is stage else state.with_stage(divided)
+        placements[stage.name] = _place(state, divided, placements, parameters)
+    return state, placements
 
 
 def _place(state: State, stage: Stage, placements: Placements, parameters: Mapping[Buffer, Buffer]) -> Placement:
     chain = _chain(stage, placements)
-    region = _region(state, stage, chain, placements)
+    relaxed = _relaxed(state, stage, chain, placements)
+    region = _region(state, stage, {x.symbol for x in chain} - relaxed, placements)
     extents, axis_values, splits = _indices(stage, region)
     everything = {enclosing.symbol: enclosing.extent for enclosing in chain} | dict(extents)
-    guards = _guards(stage, region, axis_values, splits, everything)
+    inside = (*chain, *(_enclosing(state, stage, loop, extents[loop.symbol]) for loop in stage.loops))
+    threads = {x.symbol for x in inside if x.axis is not None}
+    guards: list[Guard] = []
+    thread_guards: list[Comparison] = []
+    for condition in _conditions(stage, region, axis_values, splits, everything):
+        if threads & (free_symbols(condition.left) | free_symbols(condition.right)):
+            thread_guards.append(condition)
+        else:
+            guards.append(_guard(stage, condition))
     storage = _storage(state, stage, region, placements, parameters)
-    return Placement(stage, chain, extents, axis_values, guards, storage)
+    return Placement(
+        stage, chain, extents, axis_values, tuple(guards), tuple(thread_guards), storage, frozenset(relaxed), inside
+    )
+
+
+def _enclosing(state: State, stage: Stage, loop: Loop, extent: IntExpr) -> Enclosing:
+    axis = state.hierarchy.thread(loop.thread) if loop.thread is not None else None
+    return Enclosing(stage.name, loop.name, loop.symbol, extent, axis)
+
+
+def thread_counts(state: State, stage: Stage, placements: Placements) -> dict[ThreadAxis, IntExpr]:
+    """How many threads there are along each axis by what was placed beside and around a stage."""
+    counts: dict[ThreadAxis, IntExpr] = {}
+    root = state.root_of(stage)
+    for placed in placements.values():
+        if state.root_of(placed.stage) is root:
+            for x in placed.inside:
+                if x.axis is not None:
+                    counts[x.axis] = maximum(counts.get(x.axis, 1), x.extent)
+    return counts
+
+
+def _relaxed(state: State, stage: Stage, chain: tuple[Enclosing, ...], placements: Placements) -> set[Symbol]:
+    """The symbols of the loops around a stage that count threads which share what it computes, or what is computed of
+    the stage that it is in."""
+    inherited = placements[stage.place.stage].relaxed if isinstance(stage.place, At) else frozenset[Symbol]()
+    shares = state.hierarchy.shares
+    return {x.symbol for x in chain if x.symbol in inherited or (x.axis is not None and shares(stage.scope, x.axis))}
 
 
 def _chain(stage: Stage, placements: Placements) -> tuple[Enclosing, ...]:
@@ -121,7 +163,7 @@ def _chain(stage: Stage, placements: Placements) -> tuple[Enclosing, ...]:
     return target.inside[: len(target.chain) + own + 1]
 
 
-def _region(state: State, stage: Stage, chain: tuple[Enclosing, ...], placements: Placements) -> tuple[Range, ...]:
+def _region(state: State, stage: Stage, fixed: set[Symbol], placements: Placements) -> tuple[Range, ...]:
     shape = _region_shape(stage)
     whole = tuple(Range(0, add(extent, -1)) for extent in shape)
     if not isinstance(stage.place, At) or not isinstance(stage.operation, Compute):
@@ -129,7 +171,6 @@ def _region(state: State, stage: Stage, chain: tuple[Enclosing, ...], placements
     scanned = _scanned_row(state, stage, placements)
     if scanned is not None:
         return (Range(scanned, 0), *whole[1:])
-    fixed = {enclosing.symbol for enclosing in chain}
     inner: dict[Symbol, IntExpr] = {}
     reads: list[tuple[IntExpr, ...]] = []
     for consumer in state.consumers(stage):
@@ -194,7 +235,7 @@ def _indices(
             case _:
                 assert_never(relation)
     values: dict[Symbol, IntExpr] = {
-        loop.symbol: 0 if is_single(loop, extents[loop.symbol]) else loop.symbol for loop in stage.loops
+        loop.symbol: 0 if is_single(extents[loop.symbol]) else loop.symbol for loop in stage.loops
     }
     splits: list[tuple[IntExpr, IntExpr]] = []
     for relation in reversed(stage.relations):
@@ -222,9 +263,9 @@ def _parts(stage: Stage, region: tuple[Range, ...]) -> dict[Symbol, Range]:
     return dict(zip(axes, region, strict=False))
 
 
-def is_single(loop: Loop, extent: IntExpr) -> bool:
+def is_single(extent: IntExpr) -> bool:
     """A loop of one iteration, which need not be written."""
-    return extent == 1 and loop.kind is not LoopKind.THREAD
+    return extent == 1
 
 
 def _split_extents(extent: IntExpr, factor: int | None, parts: int | None) -> tuple[IntExpr, IntExpr]:
@@ -236,13 +277,14 @@ def _split_extents(extent: IntExpr, factor: int | None, parts: int | None) -> tu
     return (rest, size) if factor is not None else (size, rest)
 
 
-def _guards(
+def _conditions(
     stage: Stage,
     region: tuple[Range, ...],
     axis_values: Mapping[Symbol, IntExpr],
     splits: list[tuple[IntExpr, IntExpr]],
     everything: Mapping[Symbol, IntExpr],
-) -> tuple[Guard, ...]:
+) -> tuple[Comparison, ...]:
+    """What must hold for a point to be computed."""
     needed: dict[Comparison, None] = {}
     for index, extent in splits:
         if not is_below(index, extent, everything):
@@ -256,7 +298,7 @@ def _guards(
             needed[Comparison(0, "<=", index)] = None
         if not is_below(index, root.axis.extent, everything):
             needed[Comparison(index, "<", root.axis.extent)] = None
-    return tuple(_guard(stage, condition) for condition in needed)
+    return tuple(needed)
 
 
 def _guard(stage: Stage, condition: Comparison) -> Guard:

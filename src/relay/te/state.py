@@ -28,7 +28,7 @@ from relay.te.tensor import Axis, Gap, Tensor
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Load
 from relay.tir.hierarchy import PLAIN, Hierarchy
-from relay.tir.stmt import LoopKind
+from relay.tir.stmt import THREAD_NAME, LoopKind
 
 
 @frozen(eq=False)
@@ -40,6 +40,11 @@ class Loop:
     is_reduction: bool
     kind: LoopKind = LoopKind.SERIAL
     annotations: tuple[tuple[str, str | int], ...] = ()
+
+    @property
+    def thread(self) -> str | None:
+        """The name of the thread axis that the loop is bound to."""
+        return str(dict(self.annotations)[THREAD_NAME]) if self.kind is LoopKind.THREAD else None
 
 
 @frozen(eq=False)
@@ -225,6 +230,16 @@ class State:
         """The stages that read what `stage` fills."""
         return tuple(other for other in self.stages if any(buffer in stage.outputs for buffer in self.sources(other)))
 
+    def root_of(self, stage: Stage) -> Stage:
+        """The root stage that a stage is computed inside, or is."""
+        while isinstance(stage.place, At):
+            stage = self.stage(stage.place.stage)
+        return stage
+
+    def row_of_scan(self, buffer: Buffer) -> Stage | None:
+        """The scan whose rows a buffer is an update of, and which therefore has the memory for it."""
+        return next((x for x in self.stages if isinstance(x.operation, Scan) and buffer in x.operation.update), None)
+
     def attached(self, stage: Stage, loop: Loop) -> tuple[Stage, ...]:
         """The stages computed at the start of the body of `loop`, in order."""
         place = At(stage.name, loop.name)
@@ -234,7 +249,7 @@ class State:
         """Does `stage` read, directly or through other stages, what `producer` fills?"""
         reached = {producer.name}
         for other in self.stages:  # producers come first
-            if any(self._stage_name(buffer) in reached for buffer in self.sources(other)):
+            if any(self.name_of(buffer) in reached for buffer in self.sources(other) if self.producer(buffer)):
                 reached.add(other.name)
         return stage.name in reached and stage.name != producer.name
 
@@ -256,10 +271,6 @@ class State:
                 if other is stage:
                     return True
         return False
-
-    def _stage_name(self, buffer: Buffer) -> str | None:
-        producer = self.producer(buffer)
-        return None if producer is None else producer.name
 
     def fresh_name(self, wanted: str) -> str:
         """A name for one stage more: `wanted`, or with the first of _1, _2, … that is free."""

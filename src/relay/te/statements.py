@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from relay.arith.expr import Comparison, IntExpr, Symbol
+from relay.arith.expr import Comparison, IntExpr, Symbol, substitute
 from relay.te.operation import Components
 from relay.te.placement import is_single
 from relay.te.sharing import named
 from relay.te.state import Loop
 from relay.te.values import all_of
 from relay.tir.expr import Holds, Load, Value, ValueVar
-from relay.tir.stmt import For, If, LetValue, Stmt, Store
+from relay.tir.stmt import For, If, LetValue, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
+from relay.tir.traversal import map_statement, value_mapping
 
 
 def stored_together(targets: tuple[Load, ...], values: Components, is_there: Callable[[Load], bool]) -> Stmt:
@@ -49,7 +50,21 @@ def guarded(body: Stmt, conditions: list[Comparison]) -> Stmt:
 
 
 def looped(loop: Loop, symbol: Symbol, extent: IntExpr, body: Stmt) -> Stmt:
-    return body if is_single(loop, extent) else For(symbol, extent, body, loop.kind, loop.annotations)
+    """`body` in a loop; those over threads are around all stages of a launch (`launches`)."""
+    return (
+        body
+        if is_single(extent) or loop.kind is LoopKind.THREAD
+        else For(symbol, extent, body, loop.kind, loop.annotations)
+    )
+
+
+def with_symbols(body: Stmt, names: Mapping[Symbol, Symbol]) -> Stmt:
+    """`body` with symbols replaced."""
+
+    def on_index(index: IntExpr) -> IntExpr:
+        return substitute(index, names)
+
+    return map_statement(body, lambda statement: statement, value_mapping(lambda value: value, on_index), on_index)
 
 
 def in_order(*statements: Stmt) -> Stmt:

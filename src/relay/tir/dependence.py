@@ -58,7 +58,7 @@ class LoopAccesses:
         return [access for access in self._found if access.buffer not in self._private]
 
     def _visit(self, statement: Stmt, known: Assumptions) -> None:
-        for buffer, indices, writes in _direct_accesses(statement):
+        for buffer, indices, writes in direct_accesses(statement):
             self._found.append(self._access(buffer, indices, writes, known))
         match statement:
             case For(variable, extent, body):
@@ -88,7 +88,8 @@ class LoopAccesses:
         return Access(buffer, tuple(flat), writes, known)
 
 
-def _direct_accesses(statement: Stmt) -> Iterator[tuple[Buffer, tuple[Index, ...], bool]]:
+def direct_accesses(statement: Stmt) -> Iterator[tuple[Buffer, tuple[Index, ...], bool]]:
+    """What stands directly in a statement of buffers, their indices, and whether they are written."""
     indices: list[IntExpr] = []
     if isinstance(statement, Store):
         yield statement.buffer, statement.indices, True

@@ -65,6 +65,15 @@ class Hierarchy:
         """Whether the threads along `axis` see one buffer of `scope`, rather than each its own."""
         return self.depth(axis.level) > self.depth(scope.level)
 
+    def barrier_for(self, scope: Scope) -> str | None:
+        """The level at which threads wait so that one sees in a buffer of `scope` what another has written: that of the
+        scope, or the outermost one inside it. None for memory of one thread, and where nobody can wait."""
+        inside = self.depth(scope.level)
+        if inside == len(self.levels) - 1:
+            return None
+        waits = sorted(self.barriers, key=self.depth)
+        return next((level for level in reversed(waits) if self.depth(level) <= inside), waits[0] if waits else None)
+
     def scope(self, name: str) -> Scope:
         """The scope of that name. Raises `RelayError` (`schedule-scope`)."""
         for scope in self.all_scopes:

@@ -1,0 +1,281 @@
+"""Which elements the threads of a launch read and write at one place, and whether two of them meet in one.
+
+Loops of constant extent are run through: the elements are counted, not reasoned about. What an index adds that is not
+known (a block's number, a symbolic loop) must be the same at both places; an axis of which less is known may be equal.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from relay.arith.expr import (
+    Comparison,
+    FloorDiv,
+    FloorMod,
+    IntExpr,
+    Max,
+    Min,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    free_symbols,
+    linear_parts,
+    multiply,
+    substitute,
+)
+from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
+from relay.tir.buffer import Buffer
+from relay.tir.dependence import direct_accesses
+from relay.tir.expr import Index, Load, Ramp, Value, ValueVar
+from relay.tir.hierarchy import Hierarchy
+from relay.tir.stmt import For, LoopKind, Stmt
+from relay.tir.traversal import value_indices, values_in_index, walk_statement, walk_value
+
+MOST_POINTS = 1 << 21
+"""How many points of two places are compared at most; beyond that two places are taken to meet."""
+
+_COMPARE = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}
+
+Points: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+Grid: TypeAlias = Mapping[Symbol, Points]
+Extents: TypeAlias = Mapping[Symbol, IntExpr]
+
+
+@frozen(eq=False)
+class Touch:
+    """Reads or writes of a buffer at one place, in the iterations of `loops` (threads included) where `facts` hold."""
+
+    buffer: Buffer
+    indices: tuple[IntExpr, ...]
+    writes: bool
+    loops: Extents
+    facts: tuple[Comparison, ...]
+
+    def later(self, loop: Symbol) -> Touch:
+        """What the next iteration of `loop` touches, in terms of this one."""
+        after: dict[Symbol, IntExpr] = {loop: add(loop, 1)}
+        return replace(
+            self,
+            indices=tuple(substitute(index, after) for index in self.indices),
+            facts=tuple(fact.substitute(after) for fact in self.facts),
+        )
+
+
+@frozen(eq=False)
+class Units:
+    """The threads of a launch: at which depth of the hierarchy each symbol counts units; and the symbols that have one
+    value in all of it."""
+
+    hierarchy: Hierarchy
+    depths: Mapping[Symbol, int]
+    fixed: frozenset[Symbol]
+
+    def wait_depth(self, touch: Touch) -> int | None:
+        """The depth of the level at which threads wait before one may see what another has done here; None for what is
+        one thread's own."""
+        level = self.hierarchy.barrier_for(touch.buffer.scope)
+        return None if level is None else self.hierarchy.depth(level)
+
+    def may_meet(self, left: Touch, right: Touch, same: frozenset[Symbol]) -> bool:
+        """Whether two threads that can wait for each other may meet, in one iteration of the loops of `same`."""
+        depth = self.wait_depth(left)
+        if depth is None:
+            return False
+        threads = [symbol for symbol, at in self.depths.items() if at > depth]
+        return meet(left, right, threads, same | self.fixed | (self.depths.keys() - set(threads)))
+
+    def differs(self, values: Iterable[Value], indices: Iterable[IntExpr], depth: int) -> bool:
+        """Whether values or indices may differ between the threads in one unit of the level at `depth`."""
+        parts = [node for value in values for node in walk_value(value)]
+        inside = [index for node in parts for index in value_indices(node)]
+        symbols = {symbol for index in (*indices, *inside) for symbol in free_symbols(index)}
+        own = any(isinstance(node, (ValueVar, Load)) for node in parts)
+        return own or any(self.depths.get(symbol, 0) > depth for symbol in symbols)
+
+
+def units_of(launch: For, hierarchy: Hierarchy, fixed: Iterable[Symbol]) -> Units:
+    """What the thread loops from `launch` inwards count."""
+    loops = [x for x in walk_statement(launch) if isinstance(x, For) and x.kind is LoopKind.THREAD]
+    depths = {loop.variable: hierarchy.depth(hierarchy.thread(loop.thread).level) for loop in loops}
+    return Units(hierarchy, depths, frozenset(fixed))
+
+
+def touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> Iterator[Touch]:
+    """What stands directly in a statement."""
+    for buffer, indices, writes in direct_accesses(statement):
+        lanes = {index: Symbol("lane") for index in indices if isinstance(index, Ramp)}
+        inside = {**loops, **{symbol: ramp.lanes for ramp, symbol in lanes.items()}}
+        yield Touch(buffer, tuple(_scalar(index, lanes) for index in indices), writes, inside, facts)
+
+
+def _scalar(index: Index, lanes: Mapping[Ramp, Symbol]) -> IntExpr:
+    return add(index.base, multiply(lanes[index], index.stride)) if isinstance(index, Ramp) else index
+
+
+def meet(left: Touch, right: Touch, threads: Sequence[Symbol], same: frozenset[Symbol]) -> bool:
+    """Whether two different threads may touch one element, at least one of them writing, while each symbol of `same`
+    (loops and units around both) has one value. Two that write meet in a storage word already.
+
+    >>> from relay.base.dtypes import DType
+    >>> t, a = Symbol("t"), Buffer("a", (8,), DType.INT32)
+    >>> written, own, next_one = (Touch(a, (at,), at is t, {t: 4}, ()) for at in (t, t + 0, t + 1))
+    >>> meet(written, own, [t], frozenset()), meet(written, next_one, [t], frozenset())
+    (False, True)
+    """
+    if left.buffer is not right.buffer or not (left.writes or right.writes):
+        return False
+    if not _countable(left) >= set(threads) <= _countable(right):
+        return True
+    per_word = _elements_per_word(left.buffer) if left.writes and right.writes else 1
+    pairs = zip(_axes(left, per_word), _axes(right, per_word), strict=True)
+    known = [pair for a, b in pairs if (pair := _comparable(_split(a, left), _split(b, right), same, per_word))]
+    used = {symbol for pair in known for part in pair for symbol in free_symbols(part)}
+    common = sorted((used & same & _countable(left)), key=lambda symbol: symbol.name)
+    sides = [
+        _Side(touch, threads, common, [pair[number] for pair in known]) for number, touch in enumerate((left, right))
+    ]
+    if any(side.points > MOST_POINTS for side in sides):
+        return True
+    (keys, owners), (other_keys, other_owners) = (side.elements(per_word) for side in sides)
+    return _several_owners(keys, owners, other_keys, other_owners)
+
+
+def _elements_per_word(buffer: Buffer) -> int:
+    return max(1, buffer.scope.word_bytes // buffer.dtype.item_bytes)
+
+
+def _axes(touch: Touch, per_word: int) -> tuple[IntExpr, ...]:
+    """The indices; where words are meant, the one position in row-major order."""
+    if per_word == 1:
+        return touch.indices
+    position: IntExpr = 0
+    for index, extent in zip(touch.indices, touch.buffer.shape, strict=True):
+        position = add(multiply(position, extent), index)
+    return (position,)
+
+
+def _countable(touch: Touch) -> set[Symbol]:
+    return {symbol for symbol, extent in touch.loops.items() if isinstance(extent, int)}
+
+
+@frozen
+class _Parts:
+    """An index as a sum: of what is counted, and of the rest, in terms of other symbols."""
+
+    counted: IntExpr
+    rest: IntExpr
+
+
+def _split(index: IntExpr, touch: Touch) -> _Parts | None:
+    """None where the two cannot be told apart, or machine numbers are in it."""
+    if values_in_index(index):
+        return None
+    countable = _countable(touch)
+    constant, terms = linear_parts(index)
+    total: IntExpr = constant
+    others: IntExpr = 0
+    for term, coefficient in terms:
+        symbols = free_symbols(term)
+        if symbols <= countable:
+            total = add(total, multiply(term, coefficient))
+        elif symbols & countable:
+            return None
+        else:
+            others = add(others, multiply(term, coefficient))
+    return _Parts(total, others)
+
+
+def _comparable(
+    left: _Parts | None, right: _Parts | None, same: frozenset[Symbol], per_word: int
+) -> tuple[IntExpr, IntExpr] | None:
+    """The counted parts, if these are equal where the indices are; None where that is not known."""
+    if left is None or right is None:
+        return None
+    distance = add(right.rest, multiply(left.rest, -1))
+    loops = free_symbols(left.rest) | free_symbols(right.rest)
+    whole = all(coefficient % per_word == 0 for _, coefficient in linear_parts(left.rest)[1])
+    if not isinstance(distance, int) or not loops <= same or not whole:
+        return None
+    return left.counted, add(right.counted, distance)
+
+
+class _Side:
+    """The points of one place: values of the symbols that count there."""
+
+    def __init__(self, touch: Touch, threads: Sequence[Symbol], common: Sequence[Symbol], parts: list[IntExpr]) -> None:
+        own = {symbol for part in parts for symbol in free_symbols(part)}
+        symbols = dict.fromkeys((*threads, *common, *sorted(own, key=lambda symbol: symbol.name)))
+        extents = {symbol: touch.loops[symbol] for symbol in symbols}
+        self._extents = {symbol: extent for symbol, extent in extents.items() if isinstance(extent, int)}
+        self._facts = [fact for fact in touch.facts if _symbols(fact) <= self._extents.keys()]
+        self._threads, self._common, self._parts = threads, common, parts
+
+    @property
+    def points(self) -> int:
+        return math.prod(self._extents.values())
+
+    def elements(self, per_word: int) -> tuple[Points, Points]:
+        """What is touched, one column for each point, and by which thread."""
+        grid = dict(zip(self._extents, np.indices(tuple(self._extents.values())), strict=True))
+        shape = tuple(self._extents.values())
+        taken = np.ones(shape, np.bool_)
+        for fact in self._facts:
+            taken &= _COMPARE[fact.op](_values(fact.left, grid), _values(fact.right, grid))
+        owner = np.zeros(shape, np.int64)
+        for symbol in self._threads:
+            owner = owner * self._extents[symbol] + grid[symbol]
+        values = [_values(part, grid) // per_word for part in self._parts] + [grid[symbol] for symbol in self._common]
+        columns = [np.broadcast_to(column, shape)[taken] for column in values]
+        keys = np.stack(columns) if columns else np.zeros((1, int(taken.sum())), np.int64)
+        return keys, owner[taken]
+
+
+def _symbols(fact: Comparison) -> set[Symbol]:
+    return {*free_symbols(fact.left), *free_symbols(fact.right)}
+
+
+def _values(index: IntExpr, grid: Grid) -> Any:
+    """An index at all points."""
+    match index:
+        case int():
+            return np.int64(index)
+        case Symbol():
+            return grid[index]
+        case Sum(constant, terms):
+            return sum((_values(term, grid) * coefficient for term, coefficient in terms), start=np.int64(constant))
+        case Product(factors):
+            return math.prod((_values(factor, grid) for factor in factors), start=np.int64(1))
+        case FloorDiv(a, b):
+            return _values(a, grid) // _values(b, grid)
+        case FloorMod(a, b):
+            return _values(a, grid) % _values(b, grid)
+        case Min(a, b):
+            return np.minimum(_values(a, grid), _values(b, grid))
+        case Max(a, b):
+            return np.maximum(_values(a, grid), _values(b, grid))
+        case _:
+            raise CompilerBug("tir.touches", f"not counted: {type(index).__name__}")
+
+
+def _several_owners(keys: Points, owners: Points, other_keys: Points, other_owners: Points) -> bool:
+    """Whether an element of both sides is touched by one thread there and by another here."""
+    elements, numbers = np.unique(np.concatenate((keys, other_keys), axis=1), axis=1, return_inverse=True)
+    numbers = numbers.reshape(-1)
+    ranges: list[tuple[Points, Points]] = []
+    for at, who in ((numbers[: owners.size], owners), (numbers[owners.size :], other_owners)):
+        low = np.full(elements.shape[1], np.iinfo(np.int64).max)
+        high = np.full(elements.shape[1], -1)
+        np.minimum.at(low, at, who)
+        np.maximum.at(high, at, who)
+        ranges.append((low, high))
+    (low, high), (other_low, other_high) = ranges
+    both = (high >= 0) & (other_high >= 0)
+    return bool(np.any(both & ((low != high) | (other_low != other_high) | (low != other_low))))
