@@ -1,10 +1,12 @@
-"""The support library of a target: one module of LLVM text, from the files beside this one."""
+"""The support library of a target, as LLVM text.
+
+It is written in C. `text/` keeps what clang makes of that (`generate.py`), the same for all 64-bit targets; what
+differs by target is added to it here."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from string import Template
 
 from relay.base.target import Target
 from relay.targets.cpu.codegen import kept_object
@@ -13,10 +15,7 @@ SPINS_BEFORE_SLEEP = 4000
 """How often a worker looks for work before it sleeps: with the pause between, 0.05 to 0.2 ms."""
 
 _FUTEX_CALL_NUMBER = {"x86_64": 202, "aarch64": 98}
-_PAUSE = {
-    "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
-    "aarch64": ("declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.hint(i32 1)"),
-}
+_PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}
 
 
 @cache
@@ -26,19 +25,22 @@ def support_text(target: Target, pinning: bool = False, serial: bool = False) ->
     parallel loops run on one thread, and nobody watches."""
     machine = target.triple.split("-")[0]
     pooled = not serial and "linux" in target.triple and machine in _FUTEX_CALL_NUMBER
-    files = ("pool.ll", "mapped.ll") if pooled else ("serial.ll", "unmapped.ll")
-    text = "\n".join(map(_read, ("memory.ll", "call.ll", "build.ll", *files)))
-    if not pooled:
-        return text
-    declaration, pause = _PAUSE[machine]
-    return Template(text).substitute(
-        threads=target.num_threads,
-        pinning=int(pinning),
-        futex=_FUTEX_CALL_NUMBER[machine],
-        spins=SPINS_BEFORE_SLEEP,
-        pause=pause,
-        pause_declaration=declaration,
-    )
+    return _read("library") + _target_text(target, machine, pinning) if pooled else _read("library_serial")
+
+
+def _target_text(target: Target, machine: str, pinning: bool) -> str:
+    """What `target.h` declares."""
+    return f"""
+@relay_target_threads = internal global i32 {target.num_threads}
+@relay_target_pinning = internal global i32 {int(pinning)}
+@relay_target_spins_before_sleep = internal constant i32 {SPINS_BEFORE_SLEEP}
+@relay_target_futex_number = internal constant i64 {_FUTEX_CALL_NUMBER[machine]}
+
+define internal void @relay_target_pause() alwaysinline nounwind {{
+  call void {_PAUSE[machine]}
+  ret void
+}}
+"""
 
 
 @cache
@@ -56,19 +58,18 @@ def serial_support_object(target: Target) -> bytes:
 @cache
 def heap_text(target: Target, deep: bool) -> str:
     """LLVM text of the heap of calls, part of the programs that need one; `deep` adds what runs on a large stack."""
-    files = ("heap.ll", f"heap_{target.heap}.ll", "heap_end.ll", *(["stack.ll"] if deep else []))
-    return "\n".join(map(_read, files))
+    return _read(f"heap_{target.heap}") + (_read("stack") if deep else "")
 
 
 def values_text() -> str:
     """LLVM text of the functions by which programs in C make and read values."""
-    return _read("values.ll")
+    return _read("values")
 
 
 def tiles_text() -> str:
     """LLVM text of the function that asks the system for the tiles of AMX."""
-    return _read("tiles.ll")
+    return _read("tiles")
 
 
 def _read(name: str) -> str:
-    return resources.files("relay.targets.cpu.support").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("relay.targets.cpu.support").joinpath(f"text/{name}.ll").read_text(encoding="utf-8")

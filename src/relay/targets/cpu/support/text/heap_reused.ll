@@ -1,0 +1,409 @@
+; Made of heap/heap.c by `python -m relay.targets.cpu.support.generate`.
+
+define noundef i64 @relay_heap_misuses() nounwind {
+entry:
+  ret i64 0
+}
+
+define internal void @relay_heap_fail(ptr initializes((48, 52)) %heap, i32 %status) cold noinline noreturn nounwind {
+entry:
+  %status1 = getelementptr inbounds nuw i8, ptr %heap, i64 48
+  store i32 %status, ptr %status1, align 8
+  %failure_target = getelementptr inbounds nuw i8, ptr %heap, i64 448
+  tail call void @longjmp(ptr nonnull %failure_target, i32 1) noreturn nounwind
+  unreachable
+}
+
+declare void @longjmp(ptr, i32) noreturn
+
+define internal noundef ptr @relay_heap_new(ptr %heap, i64 %bytes, i32 %label, i32 %field_count) alwaysinline nounwind {
+entry:
+  %cmp.i = icmp ult i64 %bytes, 1025
+  br i1 %cmp.i, label %if.then.i, label %if.end.i
+
+if.then.i:
+  %sub.i = add nuw nsw i64 %bytes, 63
+  %div8.i = lshr i64 %sub.i, 6
+  br label %class_of.exit
+
+if.end.i:
+  %sub1.i = add i64 %bytes, -1
+  %0 = tail call range(i64 0, 65) i64 @llvm.ctlz.i64(i64 %sub1.i, i1 true)
+  %sub2.i = sub nuw nsw i64 70, %0
+  %cond.i = tail call i64 @llvm.umin.i64(i64 %sub2.i, i64 47)
+  br label %class_of.exit
+
+class_of.exit:
+  %retval.0.i = phi i64 [ %div8.i, %if.then.i ], [ %cond.i, %if.end.i ]
+  %free_blocks = getelementptr inbounds nuw i8, ptr %heap, i64 64
+  %arrayidx = getelementptr inbounds nuw ptr, ptr %free_blocks, i64 %retval.0.i
+  %1 = load ptr, ptr %arrayidx, align 8
+  %cmp = icmp eq ptr %1, null
+  br i1 %cmp, label %if.then, label %if.else
+
+if.then:
+  %call1 = tail call fastcc ptr @relay_heap_more(ptr nonnull %heap, i64 %retval.0.i)
+  br label %if.end
+
+if.else:
+  %2 = load ptr, ptr %1, align 8
+  store ptr %2, ptr %arrayidx, align 8
+  br label %if.end
+
+if.end:
+  %object.0 = phi ptr [ %call1, %if.then ], [ %1, %if.else ]
+  store i64 1, ptr %object.0, align 8
+  %3 = getelementptr inbounds nuw i8, ptr %object.0, i64 8
+  store i32 %label, ptr %3, align 8
+  %field_count5 = getelementptr inbounds nuw i8, ptr %object.0, i64 12
+  store i32 %field_count, ptr %field_count5, align 4
+  %block_class6 = getelementptr inbounds nuw i8, ptr %object.0, i64 16
+  store i64 %retval.0.i, ptr %block_class6, align 8
+  %alive = getelementptr inbounds nuw i8, ptr %heap, i64 40
+  %4 = load i64, ptr %alive, align 8
+  %inc = add nsw i64 %4, 1
+  store i64 %inc, ptr %alive, align 8
+  ret ptr %object.0
+}
+
+define internal fastcc ptr @relay_heap_more(ptr %heap, i64 range(i64 0, 71) %block_class) noinline nounwind {
+entry:
+  %cmp.i = icmp samesign ult i64 %block_class, 17
+  %mul.i = shl nuw nsw i64 %block_class, 6
+  %sub.i = add nsw i64 %block_class, -6
+  %shl.i = shl nuw i64 1, %sub.i
+  %cond.i = select i1 %cmp.i, i64 %mul.i, i64 %shl.i
+  %end = getelementptr inbounds nuw i8, ptr %heap, i64 24
+  %0 = load i64, ptr %end, align 8
+  %cursor = getelementptr inbounds nuw i8, ptr %heap, i64 16
+  %1 = load i64, ptr %cursor, align 8
+  %sub = sub i64 %0, %1
+  %cmp = icmp ugt i64 %cond.i, %sub
+  br i1 %cmp, label %if.then, label %if.end11
+
+if.then:
+  %cmp1 = icmp eq i64 %block_class, 47
+  br i1 %cmp1, label %if.then2, label %if.end
+
+if.then2:
+  tail call void @relay_heap_fail(ptr nonnull %heap, i32 -1) cold noreturn
+  unreachable
+
+if.end:
+  %cmp3 = icmp samesign ugt i64 %block_class, 16
+  br i1 %cmp3, label %if.then4, label %if.end6
+
+if.then4:
+  %call5 = tail call fastcc ptr @relay_heap_chunk(ptr nonnull %heap, i64 %shl.i)
+  br label %cleanup
+
+if.end6:
+  %call7 = tail call fastcc ptr @relay_heap_chunk(ptr nonnull %heap, i64 131008)
+  %2 = ptrtoint ptr %call7 to i64
+  %add = add i64 %2, 131008
+  store i64 %add, ptr %end, align 8
+  br label %if.end11
+
+if.end11:
+  %3 = phi i64 [ %2, %if.end6 ], [ %1, %entry ]
+  %4 = inttoptr i64 %3 to ptr
+  %add14 = add i64 %3, %cond.i
+  store i64 %add14, ptr %cursor, align 8
+  br label %cleanup
+
+cleanup:
+  %retval.0 = phi ptr [ %call5, %if.then4 ], [ %4, %if.end11 ]
+  ret ptr %retval.0
+}
+
+define internal noundef ptr @relay_heap_tensor(ptr %heap, i64 %bytes, i64 %rank, i32 %label) alwaysinline nounwind {
+entry:
+  %cmp = icmp ult i64 %bytes, 64
+  %conv.neg = select i1 %cmp, i64 -16, i64 -64
+  %conv = select i1 %cmp, i64 16, i64 64
+  %mul = shl i64 %rank, 3
+  %add1 = add i64 %mul, 39
+  %sub = add i64 %add1, %conv
+  %and = and i64 %sub, %conv.neg
+  %add3 = add i64 %and, %bytes
+  %cmp.i11 = icmp ult i64 %add3, 1025
+  br i1 %cmp.i11, label %if.then.i12, label %if.end.i
+
+if.then.i12:
+  %sub.i = add nuw nsw i64 %add3, 63
+  %div8.i = lshr i64 %sub.i, 6
+  br label %class_of.exit
+
+if.end.i:
+  %sub1.i = add i64 %add3, -1
+  %0 = tail call range(i64 0, 65) i64 @llvm.ctlz.i64(i64 %sub1.i, i1 true)
+  %sub2.i = sub nuw nsw i64 70, %0
+  %cond.i = tail call i64 @llvm.umin.i64(i64 %sub2.i, i64 47)
+  br label %class_of.exit
+
+class_of.exit:
+  %retval.0.i = phi i64 [ %div8.i, %if.then.i12 ], [ %cond.i, %if.end.i ]
+  %free_blocks.i = getelementptr inbounds nuw i8, ptr %heap, i64 64
+  %arrayidx.i = getelementptr inbounds nuw ptr, ptr %free_blocks.i, i64 %retval.0.i
+  %1 = load ptr, ptr %arrayidx.i, align 8
+  %cmp.i = icmp eq ptr %1, null
+  br i1 %cmp.i, label %if.then.i, label %if.else.i
+
+if.then.i:
+  %call1.i = tail call fastcc ptr @relay_heap_more(ptr nonnull %heap, i64 %retval.0.i)
+  br label %relay_heap_new.exit
+
+if.else.i:
+  %2 = load ptr, ptr %1, align 8
+  store ptr %2, ptr %arrayidx.i, align 8
+  br label %relay_heap_new.exit
+
+relay_heap_new.exit:
+  %object.0.i = phi ptr [ %call1.i, %if.then.i ], [ %1, %if.else.i ]
+  store i64 1, ptr %object.0.i, align 8
+  %3 = getelementptr inbounds nuw i8, ptr %object.0.i, i64 8
+  store i32 %label, ptr %3, align 8
+  %field_count5.i = getelementptr inbounds nuw i8, ptr %object.0.i, i64 12
+  store i32 1, ptr %field_count5.i, align 4
+  %block_class6.i = getelementptr inbounds nuw i8, ptr %object.0.i, i64 16
+  store i64 %retval.0.i, ptr %block_class6.i, align 8
+  %alive.i = getelementptr inbounds nuw i8, ptr %heap, i64 40
+  %4 = load i64, ptr %alive.i, align 8
+  %inc.i = add nsw i64 %4, 1
+  store i64 %inc.i, ptr %alive.i, align 8
+  %owner = getelementptr inbounds nuw i8, ptr %object.0.i, i64 24
+  store i64 1, ptr %owner, align 8
+  %add.ptr = getelementptr inbounds nuw i8, ptr %object.0.i, i64 %and
+  %data = getelementptr inbounds nuw i8, ptr %object.0.i, i64 32
+  store ptr %add.ptr, ptr %data, align 8
+  ret ptr %object.0.i
+}
+
+define internal void @relay_heap_retain(i64 %value) alwaysinline nounwind {
+entry:
+  %and.i = and i64 %value, 1
+  %tobool.i.not = icmp eq i64 %and.i, 0
+  br i1 %tobool.i.not, label %if.end, label %return
+
+if.end:
+  %0 = inttoptr i64 %value to ptr
+  %1 = load i64, ptr %0, align 8
+  %inc = add nsw i64 %1, 1
+  store i64 %inc, ptr %0, align 8
+  br label %return
+
+return:
+  ret void
+}
+
+define internal void @relay_heap_release(ptr captures(none) %heap, i64 %value) alwaysinline nounwind {
+entry:
+  %and.i = and i64 %value, 1
+  %tobool.i.not = icmp eq i64 %and.i, 0
+  br i1 %tobool.i.not, label %land.lhs.true, label %if.end
+
+land.lhs.true:
+  %0 = inttoptr i64 %value to ptr
+  %1 = load i64, ptr %0, align 8
+  %dec.i = add nsw i64 %1, -1
+  store i64 %dec.i, ptr %0, align 8
+  %cmp.i = icmp eq i64 %dec.i, 0
+  br i1 %cmp.i, label %if.then, label %if.end
+
+if.then:
+  tail call fastcc void @relay_heap_bury(ptr %heap, ptr nonnull %0)
+  br label %if.end
+
+if.end:
+  ret void
+}
+
+define internal fastcc void @relay_heap_bury(ptr captures(none) %heap, ptr initializes((0, 8)) %object) noinline nounwind {
+entry:
+  store ptr null, ptr %object, align 8
+  %free_blocks.i = getelementptr inbounds nuw i8, ptr %heap, i64 64
+  %alive = getelementptr inbounds nuw i8, ptr %heap, i64 40
+  br label %while.body
+
+while.body:
+  %object.addr.010 = phi ptr [ %object, %entry ], [ %list.addr.0.i.lcssa, %release_fields.exit ]
+  %0 = load ptr, ptr %object.addr.010, align 8
+  %field_count.i = getelementptr inbounds nuw i8, ptr %object.addr.010, i64 12
+  %1 = load i32, ptr %field_count.i, align 4
+  %conv.i = zext i32 %1 to i64
+  %cmp.i7.not = icmp eq i32 %1, 0
+  br i1 %cmp.i7.not, label %release_fields.exit, label %for.body.i.lr.ph
+
+for.body.i.lr.ph:
+  %fields.i = getelementptr inbounds nuw i8, ptr %object.addr.010, i64 24
+  br label %for.body.i
+
+for.body.i:
+  %list.addr.0.i9 = phi ptr [ %0, %for.body.i.lr.ph ], [ %list.addr.1.i, %if.end.i ]
+  %i.0.i8 = phi i64 [ 0, %for.body.i.lr.ph ], [ %inc.i, %if.end.i ]
+  %arrayidx.i = getelementptr inbounds nuw i64, ptr %fields.i, i64 %i.0.i8
+  %2 = load i64, ptr %arrayidx.i, align 8
+  %and.i = and i64 %2, 1
+  %tobool.i.not = icmp eq i64 %and.i, 0
+  br i1 %tobool.i.not, label %land.lhs.true.i, label %if.end.i
+
+land.lhs.true.i:
+  %3 = inttoptr i64 %2 to ptr
+  %4 = load i64, ptr %3, align 8
+  %dec.i.i = add nsw i64 %4, -1
+  store i64 %dec.i.i, ptr %3, align 8
+  %cmp.i.i = icmp eq i64 %dec.i.i, 0
+  br i1 %cmp.i.i, label %if.then.i, label %if.end.i
+
+if.then.i:
+  store ptr %list.addr.0.i9, ptr %3, align 8
+  br label %if.end.i
+
+if.end.i:
+  %list.addr.1.i = phi ptr [ %list.addr.0.i9, %for.body.i ], [ %3, %if.then.i ], [ %list.addr.0.i9, %land.lhs.true.i ]
+  %inc.i = add nuw nsw i64 %i.0.i8, 1
+  %exitcond.not = icmp eq i64 %inc.i, %conv.i
+  br i1 %exitcond.not, label %release_fields.exit, label %for.body.i
+
+release_fields.exit:
+  %list.addr.0.i.lcssa = phi ptr [ %0, %while.body ], [ %list.addr.1.i, %if.end.i ]
+  %block_class.i = getelementptr inbounds nuw i8, ptr %object.addr.010, i64 16
+  %5 = load i64, ptr %block_class.i, align 8
+  %arrayidx.i6 = getelementptr inbounds nuw ptr, ptr %free_blocks.i, i64 %5
+  %6 = load ptr, ptr %arrayidx.i6, align 8
+  store ptr %6, ptr %object.addr.010, align 8
+  store ptr %object.addr.010, ptr %arrayidx.i6, align 8
+  %7 = load i64, ptr %alive, align 8
+  %dec = add nsw i64 %7, -1
+  store i64 %dec, ptr %alive, align 8
+  %cmp.not = icmp eq ptr %list.addr.0.i.lcssa, null
+  br i1 %cmp.not, label %while.end, label %while.body
+
+while.end:
+  ret void
+}
+
+define internal i32 @relay_heap_label(i64 %value) alwaysinline nounwind {
+entry:
+  %and.i = and i64 %value, 1
+  %tobool.i.not = icmp eq i64 %and.i, 0
+  br i1 %tobool.i.not, label %if.end, label %if.then
+
+if.then:
+  %shr = lshr i64 %value, 1
+  %conv = trunc i64 %shr to i32
+  br label %return
+
+if.end:
+  %0 = inttoptr i64 %value to ptr
+  %1 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %2 = load i32, ptr %1, align 8
+  br label %return
+
+return:
+  %retval.0 = phi i32 [ %conv, %if.then ], [ %2, %if.end ]
+  ret i32 %retval.0
+}
+
+define internal void @relay_heap_check_stack(ptr %heap) alwaysinline nounwind {
+entry:
+  %0 = tail call ptr @llvm.frameaddress.p0(i32 0)
+  %stack_end = getelementptr inbounds nuw i8, ptr %heap, i64 8
+  %1 = load ptr, ptr %stack_end, align 8
+  %cmp = icmp ult ptr %0, %1
+  br i1 %cmp, label %if.then, label %if.end
+
+if.then:
+  tail call void @relay_heap_fail(ptr nonnull %heap, i32 -2) cold noreturn
+  unreachable
+
+if.end:
+  ret void
+}
+
+define internal void @relay_heap_open(ptr initializes((0, 448)) %heap, ptr %constants) nounwind {
+entry:
+  %0 = getelementptr inbounds nuw i8, ptr %heap, i64 8
+  tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 8 dereferenceable(440) %0, i8 0, i64 440, i1 false)
+  store ptr %constants, ptr %heap, align 8
+  %result = getelementptr inbounds nuw i8, ptr %heap, i64 56
+  store i64 1, ptr %result, align 8
+  %first_chunk = getelementptr inbounds nuw i8, ptr %heap, i64 1024
+  %1 = ptrtoint ptr %first_chunk to i64
+  %cursor = getelementptr inbounds nuw i8, ptr %heap, i64 16
+  store i64 %1, ptr %cursor, align 8
+  %add = add i64 %1, 262144
+  %end = getelementptr inbounds nuw i8, ptr %heap, i64 24
+  store i64 %add, ptr %end, align 8
+  ret void
+}
+
+define i64 @relay_heap_drop_result(ptr captures(none) %heap) nounwind {
+entry:
+  %result1 = getelementptr inbounds nuw i8, ptr %heap, i64 56
+  %0 = load i64, ptr %result1, align 8
+  store i64 1, ptr %result1, align 8
+  %and.i = and i64 %0, 1
+  %tobool.i.not = icmp eq i64 %and.i, 0
+  br i1 %tobool.i.not, label %land.lhs.true.i, label %relay_heap_release.exit
+
+land.lhs.true.i:
+  %1 = inttoptr i64 %0 to ptr
+  %2 = load i64, ptr %1, align 8
+  %dec.i = add nsw i64 %2, -1
+  store i64 %dec.i, ptr %1, align 8
+  %cmp.i = icmp eq i64 %dec.i, 0
+  br i1 %cmp.i, label %if.then.i, label %relay_heap_release.exit
+
+if.then.i:
+  tail call fastcc void @relay_heap_bury(ptr nonnull %heap, ptr nonnull %1)
+  br label %relay_heap_release.exit
+
+relay_heap_release.exit:
+  %alive = getelementptr inbounds nuw i8, ptr %heap, i64 40
+  %3 = load i64, ptr %alive, align 8
+  ret i64 %3
+}
+
+define void @relay_heap_close(ptr captures(none) %heap) nounwind {
+entry:
+  %chunks = getelementptr inbounds nuw i8, ptr %heap, i64 32
+  %0 = load ptr, ptr %chunks, align 8
+  store ptr null, ptr %chunks, align 8
+  %cmp.not6 = icmp eq ptr %0, null
+  br i1 %cmp.not6, label %while.end, label %while.body
+
+while.body:
+  %chunk.07 = phi ptr [ %1, %while.body ], [ %0, %entry ]
+  %1 = load ptr, ptr %chunk.07, align 8
+  tail call void @relay_free(ptr nonnull %chunk.07) nounwind
+  %cmp.not = icmp eq ptr %1, null
+  br i1 %cmp.not, label %while.end, label %while.body
+
+while.end:
+  ret void
+}
+
+declare void @relay_free(ptr)
+
+define internal fastcc nonnull ptr @relay_heap_chunk(ptr %heap, i64 %bytes) noinline nounwind {
+entry:
+  %add = add i64 %bytes, 64
+  %call = tail call ptr @relay_alloc(i64 %add) nounwind
+  %cmp = icmp eq ptr %call, null
+  br i1 %cmp, label %if.then, label %if.end
+
+if.then:
+  tail call void @relay_heap_fail(ptr %heap, i32 -1) cold noreturn
+  unreachable
+
+if.end:
+  %chunks = getelementptr inbounds nuw i8, ptr %heap, i64 32
+  %0 = load ptr, ptr %chunks, align 8
+  store ptr %0, ptr %call, align 8
+  store ptr %call, ptr %chunks, align 8
+  %memory = getelementptr inbounds nuw i8, ptr %call, i64 64
+  ret ptr %memory
+}
+
+declare ptr @relay_alloc(i64)
