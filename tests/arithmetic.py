@@ -26,8 +26,7 @@ from relay.arith.expr import (
     Symbol,
     free_symbols,
 )
-from relay.lower.procedure import RunKernel
-from relay.lower.program import CallKernel
+from relay.lower.region import CallKernel
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Binary, BinaryOp, Call, Compare, Holds, Imm, Load, Select, Unary, UnaryOp, Value, ValueVar
 from relay.tir.stmt import For, If, LetValue, PrimFunc, Stmt, Store
@@ -75,7 +74,7 @@ def kernel_works(stages: relay.driver.compilation.Compilation) -> list[tuple[str
     for function in stages.program.functions:
         found += [(each.kernel, works[each.kernel]) for each in function.instructions if isinstance(each, CallKernel)]
     for procedure in stages.program.procedures:
-        found += [(each.kernel, works[each.kernel]) for each in procedure.instructions() if isinstance(each, RunKernel)]
+        found += [(each.kernel, works[each.kernel]) for region in procedure.regions() for each in region.calls]
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 import relay
 from relay.driver.compilation import Compilation
 from relay.driver.targets import backend_for
-from relay.lower.program import CallKernel, CheckIndex
+from relay.lower.region import CallKernel, CheckIndex
 from relay.runtime.graph import Graph
 from relay.transform.eliminate_common_subexpr import EliminateCommonSubexpr
 from relay.transform.fold_constant import FoldConstant

@@ -38,9 +38,9 @@ def soft(data: Expr, axis: int = -1) -> Expr:
 def test_parts_are_written_to_their_place():
     body = relay.concatenate([soft(X), relay.nn.max_pool2d(X, (3, 3), padding=(1, 1), layout="NHWC")], axis=3)
     assert program(relay.nn.global_avg_pool2d(body, layout="NHWC")) == (
-        "workspace[0] = fused_nn_softmax(input[0])\n"
-        "workspace[128] = fused_nn_max_pool2d(input[0])\n"
-        "output[0] = fused_nn_global_avg_pool2d(workspace[0])"
+        "arena[0] = fused_nn_softmax(input[0])\n"
+        "arena[128] = fused_nn_max_pool2d(input[0])\n"
+        "output[0] = fused_nn_global_avg_pool2d(arena[0])"
     )
 
 
@@ -63,8 +63,8 @@ def test_what_nobody_makes_is_copied_into_its_part():
 def test_one_kernel_copies_where_most_would_be_copied():
     body = relay.concatenate([soft(X), other(1, 4, 5, 64)], axis=3)
     assert program(body) == (
-        "workspace[0] = fused_nn_softmax(input[0])\n"  #
-        "output[0] = fused_concatenate(workspace[0], input[1])"
+        "arena[0] = fused_nn_softmax(input[0])\n"  #
+        "output[0] = fused_concatenate(arena[0], input[1])"
     )
 
 
@@ -87,9 +87,9 @@ def test_others_do_not_read_runs_at_a_distance():
     made = soft(X)
     body = relay.concatenate([made, relay.nn.softmax(made, axis=2)], axis=3)
     assert program(body) == (
-        "workspace[0] = fused_nn_softmax(input[0])\n"
-        "output[0] + 128 = fused_nn_softmax(workspace[0])\n"
-        "output[0] = fused_copy(workspace[0])"
+        "arena[0] = fused_nn_softmax(input[0])\n"
+        "output[0] + 128 = fused_nn_softmax(arena[0])\n"
+        "output[0] = fused_copy(arena[0])"
     )
 
 
@@ -106,17 +106,17 @@ def test_a_part_of_a_part():
 def test_slices_of_what_lies_together_are_views():
     first, second = relay.split(soft(other(6, 32)), 2, axis=0)
     assert program(soft(first) + relay.nn.softmax(second, axis=0)) == (
-        "workspace[0] = fused_nn_softmax(input[0])\n"
-        "workspace[768] = fused_nn_softmax(workspace[0])\n"
-        "workspace[1152] = fused_nn_softmax(workspace[384])\n"
-        "output[0] = fused_add(workspace[768], workspace[1152])"
+        "arena[0] = fused_nn_softmax(input[0])\n"
+        "arena[768] = fused_nn_softmax(arena[0])\n"
+        "arena[1152] = fused_nn_softmax(arena[384])\n"
+        "output[0] = fused_add(arena[768], arena[1152])"
     )
 
 
 def test_a_slice_that_is_a_result_is_copied():
     assert program(relay.strided_slice(soft(other(6, 32)), [2], [4])) == (
-        "workspace[0] = fused_nn_softmax(input[0])\n"  #
-        "output[0] = copy(workspace[256], 256 bytes)"
+        "arena[0] = fused_nn_softmax(input[0])\n"  #
+        "output[0] = copy(arena[256], 256 bytes)"
     )
 
 

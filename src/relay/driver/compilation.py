@@ -37,7 +37,6 @@ from relay.lower.program import (
 )
 from relay.lower.work import kernel_uses, kernel_work
 from relay.runtime.artefact import Artefact
-from relay.runtime.heap import heap_bytes
 from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
 from relay.runtime.work import KernelWork
 from relay.runtime.workspaces import aligned_bytes
@@ -198,8 +197,8 @@ class Compilation:
     @property
     def manifest(self) -> Manifest:
         program = self.program
-        most_arguments = max((len(each.parameters) for each in program.procedures), default=0)
-        with_heap = (_heap_entry_spec(entry, most_arguments) for entry in program.entries)
+        heap_bytes = program.arena_offset_bytes + program.arena_bytes
+        with_heap = (_heap_entry_spec(entry, heap_bytes) for entry in program.entries)
         straight = map(_entry_spec, program.functions)
         arities = tuple(len(entry.inputs) - 1 for entry in program.applying)
         return Manifest(
@@ -281,14 +280,14 @@ def _entry_spec(function: ProgramFunction) -> EntrySpec:
     )
 
 
-def _heap_entry_spec(entry: ProcedureEntry, most_arguments: int) -> EntrySpec:
+def _heap_entry_spec(entry: ProcedureEntry, heap_bytes: int) -> EntrySpec:
     return EntrySpec(
         name=entry.name,
         inputs=tuple(map(_input_spec, entry.inputs)),
         outputs=tuple(map(_tensor_spec, entry.outputs)),
         result=HeapResult(entry.result, entry.copied),
         symbols=entry.symbols,
-        workspace_bytes=heap_bytes(most_arguments),
+        workspace_bytes=heap_bytes,
         failures=entry.failures,
     )
 

@@ -30,8 +30,9 @@ from relay.ir.types import TensorType
 from relay.lower.group import leaf_types
 from relay.lower.index_faults import FAULT, FAULT_TYPE, index_user
 from relay.lower.kernel_calls import size_bytes
-from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
-from relay.lower.program import CallKernel, CheckIndex, CopyBytes, Program, ProgramFunction
+from relay.lower.place import ArenaPlace, CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place
+from relay.lower.program import Program, ProgramFunction
+from relay.lower.region import CallKernel, CheckIndex, CopyBytes
 from relay.runtime.artefact import Artefact
 from relay.runtime.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
@@ -182,7 +183,7 @@ class _Nodes:
 
 
 def _offset_bytes(place: Place) -> int:
-    return _number(place.offset_bytes) if isinstance(place, WorkspacePlace) else APART
+    return _number(place.offset_bytes) if isinstance(place, ArenaPlace) else APART
 
 
 def _shape(type_: TensorType) -> tuple[int, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from relay.base.diagnostics import CompilerBug
-from relay.lower.procedure import Block, Procedure, ProcedureInstruction, Register, Terminator
+from relay.lower.place import Register
+from relay.lower.procedure import Block, Procedure, ProcedureInstruction, Terminator
 
 
 @dataclass(slots=True, eq=False)

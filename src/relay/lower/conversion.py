@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from relay.lower.blocks import OpenBlock, OpenProcedure
+from relay.lower.place import Register, Scalar
 from relay.lower.procedure import (
     Box,
     CallProcedure,
     Field,
     NewCell,
     Procedure,
-    Register,
     Release,
     Retain,
     Return,
-    Scalar,
     TailCall,
     Unbox,
 )

@@ -24,14 +24,13 @@ from dataclasses import replace
 from typing import assert_never
 
 from relay.base.frozen import frozen
-from relay.lower.place import CheckExtents
+from relay.lower.place import CheckExtents, Register
 from relay.lower.procedure import (
     Block,
     Box,
     CallClosure,
     CallHost,
     CallProcedure,
-    CheckFoundIndex,
     ComputeScalar,
     Field,
     Immediate,
@@ -44,18 +43,16 @@ from relay.lower.procedure import (
     ProcedureInstruction,
     ReadElement,
     ReadExtent,
-    Register,
     Release,
     Retain,
     Return,
-    RunKernel,
-    Scalar,
     ScalarConstant,
     StoreField,
     TailCall,
     TailCallClosure,
     Unbox,
 )
+from relay.lower.region import RunRegion
 
 _INTO = ".into"
 
@@ -197,13 +194,13 @@ def _written(instruction: ProcedureInstruction) -> tuple[Register, ...]:
             return (instruction.result,)
         case Unbox() | ScalarConstant() | ComputeScalar():
             return (instruction.result.register,)
-        case RunKernel(outputs=outputs):
-            return tuple(each.register if isinstance(each, Scalar) else each for each in outputs)
+        case RunRegion():
+            return tuple(each.register for each in instruction.scalars)
         case CallProcedure(results=results):
             return results
         case CallClosure(result) | CallHost(result):
             return (result,)
-        case StoreField() | Retain() | Release() | ReadExtent() | ReadElement() | CheckExtents() | CheckFoundIndex():
+        case StoreField() | Retain() | Release() | ReadExtent() | ReadElement() | CheckExtents():
             return ()
         case _:
             assert_never(instruction)

@@ -156,3 +156,14 @@ def leaf_types(type_: Type) -> Sequence[TensorType]:
             return [leaf for field in fields for leaf in leaf_types(field)]
         case _:
             raise CompilerBug("lower", f"{type_} is neither a tensor nor a tuple of tensors")
+
+
+def is_of_tensors(type_: Type | None) -> bool:
+    """Whether a type is a tensor, or a tuple of such."""
+    match type_:
+        case TensorType():
+            return True
+        case TupleType(fields):
+            return all(map(is_of_tensors, fields))
+        case _:
+            return False

@@ -9,7 +9,8 @@ from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Var, record_type
 from relay.ir.types import TupleType
 from relay.lower.blocks import OpenBlock, OpenProcedure
-from relay.lower.procedure import Field, Register, Retain, Scalar, Unbox
+from relay.lower.place import Register, Scalar
+from relay.lower.procedure import Field, Retain, Unbox
 from relay.lower.representation import BOXED, Boxed, Exploded, Representation, Unboxed, representation
 from relay.lower.surroundings import Surroundings
 

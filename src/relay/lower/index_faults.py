@@ -4,8 +4,8 @@ Such an operator is a kernel group of its own. Before it, a kernel finds an inde
 gives an index and how many entries its axis has, which the code around it compares.
 
     before: let %v = fn (%p0: Tensor[(128), int64], Primitive=1) { check_indices(%p0, extents=[1000], …) }(%ids)
-    after:  workspace[0] = check_indices_fault(input[0])
-            check index workspace[0] else fail 1
+    after:  arena[0] = check_indices_fault(input[0])
+            check index arena[0] else fail 1
 """
 
 from __future__ import annotations

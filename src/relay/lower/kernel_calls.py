@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply
+from relay.arith.expr import IntExpr, Symbol, free_symbols, multiply, substitute
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.ir.expr import Function
+from relay.ir.expr import Expr, Function
 from relay.ir.types import ANY, TensorType
 from relay.lower.place import ConstantPlace
 from relay.lower.program import ConstantData
+from relay.lower.refusal import not_native
 from relay.lower.storage import ALIGNMENT_BYTES
 
 KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
@@ -62,6 +63,21 @@ def extents_of(function: Function, types: Sequence[TensorType]) -> dict[Symbol, 
                 for free in free_symbols(symbol):
                     known.setdefault(free, free)
     return known
+
+
+def extent_here(extent: IntExpr, symbols: Mapping[Symbol, IntExpr], where: Expr) -> IntExpr:
+    """An extent in terms of the symbols that are defined in a procedure.
+
+    Raises `RelayError` (rule `not-native-yet`) when nothing before determines it.
+    """
+    if isinstance(extent, int):
+        return extent
+    unknown = [symbol.name for symbol in free_symbols(extent) if symbol not in symbols]
+    if unknown:
+        raise not_native(where, f"needs the extent `{min(unknown)}`, which no value before determines")
+    if extent == ANY:
+        raise not_native(where, "needs an extent that only the run knows, inside a value")
+    return substitute(extent, symbols)
 
 
 def size_bytes(type_: TensorType) -> IntExpr:

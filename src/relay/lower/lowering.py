@@ -8,29 +8,46 @@ where the caller wants them; the others are copied there at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
-from relay.ir.known_types import known_tensor_type, known_type
+from relay.ir.expr import Constant, Expr, Function, GlobalVar, Let, Var
+from relay.ir.known_types import known_type
 from relay.ir.operator import Check
 from relay.ir.types import TensorType, Type
 from relay.lower.group import leaf_types
-from relay.lower.index_faults import FAULT_TYPE, fault_function, index_user
-from relay.lower.kernel_calls import Constants, KernelOf, size_bytes
-from relay.lower.parts import slices, write_parts_in_place
-from relay.lower.place import CheckExtents, InputPlace, Place
+from relay.lower.index_faults import fault_function
+from relay.lower.kernel_calls import Constants, KernelOf
+from relay.lower.kernel_line import KernelLine, leaves, nested, stored
+from relay.lower.parts import write_parts_in_place
+from relay.lower.place import CheckExtents, InputPlace, OutputPlace, Place
 from relay.lower.placing import placed
 from relay.lower.program import Parameter, ProgramFunction
 from relay.lower.refusal import not_native
 from relay.lower.run_time_checks import failure_text
-from relay.lower.straight_line import KernelStep, Part, Storage, StoredTensor, StoredValue
-from relay.lower.views import is_view
+from relay.lower.straight_line import StoredValue
 from relay.runtime.extents import symbol_sources
 from relay.runtime.manifest import ResultSpec, TupleSpec
-from relay.runtime.status import index_failure_text
+
+
+@dataclass(slots=True, eq=False)
+class _Entered:
+    """What a straight-line function knows: the program's constants, and the failures that it has met."""
+
+    constants: Constants
+    failures: dict[str, int]
+
+    def place(self, constant: Constant) -> Place:
+        return self.constants.place(constant.data)
+
+    def failure(self, meaning: str) -> int:
+        return self.failures.setdefault(meaning, len(self.failures) + 1)
+
+    def fault_function(self, function: Function) -> Function:
+        return fault_function(function)
 
 
 def lower_function(
@@ -46,34 +63,32 @@ def lower_function(
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which it cannot hold.
     """
-    environment: dict[Var, StoredValue] = {}
     inputs: list[Parameter] = []
-    for parameter in function.params:
-        environment[parameter] = input_value(parameter, inputs)
+    values: dict[Var, StoredValue] = {parameter: input_value(parameter, inputs) for parameter in function.params}
     symbols = determined_symbols(function, inputs)
     instructions, texts = extent_checks(function, checks, symbols)
     failures = {text: number for number, text in enumerate(texts, start=1)}
-    steps: list[KernelStep] = []
-    parts: dict[Storage, Part] = {}
+    line = KernelLine(_Entered(constants, failures), values.__getitem__, lambda type_, _: type_)
     body: Expr = function.body
     while isinstance(body, Let):
-        environment[body.var] = _bound(body.value, environment, steps, None if apart else parts, constants, failures)
+        line.bind(body.var, body.value, not apart)
         body = body.body
-    result = _atom(body, environment, constants)
-    leaves = _leaves(result)
+    results = list(leaves(line.value(body)))
+    wanted = [(leaf.storage, OutputPlace(index)) for index, leaf in enumerate(results)]
+    steps = line.steps
     if not apart:
-        steps = write_parts_in_place(steps, parts, [leaf.storage for leaf in leaves])
-    code = placed(steps, parts, leaves, kernel_of)
+        steps = write_parts_in_place(steps, line.parts, [leaf.storage for leaf in results])
+    region = placed(steps, line.parts, wanted, kernel_of, {symbol: symbol for symbol in symbols})
     return ProgramFunction(
         name.name_hint,
         tuple(inputs),
-        output_parameters([leaf.type for leaf in leaves]),
+        output_parameters([leaf.type for leaf in results]),
         result_spec(known_type(function.body), count()),
         symbols,
-        code.workspace_bytes,
-        (*instructions, *code.instructions),
+        region.arena_bytes,
+        (*instructions, *region.instructions),
         tuple(failures),
-        code.arena,
+        region.arena,
     )
 
 
@@ -106,79 +121,7 @@ def input_value(parameter: Var, inputs: list[Parameter]) -> StoredValue:
     start = len(inputs)
     inputs.extend(Parameter(name, leaf) for name, leaf in zip(names, leaves, strict=True))
     places = iter(InputPlace(start + i) for i in range(len(leaves)))
-    return _nested(type_, lambda leaf: _tensor(leaf, next(places)))
-
-
-def _tensor(type_: TensorType, fixed: Place | None = None) -> StoredTensor:
-    return StoredTensor(type_, Storage(size_bytes(type_), fixed))
-
-
-def _nested(type_: Type, leaf: Callable[[TensorType], StoredTensor]) -> StoredValue:
-    if isinstance(type_, TensorType):
-        return leaf(type_)
-    fields: tuple[Type, ...] = getattr(type_, "fields", ())
-    return tuple(_nested(each, leaf) for each in fields)
-
-
-def _bound(
-    value: Expr,
-    environment: Mapping[Var, StoredValue],
-    steps: list[KernelStep],
-    parts: dict[Storage, Part] | None,
-    constants: Constants,
-    failures: dict[str, int],
-) -> StoredValue:
-    """The value of a let binding; a kernel call adds a step, or one of `parts`, if there may be any. `failures` are the
-    numbers of those that the function knows."""
-    match value:
-        case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
-            arguments = tuple(_as_tensor(_atom(argument, environment, constants)) for argument in args)
-            user = index_user(function)
-            if user:
-                number = failures.setdefault(index_failure_text(user), len(failures) + 1)
-                found = (Storage(size_bytes(FAULT_TYPE)),)
-                steps.append(KernelStep(fault_function(function), arguments, found, failure=number))
-            if is_view(function):
-                return StoredTensor(known_tensor_type(value), arguments[0].storage)
-            result = _nested(known_type(value), _tensor)
-            outputs = tuple(leaf.storage for leaf in _leaves(result))
-            found = None if parts is None else slices(function, arguments)
-            if parts is not None and found is not None:
-                parts.update(zip(outputs, found, strict=True))
-            else:
-                steps.append(KernelStep(function, arguments, outputs))
-            return result
-        case Tuple(fields=fields):
-            return tuple(_atom(each, environment, constants) for each in fields)
-        case TupleGetItem(tuple_value=whole, index=index):
-            fields = _atom(whole, environment, constants)
-            if isinstance(fields, StoredTensor):
-                raise CompilerBug("lower", "a field is taken of a tensor")
-            return fields[index]
-        case _:
-            return _atom(value, environment, constants)
-
-
-def _leaves(value: StoredValue) -> list[StoredTensor]:
-    return [value] if isinstance(value, StoredTensor) else [leaf for part in value for leaf in _leaves(part)]
-
-
-def _atom(expr: Expr, environment: Mapping[Var, StoredValue], constants: Constants) -> StoredValue:
-    match expr:
-        case Var():
-            return environment[expr]
-        case Constant(data=data):
-            return _tensor(TensorType(data.shape, expr.dtype), constants.place(data))
-        case Tuple(fields=fields):
-            return tuple(_atom(each, environment, constants) for each in fields)
-        case _:
-            raise not_native(expr, f"holds the expression {type(expr).__name__}")
-
-
-def _as_tensor(value: StoredValue) -> StoredTensor:
-    if not isinstance(value, StoredTensor):
-        raise CompilerBug("lower", "a kernel is given a tuple")
-    return value
+    return nested(type_, lambda leaf: stored(leaf, next(places)))
 
 
 def extent_checks(

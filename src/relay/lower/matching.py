@@ -8,7 +8,8 @@ from relay.ir.expr import Match, Pattern, PatternTuple, PatternVar, Var
 from relay.lower.blocks import OpenBlock, OpenProcedure
 from relay.lower.decision import Decision, Leaf, NoClause, Path, Test, decide
 from relay.lower.holding import Holdings
-from relay.lower.procedure import Fail, Field, Jump, Register, Retain, Scalar, Switch, Unbox
+from relay.lower.place import Register, Scalar
+from relay.lower.procedure import Fail, Field, Jump, Retain, Switch, Unbox
 from relay.lower.surroundings import Surroundings, constructor_label
 
 

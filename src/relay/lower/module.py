@@ -20,8 +20,6 @@ from relay.ir.types import (
     FuncType,
     GlobalTypeVar,
     RefType,
-    TensorType,
-    TupleType,
     Type,
     TypeCall,
     type_children,
@@ -29,7 +27,7 @@ from relay.ir.types import (
 from relay.lower.border import applying_entry, host_procedure
 from relay.lower.checked import is_check
 from relay.lower.destinations import with_destinations
-from relay.lower.group import leaf_types
+from relay.lower.group import is_of_tensors, leaf_types
 from relay.lower.inputs import InputTypes
 from relay.lower.kernel_calls import Constants, KernelOf
 from relay.lower.lowering import (
@@ -127,17 +125,6 @@ def is_straight(function: Function) -> bool:
     return isinstance(body, (Var, Constant, Tuple)) and all(
         is_of_tensors(each.checked_type) for each in (body, *function.params)
     )
-
-
-def is_of_tensors(type_: Type | None) -> bool:
-    """Whether a type is a tensor, or a tuple of such."""
-    match type_:
-        case TensorType():
-            return True
-        case TupleType(fields):
-            return all(map(is_of_tensors, fields))
-        case _:
-            return False
 
 
 def can_be_entered(function: Function, module: IRModule) -> bool:

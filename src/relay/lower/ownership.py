@@ -30,17 +30,8 @@ from relay.lower.conversion import opened, packed
 from relay.lower.extent_code import ExtentCode
 from relay.lower.holding import Holdings
 from relay.lower.liveness import FreeVariables
-from relay.lower.procedure import (
-    Immediate,
-    NewCell,
-    NewClosure,
-    NewConstant,
-    Register,
-    Release,
-    Retain,
-    Scalar,
-    ScalarConstant,
-)
+from relay.lower.place import Register, Scalar
+from relay.lower.procedure import Immediate, NewCell, NewClosure, NewConstant, Release, Retain, ScalarConstant
 from relay.lower.refusal import not_native
 from relay.lower.representation import (
     BOXED,

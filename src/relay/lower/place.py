@@ -1,4 +1,4 @@
-"""Where values are that have their place before anything runs, and the one thing that all code checks."""
+"""Where values are: registers, and the places of what kernels read and write."""
 
 from __future__ import annotations
 
@@ -6,7 +6,30 @@ from dataclasses import replace
 from typing import TypeAlias, Union
 
 from relay.arith.expr import Comparison, IntExpr, add
+from relay.base.diagnostics import CompilerBug
+from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+
+
+@frozen
+class Register:
+    """One word, written once."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"%{self.number}"
+
+
+@frozen
+class Scalar:
+    """A register that holds a scalar: its bytes, as they are in memory, and zeros."""
+
+    register: Register
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.register}:{self.dtype}"
 
 
 @frozen
@@ -42,16 +65,27 @@ class ConstantPlace:
 
 
 @frozen
-class WorkspacePlace:
-    """The bytes at `offset_bytes` of the call's workspace."""
+class ArenaPlace:
+    """The bytes at `offset_bytes` of the call's arena."""
 
     offset_bytes: IntExpr
 
     def __str__(self) -> str:
-        return f"workspace[{self.offset_bytes}]"
+        return f"arena[{self.offset_bytes}]"
 
 
-Place: TypeAlias = Union[InputPlace, OutputPlace, ConstantPlace, WorkspacePlace]
+@frozen
+class DataPlace:
+    """The data of the tensor in a register, from byte `offset_bytes` on."""
+
+    tensor: Register
+    offset_bytes: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.tensor}{_further(self.offset_bytes)}"
+
+
+Place: TypeAlias = Union[InputPlace, OutputPlace, ConstantPlace, ArenaPlace, DataPlace, Scalar]
 
 
 def _further(offset_bytes: int) -> str:
@@ -59,11 +93,13 @@ def _further(offset_bytes: int) -> str:
 
 
 def moved(place: Place, by_bytes: int) -> Place:
-    """The place so many bytes behind another.
+    """The place so many bytes behind another; a scalar has no parts.
 
-    >>> print(moved(OutputPlace(0), 256), moved(WorkspacePlace(64), 256))
-    output[0] + 256 workspace[320]
+    >>> print(moved(OutputPlace(0), 256), moved(ArenaPlace(64), 256))
+    output[0] + 256 arena[320]
     """
+    if isinstance(place, Scalar):
+        raise CompilerBug("lower", f"a part of the scalar {place}")
     return replace(place, offset_bytes=add(place.offset_bytes, by_bytes))
 
 

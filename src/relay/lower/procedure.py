@@ -3,8 +3,8 @@
     procedure   ::= name, parameters, blocks
     block       ::= parameters, instructions, terminator
     instruction ::= NewTensor | NewConstant | NewView | NewCell | NewClosure | Immediate | Field | StoreField | Retain
-                  | Release | Box | Unbox | ScalarConstant | ComputeScalar | RunKernel | CallProcedure | CallClosure
-                  | CallHost | ReadExtent | ReadElement | CheckExtents | CheckFoundIndex
+                  | Release | Box | Unbox | ScalarConstant | ComputeScalar | RunRegion | CallProcedure | CallClosure
+                  | CallHost | ReadExtent | ReadElement | CheckExtents
     terminator  ::= Branch | Switch | Jump | Return | TailCall | TailCallClosure | Fail
 
 A register holds one word: the address of a counted object, or an odd number that stands for an object without fields;
@@ -19,37 +19,16 @@ do and is a jump. Kernels, projections and decisions borrow. `Retain` and `Relea
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import indent
 from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol
-from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.lower.place import CheckExtents, ConstantPlace
-
-
-@frozen
-class Register:
-    """One word, written once."""
-
-    number: int
-
-    def __str__(self) -> str:
-        return f"%{self.number}"
-
-
-@frozen
-class Scalar:
-    """A register that holds a scalar: its bytes, as they are in memory, and zeros."""
-
-    register: Register
-    dtype: DType
-
-    def __str__(self) -> str:
-        return f"{self.register}:{self.dtype}"
-
+from relay.lower.place import CheckExtents, ConstantPlace, Register, Scalar
+from relay.lower.region import RunRegion
 
 Operand: TypeAlias = Union[Register, ConstantPlace, Scalar]
-"""What a kernel reads: an object's data, the program's constants, or a scalar."""
+"""What a branch looks at: an object's data, the program's constants, or a scalar."""
 
 
 @frozen
@@ -215,20 +194,6 @@ class ComputeScalar:
 
 
 @frozen
-class RunKernel:
-    """`kernel(inputs…, outputs…, extents…)` on the data of tensors; a scalar among the outputs is written by it."""
-
-    kernel: str
-    inputs: tuple[Operand, ...]
-    outputs: tuple[Register | Scalar, ...]
-    extents: tuple[IntExpr, ...] = ()
-
-    def __str__(self) -> str:
-        extents = f" [{_list(self.extents)}]" if self.extents else ""
-        return f"{self.kernel}({_list(self.inputs)}) into {_list(self.outputs)}{extents}"
-
-
-@frozen
 class CallProcedure:
     """What it gives back is in as many registers as the procedure has results."""
 
@@ -277,18 +242,6 @@ class ReadElement:
 
 
 @frozen
-class CheckFoundIndex:
-    """End the entry's call with failure number `failure` unless the first int64 of a tensor is an index of an axis of
-    as many entries as the second says. Then the heap tells both."""
-
-    found: Register
-    failure: int
-
-    def __str__(self) -> str:
-        return f"check index {self.found} else fail {self.failure}"
-
-
-@frozen
 class CallHost:
     """A function of the caller's, for which `closure` stands; it borrows its arguments."""
 
@@ -302,8 +255,8 @@ class CallHost:
 
 ProcedureInstruction: TypeAlias = Union[
     NewTensor, NewConstant, NewView, NewCell, NewClosure, Immediate, Field, StoreField, Retain, Release, Box, Unbox,
-    ScalarConstant, ComputeScalar, RunKernel, CallProcedure, CallClosure, CallHost, ReadExtent, ReadElement,
-    CheckExtents, CheckFoundIndex,
+    ScalarConstant, ComputeScalar, RunRegion, CallProcedure, CallClosure, CallHost, ReadExtent, ReadElement,
+    CheckExtents,
 ]  # fmt: skip
 
 
@@ -391,7 +344,7 @@ class Block:
 
     def __str__(self) -> str:
         lines = [f"  block{self.number}({_list(self.parameters)}):"]
-        lines += [f"    {instruction}" for instruction in (*self.instructions, self.terminator)]
+        lines += [indent(str(instruction), "    ") for instruction in (*self.instructions, self.terminator)]
         return "\n".join(lines)
 
 
@@ -407,6 +360,9 @@ class Procedure:
 
     def instructions(self) -> Iterator[ProcedureInstruction]:
         return (instruction for block in self.blocks for instruction in block.instructions)
+
+    def regions(self) -> Iterator[RunRegion]:
+        return (each for each in self.instructions() if isinstance(each, RunRegion))
 
     def __str__(self) -> str:
         return "\n".join((f"procedure @{self.name}({_list(self.parameters)})", *map(str, self.blocks)))

@@ -1,14 +1,12 @@
 """Program: what the machine will do. Functions of flat blocks, kernels called in destination-passing style.
 
     program     ::= functions, procedures, entries, labels, kernels, constants
-    function    ::= parameters, results, workspace, instructions
-    instruction ::= CallKernel | CopyBytes | CheckExtents | CheckIndex
-    place       ::= InputPlace | OutputPlace | ConstantPlace | WorkspacePlace
+    function    ::= parameters, results, arena, (region instruction | CheckExtents)*
 
-There are two forms of code. A *function* is straight-line and its places are decided before anything is emitted: a
-value lives in an input, in an output, in the constants, or at an offset of the workspace, which one call owns; some are
-parts of others. Nothing allocates. What branches, calls or holds other values than tensors is a *procedure*
-(`lower.procedure`), whose values live on a heap that one call owns; an *entry* lets a caller run one.
+There are two forms of code. A *function* is straight-line: one region (`lower.region`) behind the checks of its inputs'
+extents; its arena is the workspace, which one call owns. Nothing allocates. What branches, calls or holds other values
+than tensors is a *procedure* (`lower.procedure`), whose values live on a heap that one call owns, and which runs
+regions; an *entry* lets a caller run one.
 """
 
 from __future__ import annotations
@@ -23,55 +21,16 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.types import TensorType
-from relay.lower.place import CheckExtents, Place
-from relay.lower.procedure import ComputeScalar, Procedure, RunKernel
+from relay.lower.place import CheckExtents
+from relay.lower.procedure import ComputeScalar, Procedure
+from relay.lower.region import CallKernel, RegionInstruction
+from relay.runtime.heap import arena_offset_bytes
 from relay.runtime.manifest import Label, ResultSpec
 from relay.runtime.value_types import DataSpec, ValueType
 from relay.runtime.work import ArenaBuffer
 from relay.tir.stmt import PrimFunc
 
-
-@frozen
-class CallKernel:
-    """`kernel(arguments…, extents…)`; the last `output_count` arguments are written."""
-
-    kernel: str
-    arguments: tuple[Place, ...]
-    output_count: int
-    extents: tuple[IntExpr, ...] = ()
-
-    def __str__(self) -> str:
-        split = len(self.arguments) - self.output_count
-        inputs, outputs = (", ".join(map(str, part)) for part in (self.arguments[:split], self.arguments[split:]))
-        extents = f" [{', '.join(map(str, self.extents))}]" if self.extents else ""
-        return f"{outputs} = {self.kernel}({inputs}){extents}"
-
-
-@frozen
-class CopyBytes:
-    """The contents of `source` also stand in `destination`: a result that is an input, a constant or another result."""
-
-    source: Place
-    destination: Place
-    size_bytes: IntExpr
-
-    def __str__(self) -> str:
-        return f"{self.destination} = copy({self.source}, {self.size_bytes} bytes)"
-
-
-@frozen
-class CheckIndex:
-    """Return failure number `failure` unless the first int64 at `place` is an index of an axis of as many entries as
-    the second says. Then both also stand at the beginning of the workspace, for whoever asks."""
-
-    place: Place
-    failure: int
-
-    def __str__(self) -> str:
-        return f"check index {self.place} else fail {self.failure}"
-
-
-Instruction: TypeAlias = Union[CallKernel, CopyBytes, CheckExtents, CheckIndex]
+Instruction: TypeAlias = Union[RegionInstruction, CheckExtents]
 
 
 @frozen
@@ -187,6 +146,17 @@ class Program:
             found=name,
         )
 
+    @property
+    def arena_offset_bytes(self) -> int:
+        """Where the arena begins behind the heap of a call."""
+        return arena_offset_bytes(max((len(each.parameters) for each in self.procedures), default=0))
+
+    @property
+    def arena_bytes(self) -> int:
+        """The largest arena of a region whose size is known; others are made when they are needed."""
+        arenas = (region.arena_bytes for procedure in self.procedures for region in procedure.regions())
+        return max((bytes_ for bytes_ in arenas if isinstance(bytes_, int)), default=0)
+
     def __str__(self) -> str:
         lines = [str(function) for function in self.functions]
         lines += [*map(str, self.entries), *map(str, self.applying), *map(str, self.procedures)]
@@ -202,7 +172,7 @@ def called_kernels(program: Program) -> dict[str, None]:
     for function in program.functions:
         found.update((each.kernel, None) for each in function.instructions if isinstance(each, CallKernel))
     for procedure in program.procedures:
-        found.update((each.kernel, None) for each in procedure.instructions() if isinstance(each, RunKernel))
+        found.update((each.kernel, None) for region in procedure.regions() for each in region.calls)
     return found
 
 

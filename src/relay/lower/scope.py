@@ -25,24 +25,24 @@ from relay.ir.expr import (
 )
 from relay.ir.operator import Check
 from relay.ir.traversal import children
+from relay.ir.type_traversal import type_symbols
 from relay.lower.blocks import OpenBlock
 from relay.lower.decision import Path
-from relay.lower.kernel_steps import KernelScope
 from relay.lower.matching import binds_tuple, lower_decisions, roots
 from relay.lower.ownership import OpenScopes, Task
+from relay.lower.place import Register, Scalar
 from relay.lower.procedure import (
     Branch,
     CallClosure,
     CallProcedure,
     Jump,
-    Register,
     Return,
-    Scalar,
     StoreField,
     TailCall,
     TailCallClosure,
 )
 from relay.lower.refusal import not_native
+from relay.lower.regions import RegionScope
 from relay.lower.representation import (
     BOXED,
     MOST_PARTS,
@@ -52,7 +52,10 @@ from relay.lower.representation import (
     register_count,
     representation,
 )
+from relay.lower.run_time_checks import group_checks
 from relay.lower.surroundings import constructor_label
+from relay.lower.value_extents import value_extents
+from relay.lower.waiting import Kind, Waiting, split
 from relay.runtime.manifest import CellLabel
 
 
@@ -82,7 +85,7 @@ def _checked_result(
     return block
 
 
-class _ScopeChain(KernelScope):
+class _ScopeChain(RegionScope):
     """Lowers one chain of bindings."""
 
     def lower(self) -> None:
@@ -90,26 +93,85 @@ class _ScopeChain(KernelScope):
             self._drop(var)
         for time, (var, value) in enumerate(self.bindings):
             self.time = time
+            if self._joins(var, value):
+                continue
             tail = self.join is None and time + 1 == len(self.bindings) and self.result is var
             if self._bind(var, value, tail):
                 return
             self._release_dead()
-            self._settle(var)
-            self._check_annotation(var, value)
-            self._drop_unused(var)
+            self._hold(var, value)
         self.time = len(self.bindings)
+        self._close_region()
         registers = self._give([self.result], [self.wanted])
         self._release_dead()
         self.block.close(Return(registers) if self.join is None else Jump(self.join.number, registers))
 
+    # ---------------------------------------------------------------------------------------------------- regions
+
+    def _joins(self, var: Var, value: Expr) -> bool:
+        """Have a binding wait, if it may; otherwise what waits comes first, unless the binding has nothing to do with
+        it and may run before."""
+        if isinstance(value, Call) and isinstance(value.op, Function) and value.op.attrs.get("Primitive"):
+            self._prepare(value, value.op)
+        kind = self._kind(value)
+        if kind is not None:
+            self._wait(Waiting(self.time, var, value, kind))
+            return True
+        if not self._runs_before(value):
+            self._close_region()
+        return False
+
+    def _prepare(self, call: Call, function: Function) -> None:
+        """Check the extents of a kernel's inputs, and find those of its result that only values tell."""
+        checks = group_checks(function)
+        if checks and self.refuses:
+            self._close_region()  # what is refused first must be told
+        self.scopes.extents.check(self.block, checks, self.symbols, call)
+        if value_extents(function) is not None:
+            self._close_region()
+            inputs = list(map(self._line().tensor, call.args))
+            self.scopes.extents.compute(self.block, function, inputs, self.symbols)
+
+    def _wait(self, binding: Waiting) -> None:
+        self.waiting.append(binding)
+        self.made.add(binding.var)
+        words = [leaf for leaf in self.uses[binding.time] if isinstance(self.values.of.get(leaf), Register)]
+        self.read.update(words)
+        self.refuses |= binding.kind is Kind.REFUSAL
+        if self._tells_symbols(binding.var, binding.value):
+            self._close_region(binding.var)
+
+    def _tells_symbols(self, var: Var, value: Expr) -> bool:
+        """Whether the type of a variable says more of its extents than is known."""
+        named = () if var.checked_type is None else type_symbols(var.checked_type)
+        unknown = any(symbol not in self.symbols for symbol in named)
+        return unknown or bool(annotation_checks(var, value, self.symbols.keys()))
+
+    def _close_region(self, kept: Var | None = None) -> None:
+        """Run what waits; `kept` is looked at behind it."""
+        waiting, now = self.waiting, self.time
+        if not waiting:
+            return
+        self.waiting, self.made, self.read, self.refuses = [], set(), set(), False
+        end = waiting[-1].time + 1
+        found = split(waiting, lambda var: var is kept or self.last.get(var, -1) >= end)
+        self._run(found)
+        for each in waiting:
+            self.time = each.time
+            if each.var in found.behind:
+                self._bind(each.var, each.value, False)
+            self._release_dead()
+            if each.var in self.values.of:
+                self._hold(each.var, each.value)
+        self.time = now
+
     # --------------------------------------------------------------------------------------------------- bindings
 
     def _bind(self, var: Var, value: Expr, tail: bool) -> bool:
-        """Evaluate one binding; True when the chain has ended with it."""
         of, words = self.values.of, self._give_words
         match value:
             case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
-                self._kernel(var, value, function, args)
+                self._around_kernels(var, value, function, args)
             case Call(op=Constructor() as constructor, args=args):
                 self._check_call(value)
                 of[var] = self._new_cell(constructor_label(constructor), words(args))
@@ -139,6 +201,11 @@ class _ScopeChain(KernelScope):
             case _:
                 self._alias(var, value)
         return False
+
+    def _hold(self, var: Var, value: Expr) -> None:
+        self._settle(var)
+        self._check_annotation(var, value)
+        self._drop_unused(var)
 
     def _tuple(self, var: Var, fields: Sequence[Expr]) -> None:
         """A tuple is made only when a word of it is wanted."""

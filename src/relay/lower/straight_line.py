@@ -1,4 +1,4 @@
-"""What a straight-line function does, before its values have places: kernel calls, and the memory that they use."""
+"""What a region does, before its values have places: kernel calls, and the memory that they use."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from relay.te.tensor import Gap
 
 @frozen(eq=False)
 class Storage:
-    """Memory of one tensor, before it has a place; `fixed` is the place of an input or a constant."""
+    """Memory of one tensor, of this shape, before it has a place; `fixed` is the place of what was there before."""
 
     size_bytes: IntExpr
     fixed: Place | None = None
+    shape: tuple[IntExpr, ...] = ()
 
 
 @frozen(eq=False)

@@ -22,8 +22,8 @@ from relay.lower.group import leaf_types
 from relay.lower.index_faults import tells_of_body
 from relay.lower.kernel_calls import size_bytes
 from relay.lower.place import ConstantPlace
-from relay.lower.procedure import RunKernel
-from relay.lower.program import CallKernel, Program
+from relay.lower.program import Program
+from relay.lower.region import CallKernel
 from relay.ops.record import FusionKind, OperatorRecord
 from relay.runtime.work import KernelWork
 
@@ -50,11 +50,10 @@ def _calls(program: Program) -> Iterator[tuple[str, Sequence[object], int]]:
     for function in program.functions:
         for each in function.instructions:
             if isinstance(each, CallKernel):
-                yield each.kernel, each.arguments[: len(each.arguments) - each.output_count], len(each.arguments)
+                yield each.kernel, each.inputs, len(each.arguments)
     for procedure in program.procedures:
-        for each in procedure.instructions():
-            if isinstance(each, RunKernel):
-                yield each.kernel, each.inputs, len(each.inputs) + len(each.outputs)
+        for region in procedure.regions():
+            yield from ((each.kernel, each.inputs, len(each.arguments)) for each in region.calls)
 
 
 def kernel_work(name: str, function: Function, symbols: Sequence[Symbol], use: KernelUse) -> KernelWork:

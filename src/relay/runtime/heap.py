@@ -34,13 +34,13 @@ DATA_OFFSET_BYTES = 32
 EXTENTS_OFFSET_BYTES = 40
 
 
-def heap_bytes(most_arguments: int) -> int:
-    """What a heap takes whose procedures have so many words of arguments.
+def arena_offset_bytes(most_arguments: int) -> int:
+    """Where the arena begins behind a heap whose procedures have so many words of arguments.
 
-    >>> heap_bytes(7) - heap_bytes(0)
-    16
+    >>> arena_offset_bytes(7) - arena_offset_bytes(0)
+    64
     """
-    return HEAP_BYTES + 8 * max(0, most_arguments - REGISTER_WORDS)
+    return -(-(HEAP_BYTES + 8 * max(0, most_arguments - REGISTER_WORDS)) // 64) * 64
 
 
 HeapValue: TypeAlias = Union[NDArray[np.generic], "tuple[HeapValue, ...]", DataValue]

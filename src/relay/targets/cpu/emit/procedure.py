@@ -1,6 +1,6 @@
 """Procedures as LLVM text. A register is an `i64`; every procedure takes the heap of its call first.
 
-    define internal tailcc i64 @relay_procedure_name(ptr %heap, i64 %a0, i64 %a1, …)
+    define internal tailcc i64 @relay_procedurename(ptr %heap, i64 %a0, i64 %a1, …)
 
 The calling convention guarantees that a call in tail position is a jump, whatever the two parameter lists are
 (`passing`). One of the procedure itself is a loop.
@@ -11,14 +11,18 @@ from __future__ import annotations
 from typing import assert_never
 
 from relay.arith.expr import IntExpr
-from relay.lower.place import CheckExtents, ConstantPlace
+from relay.lower.place import (
+    CheckExtents,
+    ConstantPlace,
+    Register,
+    Scalar,
+)
 from relay.lower.procedure import (
     Box,
     Branch,
     CallClosure,
     CallHost,
     CallProcedure,
-    CheckFoundIndex,
     ComputeScalar,
     Fail,
     Field,
@@ -34,12 +38,9 @@ from relay.lower.procedure import (
     ProcedureInstruction,
     ReadElement,
     ReadExtent,
-    Register,
     Release,
     Retain,
     Return,
-    RunKernel,
-    Scalar,
     ScalarConstant,
     StoreField,
     Switch,
@@ -48,26 +49,31 @@ from relay.lower.procedure import (
     Terminator,
     Unbox,
 )
+from relay.lower.region import RunRegion
 from relay.runtime.heap import (
     DATA_OFFSET_BYTES,
     EXTENTS_OFFSET_BYTES,
     FIELDS_OFFSET_BYTES,
     HOST_OFFSET_BYTES,
-    INDEX_OFFSET_BYTES,
 )
 from relay.runtime.status import HOST_FAILED
 from relay.targets.cpu.emit.context import Emitter, Machine
+from relay.targets.cpu.emit.frame import Frame, HeapFrame, bounded
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
-from relay.targets.cpu.emit.index_check import emit_index_check
 from relay.targets.cpu.emit.passing import pass_arguments, take_arguments
+from relay.targets.cpu.emit.region import emit_region
 from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
-
-_MOST_ELEMENTS = 1 << 40
-"""How many elements a tensor of unknown extents may have along them."""
-
-_REFUSED_BYTES = 1 << 62
-"""More than any heap gives."""
+from relay.targets.cpu.emit.words import (
+    at,
+    data_address,
+    field_slot,
+    load_scalar,
+    name,
+    pointer,
+    scalar_slot,
+    store_scalar,
+)
 
 
 def procedure_symbol(name: str) -> str:
@@ -80,16 +86,19 @@ def scalar_kernel_symbol(kernel: str) -> str:
     return f"{kernel}.in_place"
 
 
-def emit_procedure(procedure: Procedure, machine: Machine, module: ModuleText, checks_stack: bool) -> str:
-    """The text of one procedure."""
-    return _ProcedureText(procedure, machine, module).render(checks_stack)
+def emit_procedure(
+    procedure: Procedure, machine: Machine, module: ModuleText, checks_stack: bool, arena_offset_bytes: int
+) -> str:
+    """The text of one procedure. Arenas of known size lie `arena_offset_bytes` behind the heap."""
+    return _ProcedureText(procedure, machine, module, arena_offset_bytes).render(checks_stack)
 
 
 class _ProcedureText:
-    def __init__(self, procedure: Procedure, machine: Machine, module: ModuleText) -> None:
+    def __init__(self, procedure: Procedure, machine: Machine, module: ModuleText, arena_offset_bytes: int) -> None:
         self.procedure = procedure
         self.text = FunctionText(module)
         self.e = Emitter(self.text, machine, procedure.name, emit_value)
+        self.frame: Frame = HeapFrame(self.e, arena_offset_bytes)
         self.incoming: dict[int, list[tuple[str, list[str]]]] = {}
 
     def render(self, checks_stack: bool) -> str:
@@ -122,9 +131,9 @@ class _ProcedureText:
         for position, parameter in enumerate(parameters):
             sources = [f"[ {given[position]}, %{label} ]" for label, given in self.incoming.get(number, [])]
             if sources:
-                lines.append(f"  {_name(parameter)} = phi i64 {', '.join(sources)}")
+                lines.append(f"  {name(parameter)} = phi i64 {', '.join(sources)}")
             else:
-                lines.append(f"  {_name(parameter)} = add i64 0, 1")  # no jump leads here
+                lines.append(f"  {name(parameter)} = add i64 0, 1")  # no jump leads here
         return lines
 
     # ----------------------------------------------------------------------------------------------- instructions
@@ -133,65 +142,63 @@ class _ProcedureText:
         text = self.text
         match instruction:
             case NewTensor(result, label, shape, size_bytes):
-                size, rank = self._size(shape, size_bytes), len(shape)
+                size, rank = bounded(self.e, shape, emit_index(self.e, size_bytes)), len(shape)
                 made = f"call ptr @relay_heap_tensor(ptr %heap, i64 {size}, i64 {rank}, i32 {label})"
                 self._extents(self._object(result, made), shape)
             case NewConstant(result, label, shape, place):
                 address = self._header(result, label, len(shape))
-                text.effect(f"store i64 1, ptr {self._at(address, FIELDS_OFFSET_BYTES)}")
-                text.effect(f"store ptr {self._constant(place)}, ptr {self._at(address, DATA_OFFSET_BYTES)}")
+                data = at(text, self.frame.constants(), place.offset_bytes)
+                text.effect(f"store i64 1, ptr {at(text, address, FIELDS_OFFSET_BYTES)}")
+                text.effect(f"store ptr {data}, ptr {at(text, address, DATA_OFFSET_BYTES)}")
                 self._extents(address, shape)
             case NewView(result, label, shape, source):
                 address = self._header(result, label, len(shape))
-                data = self._data(source)
-                text.effect(f"store i64 {_name(source)}, ptr {self._at(address, FIELDS_OFFSET_BYTES)}")
-                text.effect(f"store ptr {data}, ptr {self._at(address, DATA_OFFSET_BYTES)}")
+                data = data_address(text, source)
+                text.effect(f"store i64 {name(source)}, ptr {at(text, address, FIELDS_OFFSET_BYTES)}")
+                text.effect(f"store ptr {data}, ptr {at(text, address, DATA_OFFSET_BYTES)}")
                 self._extents(address, shape)
             case NewCell(result, label, fields):
-                self._cell(result, label, [_name(field) for field in fields])
+                self._cell(result, label, [name(field) for field in fields])
             case NewClosure(result, label, procedure, captures):
                 code = text.impure(f"ptrtoint ptr @{procedure_symbol(procedure)} to i64")
                 shifted = text.impure(f"shl i64 {code}, 1")
                 odd = text.impure(f"or i64 {shifted}, 1")
-                self._cell(result, label, [odd, *map(_name, captures)])
+                self._cell(result, label, [odd, *map(name, captures)])
             case Immediate(result, label):
-                text.effect(f"{_name(result)} = add i64 0, {2 * label + 1}")
+                text.effect(f"{name(result)} = add i64 0, {2 * label + 1}")
             case Field(result, source, index):
-                slot = self._field(source, index)
-                text.effect(f"{_name(result)} = load i64, ptr {slot}, align 8")
+                slot = field_slot(text, source, index)
+                text.effect(f"{name(result)} = load i64, ptr {slot}, align 8")
             case StoreField(target, index, value):
-                slot = self._field(target, index)
+                slot = field_slot(text, target, index)
                 before = text.impure(f"load i64, ptr {slot}, align 8")
-                text.effect(f"store i64 {_name(value)}, ptr {slot}, align 8")
+                text.effect(f"store i64 {name(value)}, ptr {slot}, align 8")
                 text.effect(f"call void @relay_heap_release(ptr %heap, i64 {before})")
             case Retain(value):
-                text.effect(f"call void @relay_heap_retain(i64 {_name(value)})")
+                text.effect(f"call void @relay_heap_retain(i64 {name(value)})")
             case Release(value):
-                text.effect(f"call void @relay_heap_release(ptr %heap, i64 {_name(value)})")
+                text.effect(f"call void @relay_heap_release(ptr %heap, i64 {name(value)})")
             case Box() | Unbox() | ScalarConstant() | ComputeScalar():
                 self._scalar(instruction)
-            case RunKernel():
-                self._run(instruction)
+            case RunRegion():
+                emit_region(self.e, instruction, self.frame)
             case CallProcedure():
                 self._call(instruction)
             case CallClosure(result, closure, arguments):
-                text.effect(f"{_name(result)} = call {self._indirect(closure, arguments)}")
+                text.effect(f"{name(result)} = call {self._indirect(closure, arguments)}")
             case CallHost():
                 self._call_host(instruction)
             case ReadExtent():
                 self._read_extent(instruction)
             case ReadElement(symbol, tensor, index):
-                slot = self._at(self._data(tensor), 8 * index)
+                slot = at(text, data_address(text, tensor), 8 * index)
                 self.e.symbols[symbol] = (text.impure(f"load i64, ptr {slot}, align 8"), HERE)
             case CheckExtents(condition, failure):
                 passed, failed = text.label("passed"), text.label("failed")
                 text.branch(emit_comparison(self.e, condition), passed, failed)
                 text.start_block(failed)
-                self._fail(failure)
+                self.frame.fail(failure)
                 text.start_block(passed)
-            case CheckFoundIndex(found, failure):
-                left = self._at("%heap", INDEX_OFFSET_BYTES)
-                emit_index_check(text, self._data(found), left, lambda: self._fail(failure))
             case _:
                 assert_never(instruction)
 
@@ -201,20 +208,20 @@ class _ProcedureText:
             case Branch(condition, if_true, if_false):
                 text.branch(self._holds(condition), f"block{if_true}", f"block{if_false}")
             case Switch(value, cases, otherwise):
-                label = text.impure(f"call i32 @relay_heap_label(i64 {_name(value)})")
+                label = text.impure(f"call i32 @relay_heap_label(i64 {name(value)})")
                 table = " ".join(f"i32 {number}, label %block{block}" for number, block in cases)
                 text.effect(f"switch i32 {label}, label %block{otherwise} [{table}]")
             case Jump(block, arguments):
-                self._jump(block, list(map(_name, arguments)))
+                self._jump(block, list(map(name, arguments)))
             case Return((value,)):
-                text.effect(f"ret i64 {_name(value)}")
+                text.effect(f"ret i64 {name(value)}")
             case Return(values):
                 kind, whole = _result_type(len(values)), "poison"
                 for position, value in enumerate(values):
-                    whole = text.impure(f"insertvalue {kind} {whole}, i64 {_name(value)}, {position}")
+                    whole = text.impure(f"insertvalue {kind} {whole}, i64 {name(value)}, {position}")
                 text.effect(f"ret {kind} {whole}")
             case TailCall(procedure, arguments) if procedure == self.procedure.name:
-                self._jump(0, list(map(_name, arguments)))
+                self._jump(0, list(map(name, arguments)))
             case TailCall(procedure, arguments):
                 count = self.procedure.result_count
                 result = text.impure(f"musttail call {self._direct(procedure, arguments, count)}")
@@ -222,7 +229,7 @@ class _ProcedureText:
             case TailCallClosure(closure, arguments):
                 text.effect(f"ret i64 {text.impure(f'musttail call {self._indirect(closure, arguments)}')}")
             case Fail(failure):
-                self._fail(failure)
+                self.frame.fail(failure)
             case _:
                 assert_never(terminator)
 
@@ -230,24 +237,24 @@ class _ProcedureText:
         kind = _result_type(len(call.results))
         made = f"call {self._direct(call.procedure, call.arguments, len(call.results))}"
         if len(call.results) == 1:
-            self.text.effect(f"{_name(call.results[0])} = {made}")
+            self.text.effect(f"{name(call.results[0])} = {made}")
             return
         whole = self.text.impure(made)
         for position, result in enumerate(call.results):
-            self.text.effect(f"{_name(result)} = extractvalue {kind} {whole}, {position}")
+            self.text.effect(f"{name(result)} = extractvalue {kind} {whole}, {position}")
 
     def _call_host(self, call: CallHost) -> None:
         """The closure and the arguments are handed over in memory; no word comes back from a failure."""
         text, words = self.text, (call.closure, *call.arguments)
         given = text.alloca(8 * len(words), alignment=16)
         for position, word in enumerate(words):
-            text.effect(f"store i64 {_name(word)}, ptr {self._at(given, 8 * position)}, align 8")
-        host = text.impure(f"load ptr, ptr {self._at('%heap', HOST_OFFSET_BYTES)}, align 8")
-        text.effect(f"{_name(call.result)} = call i64 {host}(ptr %heap, ptr {given}, i64 {len(words)})")
+            text.effect(f"store i64 {name(word)}, ptr {at(text, given, 8 * position)}, align 8")
+        host = text.impure(f"load ptr, ptr {at(text, '%heap', HOST_OFFSET_BYTES)}, align 8")
+        text.effect(f"{name(call.result)} = call i64 {host}(ptr %heap, ptr {given}, i64 {len(words)})")
         failed, fine = text.label("failed"), text.label("fine")
-        text.branch(text.impure(f"icmp eq i64 {_name(call.result)}, 0"), failed, fine)
+        text.branch(text.impure(f"icmp eq i64 {name(call.result)}, 0"), failed, fine)
         text.start_block(failed)
-        self._fail(HOST_FAILED)
+        self.frame.fail(HOST_FAILED)
         text.start_block(fine)
 
     # ---------------------------------------------------------------------------------------------------- scalars
@@ -258,22 +265,22 @@ class _ProcedureText:
             case Box(result, label, source):
                 size = source.dtype.item_bytes
                 self._object(result, f"call ptr @relay_heap_tensor(ptr %heap, i64 {size}, i64 0, i32 {label})")
-                self._store(source, self._data(result))
+                store_scalar(text, source, data_address(text, result))
             case Unbox(result, source):
-                self._load(result, self._read(source))
+                load_scalar(text, result, self._read(source))
             case ScalarConstant(result, bits):
-                text.effect(f"{_name(result.register)} = add i64 0, {bits}")
+                text.effect(f"{name(result.register)} = add i64 0, {bits}")
             case ComputeScalar(result, kernel, inputs):
                 slot = text.alloca(8, alignment=16)
                 operands = [f"ptr {self._read(operand)}" for operand in inputs]
                 text.effect(f"call void @{scalar_kernel_symbol(kernel)}({', '.join([*operands, f'ptr {slot}'])})")
-                self._load(result, slot)
+                load_scalar(text, result, slot)
             case _:
                 assert_never(instruction)
 
     def _holds(self, condition: Operand) -> str:
         if isinstance(condition, Scalar):
-            return self.text.impure(f"icmp ne i64 {_name(condition.register)}, 0")
+            return self.text.impure(f"icmp ne i64 {name(condition.register)}, 0")
         byte = self.text.impure(f"load i8, ptr {self._read(condition)}, align 1")
         return self.text.impure(f"icmp ne i8 {byte}, 0")
 
@@ -281,44 +288,12 @@ class _ProcedureText:
         self.incoming.setdefault(block, []).append((self.text.block, given))
         self.text.jump(f"block{block}")
 
-    def _run(self, run: RunKernel) -> None:
-        """Scalars are handed to a kernel in memory, and taken from there."""
-        text = self.text
-        written = [(each, text.alloca(8, alignment=16)) for each in run.outputs if isinstance(each, Scalar)]
-        slots = dict(written)
-        operands = [f"ptr {self._read(operand)}" for operand in run.inputs]
-        operands += [f"ptr {slots[each] if isinstance(each, Scalar) else self._data(each)}" for each in run.outputs]
-        kinds = ["ptr"] * len(operands) + ["i64"] * len(run.extents)
-        operands += [f"i64 {emit_index(self.e, extent)}" for extent in run.extents]
-        text.module.declare(run.kernel, f"void @{run.kernel}({', '.join(kinds)})")
-        text.effect(f"call void @{run.kernel}({', '.join(operands)})")
-        for scalar, slot in written:
-            self._load(scalar, slot)
-
-    def _load(self, scalar: Scalar, address: str) -> None:
-        bits = 8 * scalar.dtype.item_bytes
-        if bits == 64:
-            self.text.effect(f"{_name(scalar.register)} = load i64, ptr {address}, align 8")
-        else:
-            narrow = self.text.impure(f"load i{bits}, ptr {address}, align {bits // 8}")
-            self.text.effect(f"{_name(scalar.register)} = zext i{bits} {narrow} to i64")
-
-    def _store(self, scalar: Scalar, address: str) -> None:
-        bits, value = 8 * scalar.dtype.item_bytes, _name(scalar.register)
-        if bits < 64:
-            value = self.text.impure(f"trunc i64 {value} to i{bits}")
-        self.text.effect(f"store i{bits} {value}, ptr {address}, align {bits // 8}")
-
-    def _fail(self, failure: int) -> None:
-        self.text.effect(f"call void @relay_heap_fail(ptr %heap, i32 {failure})")
-        self.text.effect("unreachable")
-
     # ---------------------------------------------------------------------------------------------------- objects
 
     def _object(self, result: Register, made: str) -> str:
         """The address of a new object; the register holds it as a word."""
         address = self.text.impure(made)
-        self.text.effect(f"{_name(result)} = ptrtoint ptr {address} to i64")
+        self.text.effect(f"{name(result)} = ptrtoint ptr {address} to i64")
         return address
 
     def _header(self, result: Register, label: int, rank: int) -> str:
@@ -330,63 +305,32 @@ class _ProcedureText:
         new = f"call ptr @relay_heap_new(ptr %heap, i64 {bytes_}, i32 {label}, i32 {len(words)})"
         address = self._object(result, new)
         for position, word in enumerate(words):
-            self.text.effect(f"store i64 {word}, ptr {self._at(address, FIELDS_OFFSET_BYTES + 8 * position)}, align 8")
-
-    def _size(self, shape: tuple[IntExpr, ...], size_bytes: IntExpr) -> str:
-        """The bytes of a tensor; where their number is too large for any memory, one that is refused."""
-        exact, text = emit_index(self.e, size_bytes), self.text
-        unknown = [extent for extent in shape if not isinstance(extent, int)]
-        if not unknown:
-            return exact
-        if len(unknown) == 1:
-            too_large = text.impure(f"icmp ugt i64 {emit_index(self.e, unknown[0])}, {_MOST_ELEMENTS}")
-            return text.impure(f"select i1 {too_large}, i64 {_REFUSED_BYTES}, i64 {exact}")
-        total = text.impure(f"sitofp i64 {emit_index(self.e, unknown[0])} to double")
-        for extent in unknown[1:]:
-            factor = text.impure(f"sitofp i64 {emit_index(self.e, extent)} to double")
-            total = text.impure(f"fmul double {total}, {factor}")
-        too_large = text.impure(f"fcmp ogt double {total}, {float(_MOST_ELEMENTS)!r}")
-        return text.impure(f"select i1 {too_large}, i64 {_REFUSED_BYTES}, i64 {exact}")
+            self.text.effect(
+                f"store i64 {word}, ptr {at(self.text, address, FIELDS_OFFSET_BYTES + 8 * position)}, align 8"
+            )
 
     def _extents(self, address: str, shape: tuple[IntExpr, ...]) -> None:
         for axis, extent in enumerate(shape):
             number = emit_index(self.e, extent)
-            self.text.effect(f"store i64 {number}, ptr {self._at(address, EXTENTS_OFFSET_BYTES + 8 * axis)}, align 8")
-
-    def _at(self, address: str, offset_bytes: int) -> str:
-        return self.text.impure(f"getelementptr i8, ptr {address}, i64 {offset_bytes}")
-
-    def _pointer(self, register: Register) -> str:
-        return self.text.impure(f"inttoptr i64 {_name(register)} to ptr")
-
-    def _field(self, source: Register, index: int) -> str:
-        return self._at(self._pointer(source), FIELDS_OFFSET_BYTES + 8 * index)
-
-    def _data(self, register: Register) -> str:
-        slot = self._at(self._pointer(register), DATA_OFFSET_BYTES)
-        return self.text.impure(f"load ptr, ptr {slot}, align 8")
-
-    def _constant(self, place: ConstantPlace) -> str:
-        constants = self.text.impure("load ptr, ptr %heap, align 8")
-        return self._at(constants, place.offset_bytes)
+            self.text.effect(
+                f"store i64 {number}, ptr {at(self.text, address, EXTENTS_OFFSET_BYTES + 8 * axis)}, align 8"
+            )
 
     def _read(self, operand: Operand) -> str:
         """The address of the data of an operand."""
         match operand:
-            case ConstantPlace():
-                return self._constant(operand)
+            case ConstantPlace(offset_bytes):
+                return at(self.text, self.frame.constants(), offset_bytes)
             case Scalar():
-                slot = self.text.alloca(8, alignment=16)
-                self._store(operand, slot)
-                return slot
+                return scalar_slot(self.text, operand)
             case Register():
-                return self._data(operand)
+                return data_address(self.text, operand)
             case _:
                 assert_never(operand)
 
     def _read_extent(self, read: ReadExtent) -> None:
         text = self.text
-        slot = self._at(self._pointer(read.tensor), EXTENTS_OFFSET_BYTES + 8 * read.axis)
+        slot = at(text, pointer(text, read.tensor), EXTENTS_OFFSET_BYTES + 8 * read.axis)
         extent = text.impure(f"load i64, ptr {slot}, align 8")
         if read.offset:
             extent = text.impure(f"sub i64 {extent}, {read.offset}")
@@ -395,7 +339,7 @@ class _ProcedureText:
         self.e.symbols[read.symbol] = (extent, HERE)
 
     def _indirect(self, closure: Register, arguments: tuple[Register, ...]) -> str:
-        slot = self._field(closure, 0)
+        slot = field_slot(self.text, closure, 0)
         odd = self.text.impure(f"load i64, ptr {slot}, align 8")
         code = self.text.impure(f"inttoptr i64 {self.text.impure(f'lshr i64 {odd}, 1')} to ptr")
         return f"tailcc i64 {code}({self._passed((closure, *arguments))})"
@@ -404,12 +348,8 @@ class _ProcedureText:
         return f"tailcc {_result_type(result_count)} @{procedure_symbol(procedure)}({self._passed(arguments)})"
 
     def _passed(self, arguments: tuple[Register, ...]) -> str:
-        return pass_arguments(self.text, "%heap", list(map(_name, arguments)))
+        return pass_arguments(self.text, "%heap", list(map(name, arguments)))
 
 
 def _result_type(count: int) -> str:
     return "i64" if count == 1 else f"{{ {', '.join(['i64'] * count)} }}"
-
-
-def _name(register: Register) -> str:
-    return f"%r{register.number}"

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
+from relay.base.diagnostics import CompilerBug
 from relay.base.target import Target
-from relay.lower.place import CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place, WorkspacePlace
-from relay.lower.program import CallKernel, CheckIndex, CopyBytes, Instruction, Program, ProgramFunction
+from relay.lower.place import ArenaPlace, CheckExtents, ConstantPlace, DataPlace, InputPlace, OutputPlace, Place, Scalar
+from relay.lower.program import Instruction, Program, ProgramFunction
 from relay.runtime.manifest import entry_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.heap_entry import emit_heap_entry
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
-from relay.targets.cpu.emit.index_check import emit_index_check
 from relay.targets.cpu.emit.kernel import emit_kernel_function
 from relay.targets.cpu.emit.procedure import emit_procedure, procedure_symbol, scalar_kernel_symbol
+from relay.targets.cpu.emit.region import emit_region_instruction
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.support.library import heap_text
@@ -47,7 +49,7 @@ def _emit_procedures(program: Program, target: Target, module: ModuleText) -> No
     for kernel in program.scalar_kernels:
         emit_kernel_function(replace(kernel, name=scalar_kernel_symbol(kernel.name)), target, module, in_place=True)
     for procedure in program.procedures:
-        module.functions.append(emit_procedure(procedure, machine, module, deep))
+        module.functions.append(emit_procedure(procedure, machine, module, deep, program.arena_offset_bytes))
     for entry in program.applying:
         host = f"host${len(entry.inputs) - 1}"
         module.functions.append(f"@relay_{host} = constant ptr @{procedure_symbol(host)}\n")
@@ -72,32 +74,18 @@ def _entry(function: ProgramFunction, target: Target, module: ModuleText) -> str
 
 def _instruction(e: Emitter, instruction: Instruction, input_count: int) -> None:
     text = e.function
-    match instruction:
-        case CallKernel(kernel, arguments, _, extents):
-            operands = [f"ptr {_address(e, place, input_count)}" for place in arguments]
-            operands += [f"i64 {emit_index(e, extent)}" for extent in extents]
-            kinds = ", ".join(["ptr"] * len(arguments) + ["i64"] * len(extents))
-            text.module.declare(kernel, f"void @{kernel}({kinds})")
-            text.effect(f"call void @{kernel}({', '.join(operands)})")
-        case CopyBytes(source, destination, size_bytes):
-            source_address, target_address = (_address(e, place, input_count) for place in (source, destination))
-            text.module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
-            size = emit_index(e, size_bytes)
-            text.effect(f"call ptr @memcpy(ptr {target_address}, ptr {source_address}, i64 {size})")
-        case CheckExtents(condition, failure):
-            passed, failed = text.label("passed"), text.label("failed")
-            text.branch(emit_comparison(e, condition), passed, failed)
-            text.start_block(failed)
-            text.effect(f"ret i32 {failure}")
-            text.start_block(passed)
-        case CheckIndex(place, failure):
-            found = _address(e, place, input_count)
-            emit_index_check(text, found, "%workspace", lambda: text.effect(f"ret i32 {failure}"))
-        case _:
-            assert_never(instruction)
+    if isinstance(instruction, CheckExtents):
+        passed, failed = text.label("passed"), text.label("failed")
+        text.branch(emit_comparison(e, instruction.condition), passed, failed)
+        text.start_block(failed)
+        text.effect(f"ret i32 {instruction.failure}")
+        text.start_block(passed)
+    else:
+        address, fail = partial(_address, e, input_count), lambda failure: text.effect(f"ret i32 {failure}")
+        emit_region_instruction(e, instruction, address, lambda: "%workspace", fail)
 
 
-def _address(e: Emitter, place: Place, input_count: int) -> str:
+def _address(e: Emitter, input_count: int, place: Place) -> str:
     text = e.function
     match place:
         case InputPlace(index, offset_bytes):
@@ -106,8 +94,10 @@ def _address(e: Emitter, place: Place, input_count: int) -> str:
             return _behind(text, _buffer(text, input_count + index), offset_bytes)
         case ConstantPlace(offset_bytes):
             return text.op(f"getelementptr i8, ptr %constants, i64 {offset_bytes}")
-        case WorkspacePlace(offset_bytes):
+        case ArenaPlace(offset_bytes):
             return text.op(f"getelementptr i8, ptr %workspace, i64 {emit_index(e, offset_bytes)}")
+        case DataPlace() | Scalar():
+            raise CompilerBug("emit", f"{place} stands in straight-line code")
         case _:
             assert_never(place)
 

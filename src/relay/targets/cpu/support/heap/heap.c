@@ -126,6 +126,18 @@ RELAY_INLINED struct object *relay_heap_new(struct heap *heap, uint64_t bytes, u
     return object;
 }
 
+// An arena of `bytes` or more: the last one, if it is large enough, else one with room for the next power of two.
+__attribute__((noinline)) RELAY_PART_OF_PROGRAM void *relay_heap_arena(struct heap *heap, uint64_t bytes)
+{
+    if (bytes > heap->arena_bytes) {
+        uint64_t least = (2 * SMALL_CLASSES) * UNIT_BYTES;
+        uint64_t block_class = class_of(bytes > least ? bytes : least);
+        heap->arena = relay_heap_more(heap, block_class);
+        heap->arena_bytes = block_bytes(block_class);
+    }
+    return heap->arena;
+}
+
 // A tensor with room for its data, aligned as far as that pays; the caller fills in the extents.
 RELAY_INLINED struct tensor *relay_heap_tensor(struct heap *heap, uint64_t bytes, uint64_t rank, uint32_t label)
 {
@@ -206,6 +218,7 @@ RELAY_PART_OF_PROGRAM void relay_heap_open(struct heap *heap, const uint8_t *con
     heap->result = immediate(0);
     heap->cursor = (uint64_t)heap->first_chunk;
     heap->end = heap->cursor + FIRST_CHUNK_BYTES;
+    heap->arena_bytes = 0;
 }
 
 // Release the result of a call. Gives how many objects are left: those of cycles through refs.

@@ -119,6 +119,37 @@ cleanup:
   ret ptr %retval.0
 }
 
+define internal ptr @relay_heap_arena(ptr %heap, i64 %bytes) noinline nounwind {
+entry:
+  %arena_bytes = getelementptr inbounds nuw i8, ptr %heap, i64 1000
+  %0 = load i64, ptr %arena_bytes, align 8
+  %cmp = icmp ugt i64 %bytes, %0
+  br i1 %cmp, label %if.then, label %entry.if.end_crit_edge
+
+entry.if.end_crit_edge:
+  %arena5.phi.trans.insert = getelementptr inbounds nuw i8, ptr %heap, i64 992
+  %.pre = load ptr, ptr %arena5.phi.trans.insert, align 8
+  br label %if.end
+
+if.then:
+  %cond = tail call i64 @llvm.umax.i64(i64 %bytes, i64 2048)
+  %sub1.i = add i64 %cond, -1
+  %1 = tail call range(i64 0, 65) i64 @llvm.ctlz.i64(i64 %sub1.i, i1 true)
+  %sub2.i = sub nuw nsw i64 70, %1
+  %cond.i = tail call i64 @llvm.umin.i64(i64 %sub2.i, i64 47)
+  %call2 = tail call fastcc ptr @relay_heap_more(ptr nonnull %heap, i64 %cond.i)
+  %arena = getelementptr inbounds nuw i8, ptr %heap, i64 992
+  store ptr %call2, ptr %arena, align 8
+  %sub.i = add nsw i64 %cond.i, -6
+  %shl.i = shl nuw nsw i64 1, %sub.i
+  store i64 %shl.i, ptr %arena_bytes, align 8
+  br label %if.end
+
+if.end:
+  %2 = phi ptr [ %.pre, %entry.if.end_crit_edge ], [ %call2, %if.then ]
+  ret ptr %2
+}
+
 define internal noundef ptr @relay_heap_tensor(ptr %heap, i64 %bytes, i64 %rank, i32 %label) alwaysinline nounwind {
 entry:
   %cmp = icmp ult i64 %bytes, 64
@@ -351,6 +382,8 @@ entry:
   %add = add i64 %1, 262144
   %end = getelementptr inbounds nuw i8, ptr %heap, i64 24
   store i64 %add, ptr %end, align 8
+  %arena_bytes = getelementptr inbounds nuw i8, ptr %heap, i64 1000
+  store i64 0, ptr %arena_bytes, align 8
   ret void
 }
 

@@ -1,0 +1,78 @@
+"""Regions as LLVM text: calls of kernels, which are external symbols, on addresses each of which is found once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+from relay.base.diagnostics import CompilerBug
+from relay.lower.place import ArenaPlace, ConstantPlace, DataPlace, InputPlace, OutputPlace, Place, Scalar
+from relay.lower.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
+from relay.targets.cpu.emit.context import Emitter
+from relay.targets.cpu.emit.frame import Frame
+from relay.targets.cpu.emit.index import emit_index
+from relay.targets.cpu.emit.index_check import emit_index_check
+from relay.targets.cpu.emit.words import at, data_address, load_scalar, scalar_slot
+
+
+def emit_region(e: Emitter, region: RunRegion, frame: Frame) -> None:
+    """Scalars are handed to kernels in memory, and taken from there."""
+    text = e.function
+    written = {scalar: text.alloca(8, alignment=16) for scalar in region.scalars}
+    addresses: dict[Place, str] = {**written}
+    arena = frame.arena(region) if region.arena_bytes else ""
+
+    def address(place: Place) -> str:
+        if place not in addresses:
+            addresses[place] = _address(e, place, frame, arena)
+        return addresses[place]
+
+    for each in region.instructions:
+        emit_region_instruction(e, each, address, frame.refused_index, frame.fail)
+    for scalar, slot in written.items():
+        load_scalar(text, scalar, slot)
+
+
+def _address(e: Emitter, place: Place, frame: Frame, arena: str) -> str:
+    text = e.function
+    match place:
+        case DataPlace(tensor, offset_bytes):
+            data = data_address(text, tensor)
+            return at(text, data, offset_bytes) if offset_bytes else data
+        case ArenaPlace(offset_bytes):
+            return text.impure(f"getelementptr i8, ptr {arena}, i64 {emit_index(e, offset_bytes)}")
+        case ConstantPlace(offset_bytes):
+            return at(text, frame.constants(), offset_bytes)
+        case Scalar():
+            return scalar_slot(text, place)
+        case InputPlace() | OutputPlace():
+            raise CompilerBug("emit", f"{place} stands in a procedure")
+        case _:
+            assert_never(place)
+
+
+def emit_region_instruction(
+    e: Emitter,
+    instruction: RegionInstruction,
+    address: Callable[[Place], str],
+    refused_index: Callable[[], str],
+    fail: Callable[[int], object],
+) -> None:
+    """`address` makes the address of a place; a refused index is told at `refused_index`."""
+    text = e.function
+    match instruction:
+        case CallKernel(kernel, arguments, _, extents):
+            operands = [f"ptr {address(place)}" for place in arguments]
+            operands += [f"i64 {emit_index(e, extent)}" for extent in extents]
+            kinds = ", ".join(["ptr"] * len(arguments) + ["i64"] * len(extents))
+            text.module.declare(kernel, f"void @{kernel}({kinds})")
+            text.effect(f"call void @{kernel}({', '.join(operands)})")
+        case CopyBytes(source, destination, size_bytes):
+            source_address, target_address = address(source), address(destination)
+            text.module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
+            size = emit_index(e, size_bytes)
+            text.effect(f"call ptr @memcpy(ptr {target_address}, ptr {source_address}, i64 {size})")
+        case CheckIndex(place, failure):
+            emit_index_check(text, address(place), refused_index(), lambda: fail(failure))
+        case _:
+            assert_never(instruction)
