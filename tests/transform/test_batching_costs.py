@@ -19,7 +19,7 @@ from relay.runtime.executable import Executable
 from relay.runtime.values import DataValue
 from relay.testing.programs import tree_lstm
 from relay.transform.auto_batch import AutoBatch, Recursion, batching, generate
-from relay.transform.auto_batch.costs import Costs, costs_of
+from relay.transform.auto_batch.costs import KERNELS_OF_RESULT, KERNELS_OF_START, Costs, costs_of
 from relay.transform.constant_arguments import ConstantArguments
 from relay.transform.context import LayoutPreferences, PassContext, Rates
 from relay.transform.remove_unused_functions import RemoveUnusedFunctions
@@ -30,9 +30,10 @@ from tests.programs.trees import trees
 RATES = Rates(
     tiled_products=60.0, streamed_products=24.0, far_products=12.0, near_bytes=1 << 19, copied_bytes=20.0,
     far_copied_bytes=6.0, cached_bytes=1 << 23, sum_nanoseconds=2.0, call_nanoseconds=50.0,
+    repeated_call_nanoseconds=10.0,
 )  # fmt: skip
 CALLS_COST_MUCH = replace(RATES, call_nanoseconds=5000.0)
-HIDDEN = 24  # five gates of it are no whole panels
+HIDDEN = 40  # five gates of it are no whole panels
 KIND = tree_lstm.tree_type(HIDDEN)
 WEIGHTS = tree_lstm.parameters(HIDDEN, HIDDEN)
 Shape = Callable[[int, np.random.Generator], Any]
@@ -93,7 +94,7 @@ def arguments_of(value: Any, given: bool) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("given", [False, True], ids=["constant", "given"])
-@pytest.mark.parametrize("call_nanoseconds", [0.0, 5000.0])
+@pytest.mark.parametrize("call_nanoseconds", [0.0, 50.0])
 def test_all_ways_give_the_same(given: bool, call_nanoseconds: float) -> None:
     """Whatever the estimate says: for trees of all shapes, alone and in forests."""
     rates, random = replace(RATES, call_nanoseconds=call_nanoseconds), np.random.default_rng(0)
@@ -243,6 +244,39 @@ def test_wider_matrices_gain_more_than_a_level_costs() -> None:
     assert pays[-1]
 
 
+def pays(found: Costs, leaves: int, levels: int, trees: int = 1) -> bool:
+    """Whether levels pay for a list of trees with so many leaves together."""
+    gains = leaves * found.gains[0] + (leaves - trees) * found.gains[1]
+    return gains > trees * found.listed + levels * found.level + found.start
+
+
+def test_narrow_trees_of_few_levels_do_not_pay() -> None:
+    """The kernels of a clause take little to call again and again: small products gain less than levels take."""
+    for hidden in (16, 32):
+        assert not pays(costs(hidden, given=False), leaves=38, levels=5, trees=2)
+    for hidden in (64, 128, 512):
+        assert pays(costs(hidden, given=False), leaves=38, levels=5, trees=2)
+    assert pays(costs(32, given=True), leaves=38, levels=5, trees=2)
+
+
+def test_what_gains_less_than_the_leaves_of_it_lose_is_left_as_it_is() -> None:
+    """A node of two calls comes with a leaf, however many there are."""
+    found = costs(16, given=False)
+    assert found.gains[1] > 0
+    assert not found.may_pay
+    assert found.may_pay == pays(found, leaves=10**6, levels=20)
+
+
+@pytest.mark.parametrize("leaves", [32, 64])
+def test_the_estimate_counts_the_kernels_of_levels(leaves: int) -> None:
+    """About those of one more level for each doubling; wide levels stack a little more."""
+    executable = build(one_tree(), given=False, rates=replace(RATES, call_nanoseconds=0.0))
+    of_clause, levels = 3, leaves.bit_length() - 1
+    counted = KERNELS_OF_START + levels * (of_clause + 2 * KERNELS_OF_RESULT)
+    run = calls(executable, "", balanced(leaves, np.random.default_rng(6)))
+    assert run == pytest.approx(counted, rel=0.3)
+
+
 def test_a_given_matrix_is_packed_at_the_start() -> None:
     constant, given = costs(256, given=False), costs(256, given=True)
     matrix_bytes = 4 * (768 * 256 + 1280 * 512)
@@ -267,7 +301,8 @@ def test_generated_recursions_keep_their_meaning_whatever_is_chosen(gain: int, l
     chosen = 0
 
     def estimate(recursion: Recursion, _: Rates) -> Costs:
-        return Costs((gain,) * len(recursion.clauses), level, start=100)
+        calls = tuple(len(clause.calls) for clause in recursion.clauses)
+        return Costs((gain,) * len(calls), calls, level, start=100, listed=0)
 
     @settings(
         max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck),

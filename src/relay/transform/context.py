@@ -90,8 +90,8 @@ class Rates:
     row, each of which loads its own element of the matrix, from the second-level cache; `far_products`: of matrices
     that are larger together than `near_bytes`, from further away. `copied_bytes`: what is read, rearranged and written.
 
-    In nanoseconds, `sum_nanoseconds`: adding up the lanes of a vector; `call_nanoseconds`: calling a kernel and making
-    room for its result.
+    In nanoseconds, `sum_nanoseconds`: adding up the lanes of a vector; `call_nanoseconds`: calling a kernel that others
+    have run before, and making room for its result; `repeated_call_nanoseconds`: the same of the few kernels of a loop.
     """
 
     tiled_products: float
@@ -103,6 +103,7 @@ class Rates:
     cached_bytes: int
     sum_nanoseconds: float
     call_nanoseconds: float
+    repeated_call_nanoseconds: float
 
 
 def fitting_block(blocks: tuple[int, ...], extent: int) -> int:

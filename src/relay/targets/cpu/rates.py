@@ -18,7 +18,8 @@ _COPIED_BYTES = 20.0
 _FAR_COPIED_BYTES = 6.0  # to memory that the system may have to map first
 _CACHED_SHARE = 4  # of the third-level cache, for what is read and written beside all else
 _SUM_NANOSECONDS = 2.0  # four steps, each of which waits for the one before
-_CALL_NANOSECONDS = 50.0  # a jump, checks, and a cell of the heap taken and given back
+_CALL_NANOSECONDS = 50.0  # a jump to code that is in no near cache, checks, and a cell of the heap
+_REPEATED_CALL_NANOSECONDS = 10.0  # the same where code and cell have just been used
 
 
 def rates_of(target: Target) -> Rates:
@@ -38,4 +39,5 @@ def rates_of(target: Target) -> Rates:
         cached_bytes=target.cache_bytes[2] // _CACHED_SHARE,
         sum_nanoseconds=_SUM_NANOSECONDS,
         call_nanoseconds=_CALL_NANOSECONDS,
+        repeated_call_nanoseconds=_REPEATED_CALL_NANOSECONDS,
     )

@@ -71,11 +71,15 @@ def define_choice(recursion: Recursion, costs: Costs, definitions: Definitions, 
     gain, depth = definitions.fresh(f"{prefix}_gain"), definitions.fresh(f"{prefix}_depth")
     definitions.functions[gain] = _gain(gain, recursion, costs)
     definitions.functions[depth] = _depth(depth, recursion)
+
+    def paid(total: Expr) -> Expr:
+        return add(total, const(-costs.listed, "int64"))
+
     return Choice(
         costs,
         gain,
         depth,
-        _define_over_list(f"{prefix}_gains", recursion, definitions, lists, lambda t, s: Call(gain, (t, s))),
+        _define_over_list(f"{prefix}_gains", recursion, definitions, lists, lambda t, s: Call(gain, (t, paid(s)))),
         _define_over_list(f"{prefix}_depths", recursion, definitions, lists, lambda t, s: Call(depth, (t, _ZERO, s))),
     )
 

@@ -5,15 +5,16 @@ cost is the products of their rows; but each level, however many instances it ha
 are stacked and looked at), and each instance goes through lists. So
 
     alone      Σ instances of c · alone(c)
-    by levels  start + depth · level + Σ instances of c · batched(c)
+    by levels  start + depth · level + Σ instances of c · batched(c) (+ values · listed, of a list)
 
 where depth is the number of levels with instances that recurse. A run knows instances and depth from the values that it
 is given: it takes levels where the gains, `WORTH_IT` · alone(c) − batched(c), exceed the rest. Where no clause gains
 anything there is nothing to decide, and nothing is batched.
 
 What a machine does in a nanosecond is the target's to say (`Rates`). The other constants count kernels, and cells on
-the heap, in what `linearize`, `levels` and `stacking` generate. Elementwise work is the same on both sides, and left
-out.
+the heap, in what `linearize`, `levels` and `stacking` generate. Alone, the few kernels of a clause run again and again;
+on a level each of them runs once, and dozens of others before it runs again. Elementwise work is the same on both
+sides, and left out.
 """
 
 from __future__ import annotations
@@ -31,30 +32,41 @@ from relay.transform.context import Rates
 WORTH_IT = 0.9
 """The share of the time alone under which levels are taken: estimates are not exact, and near it little is lost."""
 
+KERNELS_OF_RESULT = 4
+"""On a level, for the addresses of the results of one recursive call: they are stacked, and tell rows and sources."""
+KERNELS_OF_START = 16
+
 _CELLS_OF_INSTANCE = 3  # its place on a list, its address, the place of that
 _CELLS_OF_FIELD = 1
 _CELLS_OF_LEVEL = 3
-_CELLS_IN_A_CALL = 0.7  # a cell, made and released, as a share of the call of a kernel
-_KERNELS_OF_RESULT = 3  # on a level, for the addresses of the results of one recursive call: stacked, rows, sources
-_KERNELS_OF_START = 10
+_CELLS_OF_LISTED = 3  # its place on the reversed list, its result, the place of that
+_CELLS_IN_A_CALL = 0.5  # a cell, made and released, and its share of the kernels that stack; as a share of a call
 
 
 @frozen
 class Costs:
     """The parts of the estimate, in nanoseconds: of each clause what an instance gains, of a level, of the start.
+    `calls`: how often a clause calls the function itself. `listed`: what a value of a list costs, whose result is
+    taken from the rows of all.
 
-    >>> Costs(gains=(40, -10), level=500, start=900).may_pay
+    >>> Costs(gains=(-10, 40), calls=(0, 2), level=500, start=900, listed=100).may_pay
     True
+    >>> Costs(gains=(-50, 40), calls=(0, 2), level=500, start=900, listed=100).may_pay
+    False
     """
 
     gains: tuple[int, ...]
+    calls: tuple[int, ...]
     level: int
     start: int
+    listed: int
 
     @property
     def may_pay(self) -> bool:
-        """Whether levels of many instances are worth it."""
-        return any(gain > 0 for gain in self.gains)
+        """Whether levels of many instances are worth it: with each instance of `n` calls come `n - 1` that end."""
+        pairs = tuple(zip(self.gains, self.calls, strict=True))
+        end = max((gain for gain, calls in pairs if not calls), default=0)
+        return end > 0 or any(gain + (calls - 1) * end > 0 for gain, calls in pairs if calls)
 
 
 def costs_of(recursion: Recursion, rates: Rates) -> Costs:
@@ -66,19 +78,21 @@ def costs_of(recursion: Recursion, rates: Rates) -> Costs:
     copied = rates.copied_bytes if packed_bytes <= rates.cached_bytes else rates.far_copied_bytes
     kernel = rates.call_nanoseconds
     cell = _CELLS_IN_A_CALL * kernel
-    level, start, gains = _CELLS_OF_LEVEL * cell, _KERNELS_OF_START * kernel + packed_bytes / copied, list[int]()
+    level, start, gains = _CELLS_OF_LEVEL * cell, KERNELS_OF_START * kernel + packed_bytes / copied, list[int]()
     for clause, found in zip(recursion.clauses, products, strict=True):
         tiled = sum(each.multiply_adds / rates.tiled_products for each in found)
         rows_apart = sum(each.along_rows * rates.sum_nanoseconds for each in found)
         reading = sum(max(0.0, each.elements / streamed - each.multiply_adds / rates.tiled_products) for each in found)
-        kernels = _kernels(clause.body) * kernel
+        kernels = _kernels(clause.body)
         if clause.calls:
-            level += reading + kernels + _KERNELS_OF_RESULT * len(clause.calls) * kernel
+            level += reading + (kernels + KERNELS_OF_RESULT * len(clause.calls)) * kernel
         else:
-            start += reading + kernels
+            start += reading + kernels * kernel
         batched = tiled + (_CELLS_OF_INSTANCE + _CELLS_OF_FIELD * len(clause.fields)) * cell
-        gains.append(round(WORTH_IT * (tiled + reading + rows_apart + kernels) - batched))
-    return Costs(tuple(gains), round(level), round(start))
+        alone = tiled + reading + rows_apart + kernels * rates.repeated_call_nanoseconds
+        gains.append(round(WORTH_IT * alone - batched))
+    calls = tuple(len(clause.calls) for clause in recursion.clauses)
+    return Costs(tuple(gains), calls, round(level), round(start), round(kernel + _CELLS_OF_LISTED * cell))
 
 
 def _kernels(body: Expr) -> int:
