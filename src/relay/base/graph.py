@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 Node = TypeVar("Node")
-Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
 
 
 def post_order(roots: Iterable[Node], children: Callable[[Node], Iterable[Node]]) -> list[Node]:
-    """Every node reachable from `roots` once, by identity, each after its children, left to right.
+    """Every node reachable from `roots` once, each after its children, left to right: by identity, since equality of
+    nodes may cost as much as the graphs under them.
 
     >>> graph = {"a": ["b", "c"], "b": ["c"], "c": []}
     >>> post_order(["a"], graph.__getitem__)
@@ -35,23 +35,6 @@ def post_order(roots: Iterable[Node], children: Callable[[Node], Iterable[Node]]
                 order.append(node)
                 stack.pop()
     return order
-
-
-def fold(
-    root: Node,
-    children: Callable[[Node], Iterable[Node]],
-    combine: Callable[[Node, list[Value]], Value],
-) -> Value:
-    """`combine(node, values of its children)` from the leaves up, each node once (by identity).
-
-    >>> fold((1, (2, 3)), lambda n: n if isinstance(n, tuple) else (), lambda n, vs: sum(vs) or n)
-    6
-    """
-    values: dict[int, Value] = {}
-    kept = post_order([root], children)  # holds every node alive, so identities stay unique
-    for node in kept:
-        values[id(node)] = combine(node, [values[id(child)] for child in children(node)])
-    return values[id(root)]
 
 
 def strongly_connected(nodes: Iterable[Key], successors: Callable[[Key], Iterable[Key]]) -> list[tuple[Key, ...]]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from relay.base.dtypes import dtype_of
 from relay.base.frozen import frozen
+from relay.base.identity import IdentityMap
 from relay.ir.expr import Constructor, Function, Op
 from relay.ir.sharing import Scopes
 from relay.ir.types import GlobalTypeVar, TupleType, Type, TypeCall
@@ -108,22 +109,22 @@ def to_value_of(like: object, type_: Type | None) -> Value:
     if name == "List" and inner is not None:
         return data_list(to_value_of(item, inner) for item in made)
     stack: list[object] = [like]
-    known: dict[int, Value] = {}
+    known = IdentityMap[object, Value]()
     while stack:
         each = stack[-1]
         data = as_data(each, name if each is like else "")
         fields = () if data is None else data.fields
-        waiting = [part for part in fields if id(part) not in known]
+        waiting = [part for part in fields if part not in known]
         if waiting:
             stack.extend(waiting)
             continue
         stack.pop()
         if data is None:
-            known[id(each)] = to_value_of(each, inner)
+            known[each] = to_value_of(each, inner)
         else:
-            parts = tuple(known[id(part)] for part in fields)
-            known[id(each)] = DataValue(data.type_name, data.constructor, parts)
-    return known[id(like)]
+            parts = tuple(known[part] for part in fields)
+            known[each] = DataValue(data.type_name, data.constructor, parts)
+    return known[like]
 
 
 def show_value(value: Value) -> str:

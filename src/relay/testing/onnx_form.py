@@ -33,7 +33,7 @@ def to_onnx(module: IRModule, params: Parameters) -> bytes:
     writer = _Writer(library("onnx"))
     inputs: list[Any] = []
     for var in function.params:
-        writer.names[id(var)] = var.name_hint
+        writer.names[var] = var.name_hint
         if var.name_hint in params:
             writer.constant(params[var.name_hint], var.name_hint)
         else:
@@ -53,12 +53,12 @@ class _Writer:
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
-        self.names: dict[int, str] = {}
+        self.names: dict[Expr, str] = {}
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def name(self, expr: Expr) -> str:
-        return self.names[id(expr)]
+        return self.names[expr]
 
     def constant(self, array: NDArray[Any], name: str = "") -> str:
         name = name or f"constant_{len(self.constants)}"
@@ -79,14 +79,14 @@ class _Writer:
 
     def visit(self, node: Expr) -> None:
         match node:
-            case Var() if id(node) in self.names:
+            case Var() if node in self.names:
                 return
             case Constant():
-                self.names[id(node)] = self.constant(np.asarray(node.data))
+                self.names[node] = self.constant(np.asarray(node.data))
             case Call(op=Op(operator)) if operator.name in _FORMS:
-                self.names[id(node)] = _FORMS[operator.name](self, node, node.attrs, *map(self._inputs, node.args))
+                self.names[node] = _FORMS[operator.name](self, node, node.attrs, *map(self._inputs, node.args))
             case TupleGetItem(tuple_value=Call(op=Op(operator)) as call, index=0) if operator.name in _FIRST_OF_SEVERAL:
-                self.names[id(node)] = self.name(call)
+                self.names[node] = self.name(call)
             case Tuple() | Op():
                 return
             case _:

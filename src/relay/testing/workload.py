@@ -78,10 +78,10 @@ def _fan_in(node: Call, weight: Var) -> int:
     return math.prod(extent for extent in extents if isinstance(extent, int))
 
 
-def _joins_a_sum(node: Expr, users: dict[int, list[Expr]]) -> bool:
+def _joins_a_sum(node: Expr, users: dict[Expr, list[Expr]]) -> bool:
     """Whether, but for a normalisation or bias, an `add` is the one use of this node."""
     while True:
-        using = users.get(id(node), [])
+        using = users.get(node, [])
         if len(using) != 1:
             return False
         node = using[0]
@@ -90,11 +90,11 @@ def _joins_a_sum(node: Expr, users: dict[int, list[Expr]]) -> bool:
         return _operator(node) == "add"
 
 
-def _users(body: Expr) -> dict[int, list[Expr]]:
-    users: dict[int, list[Expr]] = {}
+def _users(body: Expr) -> dict[Expr, list[Expr]]:
+    users: dict[Expr, list[Expr]] = {}
     for node in post_order(body):
         for child in children(node):
-            users.setdefault(id(child), []).append(node)
+            users.setdefault(child, []).append(node)
     return users
 
 

@@ -98,23 +98,23 @@ class _Writer:
     def __init__(self, reserved: list[str]) -> None:
         self.reserved = reserved
         self.constants: list[Constant] = []
-        self._constant_numbers: dict[int, int] = {}
+        self._constant_numbers: dict[Constant, int] = {}
         self._names = TypeNames()
         self._vars: dict[Var, int] = {}
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[Expr, int] = {}
 
     def function(self, name: GlobalVar, function: Function) -> Json:
         self._names, self._vars, self._numbers = TypeNames(), {}, {}
         for reserved in self.reserved:
             self._names.reserve(reserved)
         nodes: list[Json] = []
-        for node in post_order(function):
-            self._numbers[id(node)] = len(nodes)
+        for node in dict.fromkeys(post_order(function)):
+            self._numbers[node] = len(nodes)
             nodes.append(self._node(node))
         return {"name": name.name_hint, "nodes": nodes}
 
     def _node(self, node: Expr) -> Json:
-        parts = [self._numbers[id(child)] for child in children(node)]
+        parts = [self._numbers[child] for child in children(node)]
         entry: Json = {"node": type(node).__name__}
         if parts:
             entry["parts"] = parts
@@ -169,7 +169,7 @@ class _Writer:
         return {"name": var.name_hint, "type": self._type(var.type_annotation)}
 
     def _constant(self, constant: Constant) -> int:
-        number = self._constant_numbers.setdefault(id(constant), len(self.constants))
+        number = self._constant_numbers.setdefault(constant, len(self.constants))
         if number == len(self.constants):
             self.constants.append(constant)
         return number

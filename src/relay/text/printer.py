@@ -89,10 +89,10 @@ class _Metadata:
 
     def __init__(self) -> None:
         self.constants: list[Constant] = []
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[Constant, int] = {}
 
     def reference(self, constant: Constant) -> str:
-        number = self._numbers.setdefault(id(constant), len(self.constants))
+        number = self._numbers.setdefault(constant, len(self.constants))
         if number == len(self.constants):
             self.constants.append(constant)
         return f"meta[{METADATA_CONSTANTS}][{number}]"
@@ -138,7 +138,7 @@ class _Printer:
         for name in reserved:
             self.types.reserve(name)
         self.lines: list[str] = []
-        self.numbers: dict[int, str] = {}
+        self.numbers: dict[Expr, str] = {}
         self.scopes: Scopes = scopes(Tuple(()))
 
     def definition(self, name: GlobalVar, function: Function) -> str:
@@ -161,19 +161,19 @@ class _Printer:
         """The lines of a scope: what it evaluates, in order, then its value."""
         end = self._end(scope)
         lets = [node for node in scope.order if isinstance(node, Let) and self._binds_in(node, scope)]
-        in_place = {id(let.value) for let in lets if self.scopes.uses(let.value) == 1}
+        in_place = {let.value for let in lets if self.scopes.uses(let.value) == 1}
         if self.scopes.uses(end) == 1:
-            in_place.add(id(end))
-        numbered_later = {id(let.value) for let in lets if self._calls_itself(let)}
+            in_place.add(end)
+        numbered_later = {let.value for let in lets if self._calls_itself(let)}
         for node in scope.order:
             if _is_unit(node):
                 continue
             if isinstance(node, Let) and self._binds_in(node, scope):
                 yield self._let(node, indent)
-            elif id(node) in in_place:
+            elif node in in_place:
                 if node is end:
                     yield self._node(node, _Place(indent, "", ""))
-            elif id(node) not in numbered_later:
+            elif node not in numbered_later:
                 yield self._node(node, _Place(indent, f"{self._number(node)} = ", ";"))
         if self._is_atom(end):
             self.lines.append(f"{indent}{self._atom(end)}")
@@ -196,7 +196,7 @@ class _Printer:
         return shared and let.var in free_vars(let.value)
 
     def _number(self, node: Expr) -> str:
-        name = self.numbers[id(node)] = f"%{len(self.numbers)}"
+        name = self.numbers[node] = f"%{len(self.numbers)}"
         return name
 
     def _let(self, let: Let, indent: str) -> Steps:
@@ -279,7 +279,7 @@ class _Printer:
 
     def _is_atom(self, node: Expr) -> bool:
         """Whether a node is written where it is used."""
-        return isinstance(node, LEAVES) or id(node) in self.numbers or _is_unit(node)
+        return isinstance(node, LEAVES) or node in self.numbers or _is_unit(node)
 
     def _atom(self, node: Expr) -> str:
         """What stands for a node where it is used."""
@@ -297,7 +297,7 @@ class _Printer:
             case Tuple(()):
                 return "()"
             case _:
-                number = self.numbers.get(id(node))
+                number = self.numbers.get(node)
                 if number is None:
                     raise CompilerBug("printer", f"a {type(node).__name__} is used before its line")
                 return number

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from relay.base.identity import IdentityMap
 from relay.base.span import Span
 from relay.frontend.python.source import refusal
 
@@ -20,51 +21,50 @@ from relay.frontend.python.source import refusal
 @dataclass(slots=True, eq=False)
 class Ownership:
     """`_owned` values, `_views` with what they show a part of, and `_changed`: those that were changed in place, with
-    where. By identity; each entry keeps its value alive."""
+    where."""
 
-    _owned: dict[int, Any] = field(default_factory=dict)
-    _views: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    _changed: dict[int, tuple[Any, Span]] = field(default_factory=dict)
+    _owned: IdentityMap[Any, None] = field(default_factory=IdentityMap[Any, None])
+    _views: IdentityMap[Any, Any] = field(default_factory=IdentityMap[Any, Any])
+    _changed: IdentityMap[Any, Span] = field(default_factory=IdentityMap[Any, Span])
 
     def own(self, value: Any) -> Any:
         """A value that was just made."""
-        self._owned[id(value)] = value
+        self._owned[value] = None
         return value
 
     def owns(self, value: Any) -> bool:
-        return id(value) in self._owned
+        return value in self._owned
 
     def hand_on(self, value: Any, result: Any) -> Any:
         """`result` is what `value` was: a variable for it, or the same in another form."""
         if self.owns(value):
             self.own(result)
-        if id(value) in self._views:
-            self._views[id(result)] = (result, self._views[id(value)][1])
+        if value in self._views:
+            self._views[result] = self._views[value]
         return result
 
     def view(self, owner: Any, result: Any) -> Any:
         """`result` may show a part of `owner`."""
-        self._owned.pop(id(result), None)
-        whole = self._views[id(owner)][1] if id(owner) in self._views else owner
-        self._views[id(result)] = (result, whole)
+        self._owned.pop(result, None)
+        self._views[result] = self._views.get(owner, owner)
         return result
 
     def share(self, value: Any) -> None:
         """Something besides one name gets hold of a value, and so of what it is a view of."""
-        self._owned.pop(id(value), None)
-        if id(value) in self._views:
-            self._owned.pop(id(self._views[id(value)][1]), None)
+        self._owned.pop(value, None)
+        if value in self._views:
+            self._owned.pop(self._views[value], None)
 
     def share_view(self, value: Any) -> None:
         """A name gets hold of a value: it is shared where it is a view."""
-        if id(value) in self._views:
+        if value in self._views:
             self.share(value)
 
     def change(self, value: Any, what: str, remedy: str, span: Span) -> None:
         """A value is changed in place. Raises `RelayError` (rule `python-subset`) unless it is owned."""
         if not self.owns(value):
             raise refusal(span, f"{what} of what something else may hold too", remedy)
-        self._changed[id(value)] = (value, span)
+        self._changed[value] = span
 
     def begin_loop(self, start: Any, state: Any) -> None:
         """A loop's variable takes the place of what it starts with."""
@@ -76,9 +76,9 @@ class Ownership:
         if state is value or self.owns(value):
             return
         self.share(state)
-        if id(state) in self._changed:
+        if state in self._changed:
             raise refusal(
-                self._changed[id(state)][1], "a change of what an earlier turn of the loop may have handed on",
+                self._changed[state], "a change of what an earlier turn of the loop may have handed on",
                 "make a new value: y = y + ..., xs = xs + [...]",
             )  # fmt: skip
 
