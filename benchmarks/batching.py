@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import argparse
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.progress import track
 
 import relay
-from benchmarks.figures import RELAY, Failure, Record, figure
+from benchmarks.figures import RELAY, Failure, Figure, Record, figure
 from benchmarks.workloads import LARGEST_ERROR
 from relay.ir.module import IRModule
 from relay.runtime.values import DataValue, data_list
+from relay.testing.libraries import library
 from relay.testing.measure import interleaved
 from relay.testing.peers import relative_error
 from relay.testing.programs import tree_lstm
@@ -82,6 +84,45 @@ def _compiled(
 def _leaves(value: Any) -> list[Any]:
     """The arrays of a result."""
     return [leaf for part in value for leaf in _leaves(part)] if isinstance(value, (tuple, list)) else [value]
+
+
+# ---------------------------------------------------------------------------------------------------------------- plot
+
+
+def draw(records: Sequence[Record], path: Path) -> None:
+    """The gain over the hidden size: a line a structure, a panel a program, and weights constant or given. There are
+    too many figures for a bar each."""
+    library("matplotlib").use("Agg")
+    plt = library("matplotlib.pyplot")
+    figures = [each for each in records if isinstance(each, Figure) and each.threads == 1]
+    picture, panels = plt.subplots(2, 4, figsize=(20, 9), sharex=True, sharey=True)
+    for row, weights in enumerate(("constant", "given")):
+        for axis, program in zip(panels[row], ("tree", "forest", "list", "lists"), strict=True):
+            for structure, points in _lines(figures, program, weights).items():
+                axis.plot(*zip(*sorted(points), strict=True), marker=".", linewidth=0.9, label=structure)
+            axis.axhline(1, color="black", linewidth=0.8)
+            axis.set_xscale("log", base=2)
+            axis.set_yscale("log", base=2)
+            for side in (axis.xaxis, axis.yaxis):
+                side.set_major_formatter(lambda value, _: f"{value:.2g}" if value < 10 else f"{value:.0f}")
+            axis.set_title(f"{program}, weights {weights}, 1 thread", fontsize=9)
+            axis.set_xlabel("hidden size")
+        panels[row][0].set_ylabel("time without AutoBatch ÷ time with it")
+    for axis in panels[-1]:
+        axis.legend(fontsize=7, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.15))
+    picture.tight_layout()
+    picture.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
+    plt.close(picture)
+
+
+def _lines(figures: Iterable[Figure], program: str, weights: str) -> dict[str, list[tuple[int, float]]]:
+    """By structure, the hidden sizes with their gains."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for each in figures:
+        structure, hidden, of = each.workload.rsplit("_", 2)
+        if (structure.partition("_")[0], of) == (program, weights):
+            found.setdefault(structure, []).append((int(hidden[1:]), each.ratio_of_minima))
+    return found
 
 
 # ------------------------------------------------------------------------------------------------------------- trees
