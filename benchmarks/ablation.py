@@ -29,7 +29,6 @@ import relay
 from benchmarks.witnesses import WITNESSES, Witness
 from relay.driver.build import compile_stages
 from relay.ir.module import IRModule
-from relay.lower.program import ProgramFunction
 from relay.runtime.executable import Executable, instantiate
 from relay.testing.measure import Timing, interleaved, ratio
 from relay.testing.programs import char_rnn, tree_lstm
@@ -136,8 +135,8 @@ def _variant(name: str, subject: Subject, opt_level: int, disabled: tuple[str, .
             os.environ.pop("RELAY_CACHE_DIR")
             if before is not None:
                 os.environ["RELAY_CACHE_DIR"] = before
-    entry = compilation.program.function("main")
-    workspace = entry.workspace_bytes if isinstance(entry, ProgramFunction) else None
+    flat = compilation.program.entry("main").is_flat
+    workspace = artefact.manifest.entry("main").workspace_bytes if flat else None
     kernels = len(compilation.called_kernels)
     space = workspace if isinstance(workspace, int) else None
     digest = hashlib.sha256(b"".join((*artefact.objects, artefact.constants.tobytes()))).hexdigest()

@@ -26,7 +26,6 @@ from relay.arith.expr import (
     Symbol,
     free_symbols,
 )
-from relay.lower.region import CallKernel
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Binary, BinaryOp, Call, Compare, Holds, Imm, Load, Select, Unary, UnaryOp, Value, ValueVar
 from relay.tir.stmt import For, If, LetValue, PrimFunc, Stmt, Store
@@ -71,8 +70,6 @@ def kernel_works(stages: relay.driver.compilation.Compilation) -> list[tuple[str
         kernel.info.name: work_of(kernel.loops(stages.backend)) for kernel in stages.kernels if not kernel.is_external
     }
     found: list[tuple[str, Work]] = []
-    for function in stages.program.functions:
-        found += [(each.kernel, works[each.kernel]) for each in function.instructions if isinstance(each, CallKernel)]
     for procedure in stages.program.procedures:
         found += [(each.kernel, works[each.kernel]) for region in procedure.regions() for each in region.calls]
     return found

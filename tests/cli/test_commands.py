@@ -122,7 +122,7 @@ STAGES = {
     "te": "[i0 < n, i1 < 3] = sum[k < 4]",
     "tir": "primfunc",
     "llvm": "define void @fused_",
-    "program": "function main(x: Tensor[(n, 4), float32]",
+    "program": "entry main(x: Tensor[(n, 4), float32]",
     "asm": "retq",
 }
 

@@ -153,9 +153,9 @@ def test_passes_leave_it_to_the_run():
 
 def test_checked_rows_stay_a_straight_line_of_two_kernels():
     compilation = Compilation(program(CHOSEN), backend_for("llvm"), 3)
-    assert not compilation.program.procedures
-    (function,) = compilation.program.functions
-    assert [type(each) for each in function.instructions] == [CallKernel, CheckIndex, CallKernel]
+    assert not compilation.program.uses_heap
+    (region,) = compilation.program.procedure("main").regions()
+    assert [type(each) for each in region.instructions] == [CallKernel, CheckIndex, CallKernel]
 
 
 COMPUTED = """
@@ -169,8 +169,8 @@ def @main(%table: Tensor[(5, 3), float32], %rows: Tensor[(400), int64]) {
 def test_what_computes_the_indices_keeps_its_room():
     """The kernel that finds an index outside reads them; it does not stand for them."""
     module = program(COMPUTED)
-    instructions = relay.driver.compile_stages(module).program.functions[0].instructions
-    kernels = [each.kernel for each in instructions if isinstance(each, CallKernel)]
+    (region,) = relay.driver.compile_stages(module).program.procedure("main").regions()
+    kernels = [each.kernel for each in region.calls]
     assert sum("check_indices_fault" in name for name in kernels) == 1
     rows = np.random.default_rng(0).integers(-3, 5, 400)
     chosen, total = relay.build(module)(TABLE, rows)

@@ -16,10 +16,17 @@ X = relay.var("x", shape=(1, 4, 5, 32))
 
 
 def program(body: Expr, opt_level: int = 2) -> str:
-    """The instructions, kernels without the digests in their names."""
-    compilation = relay.driver.compile_stages(_function(body), opt_level=opt_level)
-    (function,) = compilation.program.functions
-    return "\n".join(re.sub(r"_[0-9a-f]{12}\(", "(", str(each)) for each in function.instructions)
+    """The instructions, kernels without the digests in their names, and arrays of the caller's by what they are."""
+    stages = relay.driver.compile_stages(_function(body), opt_level=opt_level).program
+    (region,) = stages.procedure("main").regions()
+    inputs = len(stages.entry("main").inputs)
+
+    def array(register: re.Match[str]) -> str:
+        number = int(register.group(1))
+        return f"input[{number}]" if number < inputs else f"output[{number - inputs}]"
+
+    text = "\n".join(re.sub(r"_[0-9a-f]{12}\(", "(", str(each)) for each in region.instructions)
+    return re.sub(r"\*%(\d+)", array, text)
 
 
 def _function(body: Expr) -> Function:

@@ -11,7 +11,7 @@ import relay
 from relay.driver.build import compile_stages
 from relay.ir.expr import Expr, Function
 from relay.lower.procedure import NewTensor, NewView, Procedure
-from relay.lower.region import CallKernel, CopyBytes, RunRegion
+from relay.lower.region import CopyBytes, RunRegion
 from tests.native.running import LIST, check, module
 
 X = relay.var("x", shape=(1, 14, 14, 32))
@@ -42,9 +42,7 @@ def shown(text: object) -> str:
 
 
 def procedure(source: str, name: str, opt_level: int = 2) -> Procedure:
-    found = compile_stages(module(source), opt_level=opt_level).program.function(name)
-    assert isinstance(found, Procedure)
-    return found
+    return compile_stages(module(source), opt_level=opt_level).program.procedure(name)
 
 
 def test_a_recursive_cell_as_text():
@@ -88,25 +86,23 @@ def _pooled() -> Expr:
     return relay.nn.max_pool2d(relay.concatenate(sides, axis=3), (3, 3), strides=(2, 2), layout="NHWC")
 
 
-def calls(body: Expr, opt_level: int) -> tuple[list[str], int, int, int]:
-    """The kernels of straight code, how often bytes are copied, the bytes of the arena, and the regions."""
+def calls(body: Expr, opt_level: int) -> tuple[list[str], int, int]:
+    """The kernels of `main`, how often it copies bytes, and the bytes of its first arena."""
     program = compile_stages(Function([X], body), opt_level=opt_level).program
     regions = [region for each in program.procedures for region in each.regions()]
-    code = [*(each for function in program.functions for each in function.instructions)]
-    code += [each for region in regions for each in region.instructions]
-    arena = [function.workspace_bytes for function in program.functions] + [region.arena_bytes for region in regions]
-    kernels = [each.kernel for each in code if isinstance(each, CallKernel)]
-    assert isinstance(arena[0], int)
-    return kernels, sum(isinstance(each, CopyBytes) for each in code), arena[0], len(arena)
+    copies = [each for region in regions for each in region.instructions if isinstance(each, CopyBytes)]
+    arena = regions[0].arena_bytes
+    assert isinstance(arena, int)
+    return [each.kernel for region in regions for each in region.calls], len(copies), arena
 
 
 def test_before_an_if_the_same_kernels_run_in_the_same_arena():
     for opt_level in (2, 3):
-        straight, copies, arena, _ = calls(_pooled(), opt_level)
+        straight, copies, arena = calls(_pooled(), opt_level)
         pooled = relay.var("pooled")
         first = relay.take(relay.reshape(pooled, (-1,)), relay.const(0), mode="clip")
         chosen = relay.If(relay.less(first, relay.const(0.0)), relay.negative(pooled), pooled)
-        kernels, copies_too, arena_too, _ = calls(relay.Let(pooled, _pooled(), chosen), opt_level)
+        kernels, copies_too, arena_too = calls(relay.Let(pooled, _pooled(), chosen), opt_level)
         assert kernels[: len(straight)] == straight
         assert copies == copies_too == 0
         assert arena <= arena_too <= arena + 64

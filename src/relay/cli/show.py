@@ -61,7 +61,7 @@ def _fused(compilation: Compilation, function: str | None) -> str:
 
 def _program(compilation: Compilation, function: str | None) -> str:
     program = compilation.program
-    return str(program if function is None else program.function(function))
+    return str(program if function is None else program.procedure(function))
 
 
 def _passes(compilation: Compilation, function: str | None) -> str:  # noqa: ARG001

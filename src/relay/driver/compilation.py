@@ -27,10 +27,9 @@ from relay.lower.devices import on_one_device
 from relay.lower.external import with_external_kernels
 from relay.lower.module import entry_checks, lower_module
 from relay.lower.program import (
+    Entry,
     Parameter,
-    ProcedureEntry,
     Program,
-    ProgramFunction,
     ValueParameter,
     called_kernels,
     scalar_kernels,
@@ -197,12 +196,10 @@ class Compilation:
     @property
     def manifest(self) -> Manifest:
         program = self.program
-        heap_bytes = program.arena_offset_bytes + program.arena_bytes
-        with_heap = (_heap_entry_spec(entry, heap_bytes) for entry in program.entries)
-        straight = map(_entry_spec, program.functions)
+        flat_first = sorted(program.entries, key=lambda entry: not entry.is_flat)
         arities = tuple(len(entry.inputs) - 1 for entry in program.applying)
         return Manifest(
-            (*straight, *with_heap),
+            tuple(_entry_spec(entry, program) for entry in flat_first),
             self.provenance,
             self.backend.target,
             program.labels,
@@ -267,29 +264,20 @@ def _pack(array: NDArray[np.generic], room: NDArray[np.uint8]) -> None:
     room[array.nbytes :] = 0
 
 
-def _entry_spec(function: ProgramFunction) -> EntrySpec:
-    return EntrySpec(
-        name=function.name,
-        inputs=tuple(map(_tensor_spec, function.inputs)),
-        outputs=tuple(map(_tensor_spec, function.outputs)),
-        result=function.result,
-        symbols=function.symbols,
-        workspace_bytes=function.workspace_bytes,
-        failures=function.failures,
-        arena=function.arena,
-    )
-
-
-def _heap_entry_spec(entry: ProcedureEntry, heap_bytes: int) -> EntrySpec:
-    return EntrySpec(
+def _entry_spec(entry: Entry, program: Program) -> EntrySpec:
+    spec = EntrySpec(
         name=entry.name,
         inputs=tuple(map(_input_spec, entry.inputs)),
         outputs=tuple(map(_tensor_spec, entry.outputs)),
         result=HeapResult(entry.result, entry.copied),
         symbols=entry.symbols,
-        workspace_bytes=heap_bytes,
+        workspace_bytes=program.arena_offset_bytes + program.arena_bytes,
         failures=entry.failures,
     )
+    if not entry.is_flat or entry.copied is None:
+        return spec
+    (region,) = program.procedure(entry.procedure).regions()
+    return replace(spec, result=entry.copied, workspace_bytes=region.arena_bytes, arena=region.arena)
 
 
 def _input_spec(parameter: Parameter | ValueParameter) -> InputSpec:

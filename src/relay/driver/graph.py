@@ -30,13 +30,13 @@ from relay.ir.types import TensorType
 from relay.lower.group import leaf_types
 from relay.lower.index_faults import FAULT, FAULT_TYPE, index_user
 from relay.lower.kernel_calls import size_bytes
-from relay.lower.place import ArenaPlace, CheckExtents, ConstantPlace, InputPlace, OutputPlace, Place
-from relay.lower.program import Program, ProgramFunction
+from relay.lower.place import AddressPlace, ArenaPlace, ConstantPlace, Place
+from relay.lower.program import Parameter, Program
 from relay.lower.region import CallKernel, CheckIndex, CopyBytes
 from relay.runtime.artefact import Artefact
 from relay.runtime.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
-from relay.runtime.manifest import HeapResult, Manifest
+from relay.runtime.manifest import Manifest
 from relay.transform.context import PassContext
 from relay.transform.inline import calls_in_place
 
@@ -103,19 +103,23 @@ def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Gra
 
     `functions` are what the kernels compute, by name.
     """
-    main = program.function("main")
-    if not isinstance(main, ProgramFunction) or isinstance(main.result, HeapResult):
+    main = program.entry("main")
+    if not main.is_flat or main.copied is None:
         raise CompilerBug("make graph", "`main` is no straight line")
+    procedure = program.procedure(main.procedure)
+    (region,) = procedure.regions()
+    places = list(map(AddressPlace, procedure.parameters))
     nodes = _Nodes()
-    for index, parameter in enumerate(main.inputs):
-        nodes.argument(parameter.name, InputPlace(index), parameter.type)
+    for parameter, place in zip(main.inputs, places, strict=False):
+        if isinstance(parameter, Parameter):
+            nodes.argument(parameter.name, place, parameter.type)
     params: dict[str, NDArray[np.generic]] = {}
     for index, constant in enumerate(program.constants):
         type_ = TensorType(constant.array.shape, constant.dtype)
         name = nodes.argument(f"p{index}", ConstantPlace(constant.offset_bytes), type_)
         params[name] = np.require(constant.array, requirements=("C", "A"))
     sources: dict[Place, Place] = {}  # results that are copies, and of what
-    for instruction in main.instructions:
+    for instruction in region.instructions:
         match instruction:
             case CallKernel():
                 nodes.call(instruction, functions[instruction.kernel])
@@ -123,13 +127,11 @@ def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Gra
                 sources[destination] = source
             case CheckIndex():
                 pass  # what a node checks follows from its kernel
-            case CheckExtents():
-                raise CompilerBug("make graph", f"{instruction}, where all extents are numbers")
             case _:
                 assert_never(instruction)
-    outputs = [(OutputPlace(index), parameter.type) for index, parameter in enumerate(main.outputs)]
-    heads = tuple(nodes.seen(sources.get(place, place), type_) for place, type_ in outputs)
-    return Graph(tuple(nodes.made), heads, main.result), params
+    outputs = zip(places[len(main.inputs) :], main.outputs, strict=True)
+    heads = tuple(nodes.seen(sources.get(place, place), parameter.type) for place, parameter in outputs)
+    return Graph(tuple(nodes.made), heads, main.copied), params
 
 
 @dataclass(slots=True, eq=False)
@@ -149,12 +151,11 @@ class _Nodes:
 
     def call(self, call: CallKernel, function: Function) -> None:
         """Add a kernel call."""
-        split = len(call.arguments) - call.output_count
-        sources = zip(call.arguments[:split], function.params, strict=True)
+        sources = zip(call.inputs, function.params, strict=True)
         inputs = tuple(self.seen(place, known_tensor_type(parameter)) for place, parameter in sources)
         results = [FAULT_TYPE] if FAULT in function.attrs else leaf_types(known_type(function.body))
         name = str(function.attrs.get("name", call.kernel))
-        self._add(name, call.kernel, inputs, list(zip(call.arguments[split:], results, strict=True)))
+        self._add(name, call.kernel, inputs, list(zip(call.outputs, results, strict=True)))
         if FAULT in function.attrs:
             self.made[-1] = replace(self.made[-1], checks_index_of=index_user(function))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.lower.place import Register
 from relay.lower.procedure import Block, Procedure, ProcedureInstruction, Terminator
@@ -40,11 +41,18 @@ class OpenProcedure:
     parameters: tuple[Register, ...] = ()
     blocks: list[OpenBlock] = field(default_factory=list)
     result_count: int = 1
+    symbols: tuple[Symbol, ...] = ()
+    is_flat: bool = False
     _registers: int = 0
 
     def register(self) -> Register:
         self._registers += 1
         return Register(self._registers - 1)
+
+    def parameter(self) -> Register:
+        """One more parameter."""
+        self.parameters = (*self.parameters, self.register())
+        return self.parameters[-1]
 
     def some(self, count: int) -> tuple[Register, ...]:
         return tuple(self.register() for _ in range(count))
@@ -54,4 +62,5 @@ class OpenProcedure:
         return self.blocks[-1]
 
     def closed(self) -> Procedure:
-        return Procedure(self.name, self.parameters, tuple(block.closed() for block in self.blocks), self.result_count)
+        blocks = tuple(block.closed() for block in self.blocks)
+        return Procedure(self.name, self.parameters, blocks, self.result_count, self.symbols, self.is_flat)

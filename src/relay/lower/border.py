@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from relay.lower.blocks import OpenProcedure
 from relay.lower.procedure import CallHost, Procedure, Release, Return, TailCallClosure
-from relay.lower.program import ProcedureEntry, ValueParameter
+from relay.lower.program import Entry, ValueParameter
 from relay.runtime.value_types import FunctionOf, ParameterOf
 
 
-def applying_entry(arity: int) -> tuple[ProcedureEntry, Procedure]:
+def applying_entry(arity: int) -> tuple[Entry, Procedure]:
     """The entry that calls any closure with `arity` arguments, and what it runs.
 
     >>> print(applying_entry(1)[0])
@@ -25,7 +25,8 @@ def applying_entry(arity: int) -> tuple[ProcedureEntry, Procedure]:
         *(ValueParameter(f"argument{position}", each) for position, each in enumerate(types)),
     )
     nothing = (None,) * len(inputs)
-    return ProcedureEntry(name, name, inputs, nothing, tuple(range(len(inputs))), (), (), deep=True), procedure.closed()
+    arguments = tuple(range(len(inputs)))
+    return Entry(name, name, inputs, labels=nothing, arguments=arguments), procedure.closed()
 
 
 def host_procedure(arity: int) -> Procedure:

@@ -21,28 +21,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import assert_never
 
 from relay.base.frozen import frozen
-from relay.lower.place import CheckExtents, Register
+from relay.lower.place import Register
 from relay.lower.procedure import (
     Block,
     Box,
     CallClosure,
-    CallHost,
     CallProcedure,
-    ComputeScalar,
-    Field,
     Immediate,
     NewCell,
-    NewClosure,
     NewConstant,
-    NewTensor,
-    NewView,
     Procedure,
     ProcedureInstruction,
-    ReadElement,
-    ReadExtent,
     Release,
     Retain,
     Return,
@@ -50,9 +41,8 @@ from relay.lower.procedure import (
     StoreField,
     TailCall,
     TailCallClosure,
-    Unbox,
 )
-from relay.lower.region import RunRegion
+from relay.lower.registers import written
 
 _INTO = ".into"
 
@@ -185,22 +175,4 @@ def _registers(procedure: Procedure) -> Iterator[Register]:
     for block in procedure.blocks:
         yield from block.parameters
         for instruction in block.instructions:
-            yield from _written(instruction)
-
-
-def _written(instruction: ProcedureInstruction) -> tuple[Register, ...]:
-    match instruction:
-        case NewTensor() | NewConstant() | NewView() | NewCell() | NewClosure() | Immediate() | Field() | Box():
-            return (instruction.result,)
-        case Unbox() | ScalarConstant() | ComputeScalar():
-            return (instruction.result.register,)
-        case RunRegion():
-            return tuple(each.register for each in instruction.scalars)
-        case CallProcedure(results=results):
-            return results
-        case CallClosure(result) | CallHost(result):
-            return (result,)
-        case StoreField() | Retain() | Release() | ReadExtent() | ReadElement() | CheckExtents():
-            return ()
-        case _:
-            assert_never(instruction)
+            yield from written(instruction)

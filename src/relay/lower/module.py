@@ -10,7 +10,8 @@ from typing import TypeAlias
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.infer.checks import checks_of
-from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
+from relay.ir.expr import Expr, Function, GlobalVar, Var
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Check
 from relay.ir.sharing import scopes
@@ -25,25 +26,23 @@ from relay.ir.types import (
     type_children,
 )
 from relay.lower.border import applying_entry, host_procedure
-from relay.lower.checked import is_check
 from relay.lower.destinations import with_destinations
+from relay.lower.flat import flat_procedure, is_flat
 from relay.lower.group import is_of_tensors, leaf_types
 from relay.lower.inputs import InputTypes
-from relay.lower.kernel_calls import Constants, KernelOf
-from relay.lower.lowering import (
+from relay.lower.interface import (
     determined_symbols,
     extent_checks,
-    input_value,
-    lower_function,
+    input_parameters,
     output_parameters,
     result_spec,
 )
-from relay.lower.place import CheckExtents
+from relay.lower.kernel_calls import Constants, KernelOf
+from relay.lower.procedure import Procedure
 from relay.lower.procedures import Procedures, is_deep
-from relay.lower.program import Parameter, ProcedureEntry, Program, ProgramFunction, ValueParameter
+from relay.lower.program import Entry, Parameter, Program, ValueParameter
 from relay.lower.refusal import not_crossing
 from relay.lower.run_time_checks import own_symbols
-from relay.lower.value_extents import value_extents
 from relay.runtime.manifest import CellLabel, ResultSpec, TensorLabel
 
 Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
@@ -53,19 +52,21 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: b
     """The program of a fused module in A-normal form. `checks` are the statements about extents that each function
     makes sure of when it is entered; `apart`: values are no parts of others.
 
-    Straight-line functions of tensors get a place for every value; all others become procedures, and those of them
-    that take tensors and give data can be entered from outside. `@main` always can.
+    Functions that only run kernels on tensors become flat procedures, which use no heap. All others that take tensors
+    and give data can be entered from outside too; `@main` always can.
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
     """
     constants = Constants()
     procedures = Procedures(module, kernel_of, constants)
-    functions: list[ProgramFunction] = []
-    entries: list[ProcedureEntry] = []
+    entries: list[Entry] = []
+    flat: list[Procedure] = []
     types = InputTypes(module, procedures)
     for name, function in module.functions.items():
-        if is_straight(function):
-            functions.append(lower_function(name, function, checks.get(name, ()), kernel_of, constants, apart))
+        if is_flat(function):
+            entry = _flat_entry(name, function, checks.get(name, ()), procedures)
+            flat.append(flat_procedure(entry.procedure, function, entry.symbols, procedures, kernel_of, apart))
+            entries.append(entry)
         elif name.name_hint == "main" or can_be_entered(function, module):
             entries.append(_entry(name, function, checks.get(name, ()), procedures, types))
     procedures.finish()
@@ -73,20 +74,19 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: b
     arities = tuple(sorted(types.arities))
     applying = tuple(map(applying_entry, arities))
     finished = with_destinations(made, procedures.label(CellLabel("tuple"))) if made else made
-    finished = [*finished, *(each for _, each in applying), *map(host_procedure, arities)]
+    finished = [*flat, *finished, *(each for _, each in applying), *map(host_procedure, arities)]
     by_name = {each.name: each for each in finished}
     failures = tuple(procedures.failures)
 
-    def finish(entry: ProcedureEntry) -> ProcedureEntry:
+    def finish(entry: Entry) -> Entry:
         starts = by_name if arities else [entry.procedure]  # a function that comes in may be any that came out
-        return replace(entry, failures=failures, deep=is_deep(by_name, starts))
+        return replace(entry, failures=failures, deep=not entry.is_flat and is_deep(by_name, starts))
 
     return Program(
-        tuple(functions),
-        tuple(constants.data),
-        constants.size_bytes,
         tuple(finished),
         tuple(map(finish, entries)),
+        tuple(constants.data),
+        constants.size_bytes,
         tuple(procedures.labels),
         tuple(types.data.values()),
         applying=tuple(finish(entry) for entry, _ in applying),
@@ -106,24 +106,6 @@ def entry_checks(function: Function, module: IRModule) -> tuple[Check, ...]:
         for each in found
         if (each.node is function or where.of(each.node) is where.root)
         and free_symbols(each.check.condition.left) | free_symbols(each.check.condition.right) <= given
-    )
-
-
-def is_straight(function: Function) -> bool:
-    """Whether a function only runs kernels on tensors, one after another, of extents known when it is entered."""
-    body: Expr = function.body
-    while isinstance(body, Let):
-        match body.value:
-            case Call(op=Function() as callee) if callee.attrs.get("Primitive"):
-                if value_extents(callee) is not None or is_check(callee):
-                    return False
-            case Var() | Constant() | Tuple() | TupleGetItem() if is_of_tensors(body.value.checked_type):
-                pass
-            case _:
-                return False
-        body = body.body
-    return isinstance(body, (Var, Constant, Tuple)) and all(
-        is_of_tensors(each.checked_type) for each in (body, *function.params)
     )
 
 
@@ -160,9 +142,25 @@ def held_types(type_: Type, module: IRModule) -> Iterator[Type]:
         stack += type_children(each)
 
 
+def _flat_entry(name: GlobalVar, function: Function, checks: Sequence[Check], procedures: Procedures) -> Entry:
+    inputs = [each for parameter in function.params for each in input_parameters(parameter)]
+    symbols = determined_symbols(function, inputs)
+    given = known_type(function.body)
+    return Entry(
+        name.name_hint,
+        procedures.fresh_name(name.name_hint),
+        tuple(inputs),
+        symbols,
+        extent_checks(function, checks, symbols, procedures.failure),
+        is_flat=True,
+        outputs=output_parameters(leaf_types(given)),
+        copied=result_spec(given, count()),
+    )
+
+
 def _entry(
     name: GlobalVar, function: Function, checks: Sequence[Check], procedures: Procedures, types: InputTypes
-) -> ProcedureEntry:
+) -> Entry:
     types.begin(symbol for each in function.params for symbol in type_symbols(_typed(each)))
     inputs: list[Parameter | ValueParameter] = []
     arguments = tuple(_argument(parameter, inputs, types) for parameter in function.params)
@@ -171,10 +169,7 @@ def _entry(
         raise not_crossing(function, f"`{name.name_hint}` gives a value of type {given}")
     tensors = [each for each in inputs if isinstance(each, Parameter)]
     symbols = determined_symbols(function, tensors)
-    made, texts = extent_checks(function, checks, symbols)
-    numbered = tuple(
-        CheckExtents(check.condition, procedures.failure(text)) for check, text in zip(made, texts, strict=True)
-    )
+    made = extent_checks(function, checks, symbols, procedures.failure)
     procedures.label(CellLabel("tuple"))
     labels = tuple(
         procedures.label(TensorLabel(each.type.dtype, len(each.type.shape))) if isinstance(each, Parameter) else None
@@ -184,15 +179,14 @@ def _entry(
     told = None if is_data(given, procedures.module) else types.told(given)
     is_simple = all(is_data(each.checked_type, procedures.module) for each in function.params)
     outputs, copied = _copied(given, symbols) if is_simple else ((), None)
-    return ProcedureEntry(
+    return Entry(
         name.name_hint,
         code,
         tuple(inputs),
+        symbols,
+        made,
         labels,
         arguments,
-        symbols,
-        numbered,
-        deep=True,
         result=told,
         outputs=outputs,
         copied=copied,
@@ -214,9 +208,7 @@ def _argument(parameter: Var, inputs: list[Parameter | ValueParameter], types: I
     type_ = _typed(parameter)
     start = len(inputs)
     if is_of_tensors(type_):
-        tensors: list[Parameter] = []
-        input_value(parameter, tensors)
-        inputs.extend(tensors)
+        inputs.extend(input_parameters(parameter))
         return result_spec(type_, count(start))
     if not can_cross(type_, types.module):
         raise not_crossing(parameter, f"%{parameter.name_hint} is of type {type_}")

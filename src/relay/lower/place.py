@@ -33,25 +33,14 @@ class Scalar:
 
 
 @frozen
-class InputPlace:
-    """The caller's array number `index`, from byte `offset_bytes` on."""
+class AddressPlace:
+    """The array of the caller's whose address is in a register, from byte `offset_bytes` on."""
 
-    index: int
+    array: Register
     offset_bytes: int = 0
 
     def __str__(self) -> str:
-        return f"input[{self.index}]{_further(self.offset_bytes)}"
-
-
-@frozen
-class OutputPlace:
-    """The array number `index` that the caller made for a result, from byte `offset_bytes` on."""
-
-    index: int
-    offset_bytes: int = 0
-
-    def __str__(self) -> str:
-        return f"output[{self.index}]{_further(self.offset_bytes)}"
+        return f"*{self.array}{_further(self.offset_bytes)}"
 
 
 @frozen
@@ -85,7 +74,7 @@ class DataPlace:
         return f"{self.tensor}{_further(self.offset_bytes)}"
 
 
-Place: TypeAlias = Union[InputPlace, OutputPlace, ConstantPlace, ArenaPlace, DataPlace, Scalar]
+Place: TypeAlias = Union[AddressPlace, ConstantPlace, ArenaPlace, DataPlace, Scalar]
 
 
 def _further(offset_bytes: int) -> str:
@@ -95,8 +84,8 @@ def _further(offset_bytes: int) -> str:
 def moved(place: Place, by_bytes: int) -> Place:
     """The place so many bytes behind another; a scalar has no parts.
 
-    >>> print(moved(OutputPlace(0), 256), moved(ArenaPlace(64), 256))
-    output[0] + 256 arena[320]
+    >>> print(moved(AddressPlace(Register(0)), 256), moved(ArenaPlace(64), 256))
+    *%0 + 256 arena[320]
     """
     if isinstance(place, Scalar):
         raise CompilerBug("lower", f"a part of the scalar {place}")
@@ -105,7 +94,7 @@ def moved(place: Place, by_bytes: int) -> Place:
 
 @frozen
 class CheckExtents:
-    """Return failure number `failure` unless `condition` holds."""
+    """End the entry's call with failure number `failure` unless `condition` holds."""
 
     condition: Comparison
     failure: int

@@ -299,7 +299,7 @@ class Return:
     values: tuple[Register, ...]
 
     def __str__(self) -> str:
-        return f"return {_list(self.values)}"
+        return f"return {_list(self.values)}".rstrip()
 
 
 @frozen
@@ -351,12 +351,17 @@ class Block:
 @frozen(eq=False)
 class Procedure:
     """Begins at its first block, which has no parameters and to which nothing jumps. What it ends with a call of has as
-    many results."""
+    many results.
+
+    A flat procedure uses no heap and is not called by others: its parameters are the addresses of arrays of its
+    caller's, `symbols` the extents that it is told, and it gives nothing back."""
 
     name: str
     parameters: tuple[Register, ...]
     blocks: tuple[Block, ...]
     result_count: int = 1
+    symbols: tuple[Symbol, ...] = ()
+    is_flat: bool = False
 
     def instructions(self) -> Iterator[ProcedureInstruction]:
         return (instruction for block in self.blocks for instruction in block.instructions)
@@ -365,7 +370,8 @@ class Procedure:
         return (each for each in self.instructions() if isinstance(each, RunRegion))
 
     def __str__(self) -> str:
-        return "\n".join((f"procedure @{self.name}({_list(self.parameters)})", *map(str, self.blocks)))
+        kind, told = "flat " if self.is_flat else "", f" [{_list(self.symbols)}]" if self.symbols else ""
+        return "\n".join((f"{kind}procedure @{self.name}({_list(self.parameters)}){told}", *map(str, self.blocks)))
 
 
 def _list(items: tuple[object, ...]) -> str:

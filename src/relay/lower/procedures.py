@@ -114,7 +114,7 @@ class Procedures:
 
     def procedure_of(self, name: GlobalVar) -> str:
         if name not in self._globals:
-            self._globals[name] = self._name(name.name_hint)
+            self._globals[name] = self.fresh_name(name.name_hint)
             self._pending.append(_Pending(self._globals[name], self.module[name]))
         return self._globals[name]
 
@@ -135,7 +135,7 @@ class Procedures:
         if convention.is_boxed:
             return code
         if code not in self._boxed:
-            name = self._boxed[code] = self._name(f"boxed_{code}")
+            name = self._boxed[code] = self.fresh_name(f"boxed_{code}")
             self.finished.append(boxed_procedure(name, code, convention, self, of_closure, of_closure))
         return self._boxed[code]
 
@@ -144,7 +144,7 @@ class Procedures:
     ) -> str:  # fmt: skip
         if id(function) not in self._locals:
             hint = "function" if known is None else known.name_hint
-            name = self._locals[id(function)] = self._name(f"local_{hint}")
+            name = self._locals[id(function)] = self.fresh_name(f"local_{hint}")
             self._pending.append(_Pending(name, function, free, known, visible))
             if known is not None:
                 self._around[known] = visible
@@ -152,11 +152,12 @@ class Procedures:
 
     def wrapper(self, value: GlobalVar | Constructor) -> str:
         if value not in self._wrappers:
-            self._wrappers[value] = self._name(f"value_{value.name_hint}")
+            self._wrappers[value] = self.fresh_name(f"value_{value.name_hint}")
             self.finished.append(self._wrapper(self._wrappers[value], value))
         return self._wrappers[value]
 
-    def _name(self, hint: str) -> str:
+    def fresh_name(self, hint: str) -> str:
+        """A name for a procedure that no other has."""
         return self._names.take(re.sub(r"\W", "_", hint, flags=re.ASCII))
 
     # -------------------------------------------------------------------------------------------------- procedures

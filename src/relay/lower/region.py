@@ -2,7 +2,7 @@
 
     region      ::= instructions, arena
     instruction ::= CallKernel | CopyBytes | CheckIndex
-    place       ::= InputPlace | OutputPlace | ConstantPlace | ArenaPlace | DataPlace | Scalar
+    place       ::= AddressPlace | ConstantPlace | ArenaPlace | DataPlace | Scalar
 
 Nothing in a region allocates, counts or calls procedures. What outlives it is allocated before it, and kernels write
 straight into that; all else is in the *arena*, which the next region writes over. So one arena, as large as the largest

@@ -23,7 +23,6 @@ from relay.lower.index_faults import tells_of_body
 from relay.lower.kernel_calls import size_bytes
 from relay.lower.place import ConstantPlace
 from relay.lower.program import Program
-from relay.lower.region import CallKernel
 from relay.ops.record import FusionKind, OperatorRecord
 from relay.runtime.work import KernelWork
 
@@ -47,10 +46,6 @@ def kernel_uses(program: Program) -> dict[str, KernelUse]:
 
 
 def _calls(program: Program) -> Iterator[tuple[str, Sequence[object], int]]:
-    for function in program.functions:
-        for each in function.instructions:
-            if isinstance(each, CallKernel):
-                yield each.kernel, each.inputs, len(each.arguments)
     for procedure in program.procedures:
         for region in procedure.regions():
             yield from ((each.kernel, each.inputs, len(each.arguments)) for each in region.calls)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, Symbol
+from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
+from relay.lower.place import Register
+from relay.lower.procedure import Procedure
 from relay.lower.region import RunRegion
 from relay.runtime.heap import INDEX_OFFSET_BYTES
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.index import emit_index
-from relay.targets.cpu.emit.words import at
+from relay.targets.cpu.emit.passing import take_arguments
+from relay.targets.cpu.emit.words import at, name
+
+ENTRY_PARAMETERS = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
+"""What an entry is called with, and hands on under the same names."""
 
 _MOST_ELEMENTS = 1 << 40
 """How many elements a tensor of unknown extents may have along them."""
@@ -21,6 +29,18 @@ _REFUSED_BYTES = 1 << 62
 
 class Frame(Protocol):
     """Emits what depends on where a procedure runs."""
+
+    def begin(self, procedure: Procedure) -> str:
+        """Emit what a procedure begins with; gives what stands before its body."""
+        ...
+
+    def give(self, values: tuple[Register, ...]) -> None:
+        """Return to whoever called the procedure."""
+        ...
+
+    def array(self, address: Register) -> str:
+        """The address that a parameter of a flat procedure holds."""
+        ...
 
     def constants(self) -> str:
         """The address of the program's constants."""
@@ -40,11 +60,65 @@ class Frame(Protocol):
 
 
 @frozen(eq=False)
+class FlatFrame:
+    """A call without a heap: its arena is what its caller gave it to work in, and it gives a status."""
+
+    e: Emitter
+    parameters: tuple[Register, ...]
+
+    def begin(self, procedure: Procedure) -> str:
+        read_symbols(self.e, procedure.symbols)
+        return f"define internal i32 @{procedure_symbol(procedure.name)}({ENTRY_PARAMETERS}) nounwind"
+
+    def give(self, values: tuple[Register, ...]) -> None:  # noqa: ARG002
+        self.e.function.effect("ret i32 0")
+
+    def array(self, address: Register) -> str:
+        text = self.e.function
+        slot = text.impure(f"getelementptr ptr, ptr %buffers, i64 {self.parameters.index(address)}")
+        return text.impure(f"load ptr, ptr {slot}, align 8")
+
+    def constants(self) -> str:
+        return "%constants"
+
+    def arena(self, region: RunRegion) -> str:  # noqa: ARG002
+        return "%workspace"
+
+    def refused_index(self) -> str:
+        return "%workspace"
+
+    def fail(self, failure: int) -> None:
+        self.e.function.effect(f"ret i32 {failure}")
+
+
+@frozen(eq=False)
 class HeapFrame:
-    """A call that owns a heap. Arenas of known size lie `arena_offset_bytes` behind the heap."""
+    """A call that owns a heap. Arenas of known size lie `arena_offset_bytes` behind it. `is_deep`: the stack may not
+    suffice."""
 
     e: Emitter
     arena_offset_bytes: int
+    is_deep: bool
+
+    def begin(self, procedure: Procedure) -> str:
+        text, kind = self.e.function, result_type(procedure.result_count)
+        parameters = take_arguments(text, list(map(argument, procedure.parameters)))
+        if self.is_deep:
+            text.effect("call void @relay_heap_check_stack(ptr %heap)")
+        return f"define internal tailcc {kind} @{procedure_symbol(procedure.name)}({parameters}) nounwind"
+
+    def give(self, values: tuple[Register, ...]) -> None:
+        text, kind = self.e.function, result_type(len(values))
+        if len(values) == 1:
+            text.effect(f"ret i64 {name(values[0])}")
+            return
+        whole = "poison"
+        for position, value in enumerate(values):
+            whole = text.impure(f"insertvalue {kind} {whole}, i64 {name(value)}, {position}")
+        text.effect(f"ret {kind} {whole}")
+
+    def array(self, address: Register) -> str:
+        raise CompilerBug("emit", f"{address} is taken for an address, where registers hold words")
 
     def constants(self) -> str:
         return self.e.function.impure("load ptr, ptr %heap, align 8")
@@ -63,6 +137,27 @@ class HeapFrame:
     def fail(self, failure: int) -> None:
         self.e.function.effect(f"call void @relay_heap_fail(ptr %heap, i32 {failure})")
         self.e.function.effect("unreachable")
+
+
+def procedure_symbol(name: str) -> str:
+    return f"relay_procedure_{name}"
+
+
+def result_type(count: int) -> str:
+    """What a procedure that has a heap gives back."""
+    return "i64" if count == 1 else f"{{ {', '.join(['i64'] * count)} }}"
+
+
+def argument(register: Register) -> str:
+    """What a parameter is called before the first block, to which a procedure may come back with other arguments."""
+    return f"%a{register.number}"
+
+
+def read_symbols(e: Emitter, symbols: Sequence[Symbol]) -> None:
+    """Define the extents that an entry is called with."""
+    for position, symbol in enumerate(symbols):
+        address = e.function.op_at(0, f"getelementptr i64, ptr %symbols, i64 {position}")
+        e.symbols[symbol] = (e.function.op_at(0, f"load i64, ptr {address}, align 8"), 0)
 
 
 def bounded(e: Emitter, shape: tuple[IntExpr, ...], size: str) -> str:

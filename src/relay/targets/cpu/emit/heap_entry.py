@@ -6,7 +6,7 @@ Where the caller can make room for the result, a second entry does that: it copi
 from __future__ import annotations
 
 from relay.lower.kernel_calls import size_bytes
-from relay.lower.program import ProcedureEntry, ValueParameter
+from relay.lower.program import Entry, ValueParameter
 from relay.runtime.heap import (
     DATA_OFFSET_BYTES,
     EXTENTS_OFFSET_BYTES,
@@ -19,10 +19,11 @@ from relay.runtime.heap import (
 )
 from relay.runtime.manifest import CellLabel, Label, ResultSpec, entry_symbol, heap_entry_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
-from relay.targets.cpu.emit.index import emit_comparison, emit_index
+from relay.targets.cpu.emit.entry import allocation_failures, give_status, refuse_extents
+from relay.targets.cpu.emit.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols
+from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.passing import pass_arguments
-from relay.targets.cpu.emit.procedure import procedure_symbol
-from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
+from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 
 _STACK_RESERVE_BYTES = 1 << 18
@@ -34,14 +35,11 @@ one's own costs a thread: a call that needs more is run again on one. It can be:
 Who makes a call that may change more says so (`ONCE_OFFSET_BYTES`): it has a stack of its own at once."""
 
 
-def emit_heap_entry(
-    entry: ProcedureEntry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool
-) -> None:
+def emit_heap_entry(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool) -> None:
     """Add the functions of one entry to a module."""
     module.declare("_setjmp", "i32 @_setjmp(ptr) returns_twice")
-    module.declare("relay_allocation_failures", "i64 @relay_allocation_failures()")
     name = heap_entry_symbol(entry.name, entry.copied)
-    parameters = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
+    parameters = ENTRY_PARAMETERS
     if entry.copied is not None:
         copying = _copying(entry, entry.copied, machine, module)
         module.functions.append(copying.render(f"define i32 @{entry_symbol(entry.name)}({parameters}) nounwind"))
@@ -102,9 +100,7 @@ again:
 """
 
 
-def _guarded(
-    entry: ProcedureEntry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool
-) -> FunctionText:
+def _guarded(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool) -> FunctionText:
     """Run the procedure; a failure inside comes back here."""
     text = FunctionText(module)
     e = Emitter(text, machine, entry.name, emit_value)
@@ -124,14 +120,9 @@ def _guarded(
     text.start_block(failed)
     text.effect(f"ret i32 {_load(text, 'i32', '%workspace', STATUS_OFFSET_BYTES)}")
     text.start_block(first)
-    _read_symbols(e, entry)
-    for check in entry.checks:
-        passed, refused = text.label("passed"), text.label("refused")
-        text.branch(emit_comparison(e, check.condition), passed, refused)
-        text.start_block(refused)
-        text.effect(f"ret i32 {check.failure}")
-        text.start_block(passed)
-    before = text.impure("call i64 @relay_allocation_failures()")
+    read_symbols(e, entry.symbols)
+    refuse_extents(e, entry.checks)
+    before = allocation_failures(text)
     tuple_label = labels.index(CellLabel("tuple"))
     inputs = [_input(e, entry, position) for position in range(len(entry.inputs))]
     words = [_nested(text, spec, inputs, tuple_label) for spec in entry.arguments]
@@ -139,13 +130,11 @@ def _guarded(
     result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({passed})")
     slot = text.impure(f"getelementptr i8, ptr %workspace, i64 {RESULT_OFFSET_BYTES}")
     text.effect(f"store i64 {result}, ptr {slot}")
-    after = text.impure("call i64 @relay_allocation_failures()")
-    missing = text.impure(f"icmp ne i64 {before}, {after}")
-    text.effect(f"ret i32 {text.impure(f'select i1 {missing}, i32 -1, i32 0')}")
+    give_status(text, before, "0")
     return text
 
 
-def _input(e: Emitter, entry: ProcedureEntry, position: int) -> str:
+def _input(e: Emitter, entry: Entry, position: int) -> str:
     """The caller's input number `position`: a value as it is, or an object for an array whose data it does not own."""
     text, parameter, label = e.function, entry.inputs[position], entry.labels[position]
     if isinstance(parameter, ValueParameter):
@@ -178,17 +167,16 @@ def _nested(text: FunctionText, spec: ResultSpec, inputs: list[str], tuple_label
     return text.impure(f"ptrtoint ptr {address} to i64")
 
 
-def _copying(entry: ProcedureEntry, copied: ResultSpec, machine: Machine, module: ModuleText) -> FunctionText:
+def _copying(entry: Entry, copied: ResultSpec, machine: Machine, module: ModuleText) -> FunctionText:
     """Run the entry that leaves its result on the heap, copy that to the caller's outputs, and close the heap. The
     result is released before, so that the heap tells how many objects are left."""
     text = FunctionText(module)
     e = Emitter(text, machine, entry.name, emit_value)
-    arguments = "ptr %buffers, ptr %symbols, ptr %workspace, ptr %constants"
-    status = text.impure(f"call i32 @{heap_entry_symbol(entry.name, copied)}({arguments})")
+    status = text.impure(f"call i32 @{heap_entry_symbol(entry.name, copied)}({ENTRY_PARAMETERS})")
     good, done = text.label("good"), text.label("done")
     text.branch(text.impure(f"icmp eq i32 {status}, 0"), good, done)
     text.start_block(good)
-    _read_symbols(e, entry)
+    read_symbols(e, entry.symbols)
     module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
     waiting = [(copied, _load(text, "ptr", "%workspace", RESULT_OFFSET_BYTES))]
     while waiting:
@@ -206,11 +194,6 @@ def _copying(entry: ProcedureEntry, copied: ResultSpec, machine: Machine, module
     text.effect("call void @relay_heap_close(ptr %workspace)")
     text.effect(f"ret i32 {status}")
     return text
-
-
-def _read_symbols(e: Emitter, entry: ProcedureEntry) -> None:
-    for position, symbol in enumerate(entry.symbols):
-        e.symbols[symbol] = _load(e.function, "i64", "%symbols", 8 * position), HERE
 
 
 def _load(text: FunctionText, kind: str, address: str, offset_bytes: int) -> str:

@@ -58,9 +58,17 @@ from relay.runtime.heap import (
 )
 from relay.runtime.status import HOST_FAILED
 from relay.targets.cpu.emit.context import Emitter, Machine
-from relay.targets.cpu.emit.frame import Frame, HeapFrame, bounded
+from relay.targets.cpu.emit.frame import (
+    FlatFrame,
+    Frame,
+    HeapFrame,
+    argument,
+    bounded,
+    procedure_symbol,
+    result_type,
+)
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
-from relay.targets.cpu.emit.passing import pass_arguments, take_arguments
+from relay.targets.cpu.emit.passing import pass_arguments
 from relay.targets.cpu.emit.region import emit_region
 from relay.targets.cpu.emit.text import HERE, FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
@@ -76,10 +84,6 @@ from relay.targets.cpu.emit.words import (
 )
 
 
-def procedure_symbol(name: str) -> str:
-    return f"relay_procedure_{name}"
-
-
 def scalar_kernel_symbol(kernel: str) -> str:
     """The function that computes a kernel of scalars in place; its inputs and its result stand in memory, until the
     optimizer has put it where it is called."""
@@ -87,34 +91,36 @@ def scalar_kernel_symbol(kernel: str) -> str:
 
 
 def emit_procedure(
-    procedure: Procedure, machine: Machine, module: ModuleText, checks_stack: bool, arena_offset_bytes: int
+    procedure: Procedure, machine: Machine, module: ModuleText, deep: bool, arena_offset_bytes: int
 ) -> str:
-    """The text of one procedure. Arenas of known size lie `arena_offset_bytes` behind the heap."""
-    return _ProcedureText(procedure, machine, module, arena_offset_bytes).render(checks_stack)
+    """The text of one procedure. Arenas of known size lie `arena_offset_bytes` behind a heap; `deep`: the stack may not
+    suffice."""
+    e = Emitter(FunctionText(module), machine, procedure.name, emit_value)
+    flat = procedure.is_flat
+    return _ProcedureText(
+        procedure, e, FlatFrame(e, procedure.parameters) if flat else HeapFrame(e, arena_offset_bytes, deep)
+    ).render()
 
 
 class _ProcedureText:
-    def __init__(self, procedure: Procedure, machine: Machine, module: ModuleText, arena_offset_bytes: int) -> None:
+    def __init__(self, procedure: Procedure, e: Emitter, frame: Frame) -> None:
         self.procedure = procedure
-        self.text = FunctionText(module)
-        self.e = Emitter(self.text, machine, procedure.name, emit_value)
-        self.frame: Frame = HeapFrame(self.e, arena_offset_bytes)
+        self.text = e.function
+        self.e = e
+        self.frame = frame
+        self.merged = () if procedure.is_flat else procedure.parameters
         self.incoming: dict[int, list[tuple[str, list[str]]]] = {}
 
-    def render(self, checks_stack: bool) -> str:
+    def render(self) -> str:
         text = self.text
-        given = [f"%a{register.number}" for register in self.procedure.parameters]
-        parameters = take_arguments(text, given)
-        if checks_stack:
-            text.effect("call void @relay_heap_check_stack(ptr %heap)")
-        self._jump(0, given)
+        header = self.frame.begin(self.procedure)
+        self._jump(0, list(map(argument, self.merged)))
         merges: list[tuple[int, tuple[Register, ...], list[str]]] = []
         for block in self.procedure.blocks:
             lines: list[str] = []
             text.start_block(f"block{block.number}")
             text.insert_later(lines)
-            merged = block.parameters if block.number else self.procedure.parameters
-            merges.append((block.number, merged, lines))
+            merges.append((block.number, block.parameters if block.number else self.merged, lines))
             text.open_region()
             for instruction in block.instructions:
                 self.instruction(instruction)
@@ -122,9 +128,7 @@ class _ProcedureText:
             text.close_region()
         for number, merged, lines in merges:
             lines.extend(self._merged(number, merged))
-        symbol = procedure_symbol(self.procedure.name)
-        kind = _result_type(self.procedure.result_count)
-        return text.render(f"define internal tailcc {kind} @{symbol}({parameters}) nounwind")
+        return text.render(header)
 
     def _merged(self, number: int, parameters: tuple[Register, ...]) -> list[str]:
         lines: list[str] = []
@@ -213,19 +217,14 @@ class _ProcedureText:
                 text.effect(f"switch i32 {label}, label %block{otherwise} [{table}]")
             case Jump(block, arguments):
                 self._jump(block, list(map(name, arguments)))
-            case Return((value,)):
-                text.effect(f"ret i64 {name(value)}")
             case Return(values):
-                kind, whole = _result_type(len(values)), "poison"
-                for position, value in enumerate(values):
-                    whole = text.impure(f"insertvalue {kind} {whole}, i64 {name(value)}, {position}")
-                text.effect(f"ret {kind} {whole}")
+                self.frame.give(values)
             case TailCall(procedure, arguments) if procedure == self.procedure.name:
                 self._jump(0, list(map(name, arguments)))
             case TailCall(procedure, arguments):
                 count = self.procedure.result_count
                 result = text.impure(f"musttail call {self._direct(procedure, arguments, count)}")
-                text.effect(f"ret {_result_type(count)} {result}")
+                text.effect(f"ret {result_type(count)} {result}")
             case TailCallClosure(closure, arguments):
                 text.effect(f"ret i64 {text.impure(f'musttail call {self._indirect(closure, arguments)}')}")
             case Fail(failure):
@@ -234,7 +233,7 @@ class _ProcedureText:
                 assert_never(terminator)
 
     def _call(self, call: CallProcedure) -> None:
-        kind = _result_type(len(call.results))
+        kind = result_type(len(call.results))
         made = f"call {self._direct(call.procedure, call.arguments, len(call.results))}"
         if len(call.results) == 1:
             self.text.effect(f"{name(call.results[0])} = {made}")
@@ -345,11 +344,7 @@ class _ProcedureText:
         return f"tailcc i64 {code}({self._passed((closure, *arguments))})"
 
     def _direct(self, procedure: str, arguments: tuple[Register, ...], result_count: int) -> str:
-        return f"tailcc {_result_type(result_count)} @{procedure_symbol(procedure)}({self._passed(arguments)})"
+        return f"tailcc {result_type(result_count)} @{procedure_symbol(procedure)}({self._passed(arguments)})"
 
     def _passed(self, arguments: tuple[Register, ...]) -> str:
         return pass_arguments(self.text, "%heap", list(map(name, arguments)))
-
-
-def _result_type(count: int) -> str:
-    return "i64" if count == 1 else f"{{ {', '.join(['i64'] * count)} }}"

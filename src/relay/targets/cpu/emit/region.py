@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from relay.base.diagnostics import CompilerBug
-from relay.lower.place import ArenaPlace, ConstantPlace, DataPlace, InputPlace, OutputPlace, Place, Scalar
+from relay.lower.place import AddressPlace, ArenaPlace, ConstantPlace, DataPlace, Place, Scalar
 from relay.lower.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.frame import Frame
@@ -28,7 +27,7 @@ def emit_region(e: Emitter, region: RunRegion, frame: Frame) -> None:
         return addresses[place]
 
     for each in region.instructions:
-        emit_region_instruction(e, each, address, frame.refused_index, frame.fail)
+        _instruction(e, each, address, frame)
     for scalar, slot in written.items():
         load_scalar(text, scalar, slot)
 
@@ -39,26 +38,20 @@ def _address(e: Emitter, place: Place, frame: Frame, arena: str) -> str:
         case DataPlace(tensor, offset_bytes):
             data = data_address(text, tensor)
             return at(text, data, offset_bytes) if offset_bytes else data
+        case AddressPlace(array, offset_bytes):
+            address = frame.array(array)
+            return at(text, address, offset_bytes) if offset_bytes else address
         case ArenaPlace(offset_bytes):
             return text.impure(f"getelementptr i8, ptr {arena}, i64 {emit_index(e, offset_bytes)}")
         case ConstantPlace(offset_bytes):
             return at(text, frame.constants(), offset_bytes)
         case Scalar():
             return scalar_slot(text, place)
-        case InputPlace() | OutputPlace():
-            raise CompilerBug("emit", f"{place} stands in a procedure")
         case _:
             assert_never(place)
 
 
-def emit_region_instruction(
-    e: Emitter,
-    instruction: RegionInstruction,
-    address: Callable[[Place], str],
-    refused_index: Callable[[], str],
-    fail: Callable[[int], object],
-) -> None:
-    """`address` makes the address of a place; a refused index is told at `refused_index`."""
+def _instruction(e: Emitter, instruction: RegionInstruction, address: Callable[[Place], str], frame: Frame) -> None:
     text = e.function
     match instruction:
         case CallKernel(kernel, arguments, _, extents):
@@ -73,6 +66,6 @@ def emit_region_instruction(
             size = emit_index(e, size_bytes)
             text.effect(f"call ptr @memcpy(ptr {target_address}, ptr {source_address}, i64 {size})")
         case CheckIndex(place, failure):
-            emit_index_check(text, address(place), refused_index(), lambda: fail(failure))
+            emit_index_check(text, address(place), frame.refused_index(), lambda: frame.fail(failure))
         case _:
             assert_never(instruction)
