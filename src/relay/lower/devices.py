@@ -12,10 +12,10 @@ from relay.base.diagnostics import RelayError
 from relay.base.span import Span
 from relay.ir.expr import Call, Expr, Function, record_type
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import post_order
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes, device_kind
 from relay.transform.device_domains import PARAM_DEVICES, RESULT_DEVICE
-from relay.transform.rewriting import rewrite_nodes
 
 
 def on_one_device(module: IRModule, kind: str) -> IRModule:

@@ -22,13 +22,13 @@ from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Var, record_type
 from relay.ir.known_types import known_tensor_type
 from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.runtime.extents import symbol_sources
 from relay.transform.extents import extents_of_call, function_at
 from relay.transform.external import ExternalFunction
-from relay.transform.rewriting import rewrite_typed
 
 COMPILER = "Compiler"
 _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -60,7 +60,7 @@ def with_external_kernels(module: IRModule, compilers: Collection[str]) -> IRMod
             )
     placing = _Placing(regions)
     functions = {
-        name: rewrite_typed(function, lambda expr, _: placing.placed(expr))
+        name: rewrite_nodes(function, lambda _, expr: placing.placed(expr))
         for name, function in module.functions.items()
         if name not in regions
     }

@@ -26,7 +26,8 @@ from relay.base.diagnostics import Origin, RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
-from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.rewriting import rebuild_typed, with_body
+from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
 from relay.ops.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
@@ -53,7 +54,6 @@ from relay.transform.early_layout_transforms import with_early_layout_transforms
 from relay.transform.framework import function_pass
 from relay.transform.kernel_layout import OF_FEW_CHANNELS, layout_of_kernel
 from relay.transform.matrix_products import columns_innermost, packed_dense
-from relay.transform.rewriting import same_type, with_body
 from relay.transform.row_convolution import (
     ROWS,
     image_axis,
@@ -103,9 +103,9 @@ class Layouts:
     source: str = "NCHW"
     kernel_layout: str = ""
     records: ScheduleRecords = field(default_factory=ScheduleRecords)
-    in_place: frozenset[int] = frozenset()
-    originals: dict[int, Expr] = field(default_factory=dict)
-    converted: dict[int, Expr] = field(default_factory=dict)
+    in_place: frozenset[Expr] = frozenset()
+    originals: dict[Expr, Expr] = field(default_factory=dict)
+    converted: dict[Expr, Expr] = field(default_factory=dict)
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -114,31 +114,31 @@ class Layouts:
 
     def plain(self, expr: Expr) -> Expr:
         """The new version of an expression with its axes in their old order."""
-        known = self.originals.get(id(expr))
+        known = self.originals.get(expr)
         if known is None:
             if isinstance(expr, Tuple):
-                known = same_type(rebuild(expr, [self.plain(each) for each in expr.fields]), expr)
+                known = rebuild_typed(expr, [self.plain(each) for each in expr.fields])
             else:
-                image = layout_transform(self.converted[id(expr)], self.preferences.conv2d_data, self.source)
+                image = layout_transform(self.converted[expr], self.preferences.conv2d_data, self.source)
                 known = row_of(image) if _rank(expr) == _ROW_RANK else image
-            self.originals[id(expr)] = known
+            self.originals[expr] = known
         return known
 
     def preferred(self, expr: Expr) -> Expr:
         """The new version of an expression of rank 4, or 3, in the preferred layout."""
-        known = self.converted.get(id(expr))
+        known = self.converted.get(expr)
         if known is None:
-            original = self.originals[id(expr)]
+            original = self.originals[expr]
             image = image_of(original) if _rank(expr) == _ROW_RANK else original
             known = layout_transform(image, self.source, self.preferences.conv2d_data)
-            self.converted[id(expr)] = known
+            self.converted[expr] = known
         return known
 
     def is_preferred(self, expr: Expr) -> bool:
         """Whether the value of an expression is made in the preferred layout."""
         if isinstance(expr, Tuple):
             return any(map(self.is_preferred, expr.fields))
-        return id(expr) in self.converted and id(expr) not in self.originals
+        return expr in self.converted and expr not in self.originals
 
     def visit(self, expr: Expr) -> None:
         """Make the new version of an expression whose parts have theirs."""
@@ -148,7 +148,7 @@ class Layouts:
             new = self._follow(expr, expr.op.operator)
             if new is not None:
                 versions = self.converted if _rank(new) == _RANK else self.originals
-                versions[id(expr)] = new
+                versions[expr] = new
                 return
             product = (
                 self._by_words(expr, expr.op.operator)
@@ -158,10 +158,10 @@ class Layouts:
                 or self._transposed_product(expr)
             )
             if product is not None:
-                self.originals[id(expr)] = product
+                self.originals[expr] = product
                 return
         parts = [child if isinstance(child, Op) else self.plain(child) for child in children(expr)]
-        self.originals[id(expr)] = same_type(rebuild(expr, parts), expr)
+        self.originals[expr] = rebuild_typed(expr, parts)
 
     def _follow(self, expr: Call, record: OperatorRecord) -> Expr | None:
         """The call in the preferred layout, or None where it is to stay as it is."""
@@ -195,7 +195,7 @@ class Layouts:
 
     def _convolution(self, expr: Call) -> Expr | None:
         """A convolution of any kind in the preferred layout; None for others, and for those that stay as they are."""
-        if id(expr) in self.in_place and not self.is_preferred(expr.args[0]):
+        if expr in self.in_place and not self.is_preferred(expr.args[0]):
             return None
         rows = self.source == "NCHW" and not self.kernel_layout
         match expr.attrs:

@@ -18,8 +18,8 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, with_body
 from relay.ir.traversal import LEAVES, children, post_order
 from relay.transform.context import PassContext
+from relay.transform.extents import copied
 from relay.transform.framework import function_pass
-from relay.transform.rewriting import copied
 
 
 @function_pass(level=0)

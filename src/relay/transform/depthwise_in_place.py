@@ -20,22 +20,22 @@ from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import OperatorRecord
 
 
-def depthwise_in_place(body: Expr, largest_window: int) -> frozenset[int]:
-    """The depthwise convolutions, by `id`, over windows of up to `largest_window` taps, whose results no other
+def depthwise_in_place(body: Expr, largest_window: int) -> frozenset[Expr]:
+    """The depthwise convolutions over windows of up to `largest_window` taps, whose results no other
     convolution takes. They stay as they are where their data do."""
-    found, wanted = set[int](), set[int]()
+    found, wanted = set[Expr](), set[Expr]()
     for expr in reversed(post_order(body)):
         match expr:
-            case Tuple(fields) if id(expr) in wanted:
-                wanted.update(map(id, fields))
+            case Tuple(fields) if expr in wanted:
+                wanted.update(fields)
             case Call(Op(operator=OperatorRecord() as record), arguments):
                 if record in (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS):
-                    if id(expr) not in wanted and _is_depthwise(expr, largest_window):
-                        found.add(id(expr))
+                    if expr not in wanted and _is_depthwise(expr, largest_window):
+                        found.add(expr)
                     else:
-                        wanted.add(id(arguments[0]))
-                elif id(expr) in wanted and not isinstance(record.layout, OwnLayout):
-                    wanted.update(map(id, arguments))
+                        wanted.add(arguments[0])
+                elif expr in wanted and not isinstance(record.layout, OwnLayout):
+                    wanted.update(arguments)
             case _:
                 pass
     return frozenset(found)

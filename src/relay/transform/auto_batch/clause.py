@@ -25,13 +25,13 @@ from relay.ir.expr import (
     record_type,
 )
 from relay.ir.operator import Effect
+from relay.ir.rewriting import typed_as
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
 from relay.transform.auto_batch.recursion import ClauseForm
 from relay.transform.auto_batch.rows import Batched, Refusal, Rows, Shared, leaves_of, repeated
 from relay.transform.auto_batch.rules import batched_call
 from relay.transform.auto_batch.shared import with_panels
-from relay.transform.rewriting import same_type
 
 
 def batched_body(
@@ -143,7 +143,7 @@ class _Body:
             return batched_call(*with_panels(call, args, self.blocks))
         if call.op.operator.effect is not Effect.PURE:
             return f"calls {call.op.name}, which has effects"
-        again = same_type(Call(call.op, tuple(map(_expr, args)), call.attrs, span=call.span), call)
+        again = typed_as(Call(call.op, tuple(map(_expr, args)), call.attrs, span=call.span), call)
         return _shared(again, call.checked_type)
 
 

@@ -20,7 +20,7 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.known_types import known_type
-from relay.ir.rewriting import rewrite
+from relay.ir.rewriting import rewrite, rewrite_nodes
 from relay.ir.types import TensorType, TupleType
 from relay.ops.build import symbol
 from relay.ops.create import zeros
@@ -50,7 +50,6 @@ from relay.transform.auto_batch.scheme import (
 )
 from relay.transform.auto_batch.shared import shared_parts
 from relay.transform.known_functions import typed_var
-from relay.transform.rewriting import rewrite_nodes
 
 
 @frozen(eq=False)

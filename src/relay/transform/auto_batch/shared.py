@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from relay.base.dtypes import DType
 from relay.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem, Var
 from relay.ir.known_types import known_tensor_type
+from relay.ir.rewriting import typed_as
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
 from relay.ops.matmul import DENSE_PACK, DenseAttributes, DensePackAttributes, MatmulAttributes
@@ -26,7 +27,6 @@ from relay.ops.transpose import transpose
 from relay.transform.auto_batch.rows import Batched, Rows, Shared
 from relay.transform.context import fitting_block
 from relay.transform.known_functions import is_closed
-from relay.transform.rewriting import same_type
 
 
 def with_panels(call: Call, args: tuple[Batched, ...], blocks: tuple[int, ...]) -> tuple[Call, tuple[Batched, ...]]:
@@ -45,7 +45,7 @@ def with_panels(call: Call, args: tuple[Batched, ...], blocks: tuple[int, ...]) 
         return call, args
     packed = _panels(matrix.expr, units, depth, fitting_block(blocks, units), columns_first)
     product = Call(Op(DENSE_PACK), call.args, DensePackAttributes(units, call.attrs.out_dtype), span=call.span)
-    return same_type(product, call), (rows, Shared(packed, known_tensor_type(packed)))
+    return typed_as(product, call), (rows, Shared(packed, known_tensor_type(packed)))
 
 
 def _panels(matrix: Expr, units: int, depth: int, block: int, columns_first: bool) -> Expr:

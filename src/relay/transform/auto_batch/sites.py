@@ -23,7 +23,7 @@ from relay.ir.expr import (
 )
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
-from relay.ir.rewriting import rewrite
+from relay.ir.rewriting import rewrite, rewrite_nodes, typed_as
 from relay.ir.structural import structural_equal
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType, TupleType
@@ -40,8 +40,8 @@ from relay.transform.auto_batch.generate import Batches
 from relay.transform.auto_batch.recursion import Recursion
 from relay.transform.auto_batch.rows import has_unit_axis, nested_expr, rows_type
 from relay.transform.auto_batch.scheme import INDEX
+from relay.transform.extents import copied
 from relay.transform.known_functions import typed_var
-from relay.transform.rewriting import copied, rewrite_typed, same_type
 
 MAP = GlobalVar("map")
 
@@ -102,21 +102,21 @@ def with_batches(name: GlobalVar, definitions: Definitions, made: Mapping[Global
         def together(values: Expr) -> Expr:
             results = Call(batches.each, (values, *rest), span=node.span)
             record_type(results, batches.lists.of(batches.recursion.result))
-            return same_type(_mapped_on(function, call, results, node), node)
+            return typed_as(_mapped_on(function, call, results, node), node)
 
         if batches.choice is None:
             return together(values)
         named = typed_var("values", known_type(values))
-        one_by_one = same_type(Call(node.op, (copied(function), named), span=node.span), node)
+        one_by_one = typed_as(Call(node.op, (copied(function), named), span=node.span), node)
         chosen = If(batches.choice.pays_together(named), together(named), one_by_one)
-        return Let(named, values, same_type(chosen, node))
+        return Let(named, values, typed_as(chosen, node))
 
-    return rewrite_typed(definitions.functions[name], lambda node, _: step(node))
+    return rewrite_nodes(definitions.functions[name], lambda _, node: step(node))
 
 
 def _mapped_on(function: Function, call: Call, results: Expr, node: Call) -> Expr:
     """What is left of a map once its calls are made: the map of what is done with their results, if anything is."""
-    result = same_type(Var("result", call.checked_type), call)
+    result = typed_as(Var("result", call.checked_type), call)
     body = rewrite(function.body, lambda each: result if each is call else each)
     if body is result or (isinstance(body, Let) and body.value is result and body.body is body.var):
         return results
@@ -148,8 +148,8 @@ def with_single_root(batches: Batches, definitions: Definitions) -> Function:
 def _define_alone(recursion: Recursion, definitions: Definitions) -> GlobalVar:
     """The recursion as it was, under another name."""
     alone = definitions.fresh(f"{recursion.name.name_hint}_alone")
-    definitions.functions[alone] = rewrite_typed(
-        recursion.function, lambda node, _: alone if node == recursion.name else node
+    definitions.functions[alone] = rewrite_nodes(
+        recursion.function, lambda _, node: alone if node == recursion.name else node
     )
     return alone
 

@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from relay.ir.expr import Expr
 from relay.transform.fuse_ops.formulas import Read, elements
 from relay.transform.fuse_ops.graph import Node, operands
 
@@ -29,7 +30,7 @@ def operations(members: Sequence[Node]) -> int:
 
 def repeated(members: Sequence[Node], result: Node) -> float:
     """The operations that a group does more than once, if `result` is computed once. Members are in order."""
-    by_call = {id(member.call): member for member in members}
+    by_call: dict[Expr, Node] = {member.call: member for member in members}
     places = _Places()
     places.of[result] = {0: elements(result.call)}
     total = 0.0
@@ -41,7 +42,7 @@ def repeated(members: Sequence[Node], result: Node) -> float:
         total += member.formula.operations * max(0.0, sum(found.values()) - size)
         inputs = operands(member.call)
         for number, read in enumerate(member.formula.reads):
-            maker = by_call.get(id(inputs[read.operand]))
+            maker = by_call.get(inputs[read.operand])
             if maker is not None:
                 places.add(maker, (member, number), read, found, elements(maker.call) / max(size, 1))
     return total
@@ -49,11 +50,11 @@ def repeated(members: Sequence[Node], result: Node) -> float:
 
 def gathers(members: Sequence[Node]) -> bool:
     """Whether what reads elements from all over is itself read across: no vector of it is contiguous."""
-    by_call = {id(member.call): member for member in members}
+    by_call: dict[Expr, Node] = {member.call: member for member in members}
     for member in members:
         inputs = operands(member.call)
         across = (inputs[read.operand] for read in member.formula.reads if read.is_across)
-        makers = [by_call[id(each)] for each in across if id(each) in by_call]
+        makers = [by_call[each] for each in across if each in by_call]
         if any(maker.formula.scatters for maker in makers):
             return True
     return False

@@ -67,39 +67,39 @@ class FusionGraph:
 
     body: Expr
     nodes: list[Node]
-    users: dict[int, list[Expr]]
-    positions: dict[int, int]
-    let_bound: frozenset[int]
+    users: dict[Expr, list[Expr]]
+    positions: dict[Expr, int]
+    let_bound: frozenset[Var]
 
     def position_of(self, expr: Expr) -> int:
         """Where an expression that is no operator call is evaluated; leaves are there from the start."""
-        return self.positions.get(id(expr), -1) if not isinstance(expr, Var) else -1
+        return self.positions.get(expr, -1) if not isinstance(expr, Var) else -1
 
 
 def fusion_graph(body: Expr) -> FusionGraph:
     """The graph of a body and of the functions inside it, with post-dominators found."""
     order = evaluated(body)
     of_scope = scopes(body).of
-    users: dict[int, list[Expr]] = {}
-    nodes: dict[int, Node] = {}
+    users: dict[Expr, list[Expr]] = {}
+    nodes: dict[Expr, Node] = {}
     for position, expr in enumerate(order):
         for child in parts_of(expr):
-            users.setdefault(id(child), []).append(expr)
+            users.setdefault(child, []).append(expr)
         record = _operator(expr)
         if record is not None and isinstance(expr, Call):
-            nodes[id(expr)] = Node(expr, record, _kind(record, expr), position, of_scope(expr))
+            nodes[expr] = Node(expr, record, _kind(record, expr), position, of_scope(expr))
     for node in nodes.values():
-        for user in _looking_through_tuples(users.get(id(node.call), []), users):
-            if id(user) in nodes and nodes[id(user)].scope is node.scope:
-                node.users.append(nodes[id(user)])
+        for user in _looking_through_tuples(users.get(node.call, []), users):
+            if user in nodes and nodes[user].scope is node.scope:
+                node.users.append(nodes[user])
             else:
                 node.escapes = True
-    if id(body) in nodes:
-        nodes[id(body)].escapes = True
+    if body in nodes:
+        nodes[body].escapes = True
     found = list(nodes.values())
     _find_post_dominators(found)
-    positions = {id(expr): position for position, expr in enumerate(order)}
-    let_bound = frozenset(id(expr.var) for expr in order if isinstance(expr, Let))
+    positions = {expr: position for position, expr in enumerate(order)}
+    let_bound = frozenset(expr.var for expr in order if isinstance(expr, Let))
     return FusionGraph(body, found, users, positions, let_bound)
 
 
@@ -118,11 +118,11 @@ def _operator(expr: Expr) -> OperatorRecord | None:
     return None
 
 
-def _looking_through_tuples(direct: list[Expr], users: dict[int, list[Expr]]) -> list[Expr]:
+def _looking_through_tuples(direct: list[Expr], users: dict[Expr, list[Expr]]) -> list[Expr]:
     """Users, where a tuple that is an argument (of `concatenate`) is replaced by the calls that take it."""
     found: list[Expr] = []
     for user in direct:
-        found.extend(users.get(id(user), [user]) if isinstance(user, Tuple) else (user,))
+        found.extend(users.get(user, [user]) if isinstance(user, Tuple) else (user,))
     return found
 
 
@@ -140,11 +140,12 @@ def operands(call: Expr) -> list[Expr]:
     return found
 
 
-def external_operands(members: Iterable[Node]) -> dict[int, Expr]:
-    """What these calls read and do not compute, each once, by identity."""
+def external_operands(members: Iterable[Node]) -> tuple[Expr, ...]:
+    """What these calls read and do not compute, each once."""
     kept = list(members)
-    inside = {id(member.call) for member in kept}
-    return {id(each): each for member in kept for each in operands(member.call) if id(each) not in inside}
+    inside = {member.call for member in kept}
+    read = dict.fromkeys(each for member in kept for each in operands(member.call))
+    return tuple(each for each in read if each not in inside)
 
 
 def shape_of(node: Node) -> tuple[object, ...] | None:
@@ -158,8 +159,8 @@ def within(limits: FusionLimits, members: list[Node]) -> bool:
 
 def in_order(groups: Iterable[Group]) -> list[Node]:
     """The members of several groups in the order of evaluation, each once."""
-    distinct = {id(group): group for group in groups}
-    return sorted((member for group in distinct.values() for member in group.members), key=lambda m: m.position)
+    distinct = dict.fromkeys(groups)
+    return sorted((member for group in distinct for member in group.members), key=lambda m: m.position)
 
 
 def _find_post_dominators(nodes: list[Node]) -> None:

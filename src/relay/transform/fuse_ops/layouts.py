@@ -40,21 +40,21 @@ def reads_as(members: Sequence[Node], attention: Node) -> bool:
     front = [member for member in members if member.position < attention.position]
     if not all(map(_moves_elements, front)):
         return False
-    made = {id(member.call): member for member in front}
+    made: dict[Expr, Node] = {member.call: member for member in front}
     inputs = operands(attention.call)
-    readers = [each for position, each in enumerate(inputs) if position != _KEYS and id(each) in made]
+    readers = [each for position, each in enumerate(inputs) if position != _KEYS and each in made]
     return all(_keeps_columns(each) for each in _behind(readers, made))
 
 
-def _behind(roots: Sequence[object], made: dict[int, Node]) -> list[Node]:
+def _behind(roots: Sequence[Expr], made: dict[Expr, Node]) -> list[Node]:
     """The calls that these values are made of, themselves included."""
-    found: dict[int, Node] = {}
-    stack = [made[id(root)] for root in roots]
+    found: dict[Node, None] = {}
+    stack = [made[root] for root in roots]
     while stack:
         node = stack.pop()
-        found[id(node)] = node
-        stack.extend(made[id(operand)] for operand in operands(node.call) if id(operand) in made)
-    return list(found.values())
+        found[node] = None
+        stack.extend(made[operand] for operand in operands(node.call) if operand in made)
+    return list(found)
 
 
 def _moves_elements(node: Node) -> bool:
@@ -100,7 +100,7 @@ def stores_in_tiles(members: Sequence[Node]) -> bool:
     if heavy is None or not (convolves_tiles(heavy) or _is_depthwise(heavy)):
         return False
     others = external_operands(member for member in members if member is not heavy)
-    read = [_shape(each) for key, each in others.items() if key != id(heavy.call)]
+    read = [_shape(each) for each in others if each is not heavy.call]
     return shape_of(heavy) not in read
 
 

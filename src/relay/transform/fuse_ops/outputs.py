@@ -11,7 +11,7 @@ order is not made).
 
 from __future__ import annotations
 
-from relay.ir.expr import Constant, Expr, Let, Tuple, Var
+from relay.ir.expr import Constant, Expr, Let, Tuple
 from relay.ops.record import FusionKind
 from relay.transform.context import FusionLimits
 from relay.transform.fuse_ops.graph import FusionGraph, Group, Node, external_operands, in_order, shape_of, within
@@ -20,16 +20,16 @@ from relay.transform.fuse_ops.rows import is_arithmetic, is_reduction, share_row
 
 def join_outputs(graph: FusionGraph, limits: FusionLimits) -> None:
     """Join each group with those that read its outputs, then those that read the same."""
-    joining = _Joining(graph, limits, {id(node.call): node for node in graph.nodes})
+    joining = _Joining(graph, limits, {node.call: node for node in graph.nodes})
     for node in graph.nodes:
         for user in node.users:
             joining.join_with_reader(node, user)
-    readers: dict[int, list[Node]] = {}
+    readers: dict[Expr, list[Node]] = {}
     for node in graph.nodes:
         if node.group.result is node:
-            for operand in external_operands(node.group.members).values():
+            for operand in external_operands(node.group.members):
                 if not isinstance(operand, Constant):
-                    readers.setdefault(id(operand), []).append(node)
+                    readers.setdefault(operand, []).append(node)
     for group in readers.values():
         joining.join_siblings(group)
     for node in reversed(graph.nodes):
@@ -39,7 +39,7 @@ def join_outputs(graph: FusionGraph, limits: FusionLimits) -> None:
 class _Joining:
     """What joins of groups with several outputs need to know of the graph."""
 
-    def __init__(self, graph: FusionGraph, limits: FusionLimits, nodes: dict[int, Node]) -> None:
+    def __init__(self, graph: FusionGraph, limits: FusionLimits, nodes: dict[Expr, Node]) -> None:
         self.graph = graph
         self.limits = limits
         self.nodes = nodes
@@ -73,10 +73,10 @@ class _Joining:
         group = node.group
         if group.kind > FusionKind.BROADCAST or group.result is not node or node.escapes or _is_view(group):
             return
-        readers = {id(user.group): user.group for user in node.users}
+        readers = {user.group for user in node.users}
         if len(group.outputs) != 1 or len(readers) != 1:
             return
-        (reader,) = readers.values()
+        (reader,) = readers
         members = in_order((group, reader))
         if reader.result.scope is node.scope and within(self.limits, members) and sweep_of(members) is not None:
             self._join(group, reader)
@@ -113,12 +113,12 @@ class _Joining:
         if position is None:
             return
         members = in_order((group, other))
-        inside = {id(member.call) for member in members}
+        inside: set[Expr] = {member.call for member in members}
         outputs = [
             member
             for member in members
             if member in (*group.outputs, *other.outputs)
-            and (member.call is self.graph.body or any(id(user) not in inside for user in self._uses(member)))
+            and (member.call is self.graph.body or any(user not in inside for user in self._uses(member)))
         ]
         if len(outputs) > self.limits.max_outputs:
             return
@@ -129,9 +129,9 @@ class _Joining:
     def _uses(self, node: Node) -> list[Expr]:
         """What reads a value; an argument that is a tuple stands for the calls that take it."""
         found: list[Expr] = []
-        for user in self.graph.users.get(id(node.call), ()):
-            taken = self.graph.users.get(id(user), ()) if isinstance(user, Tuple) else ()
-            inside = taken and all(id(each) in self.nodes for each in taken)
+        for user in self.graph.users.get(node.call, ()):
+            taken = self.graph.users.get(user, ()) if isinstance(user, Tuple) else ()
+            inside = taken and all(each in self.nodes for each in taken)
             found.extend(taken if inside else (user,))
         return found
 
@@ -150,18 +150,18 @@ class _Joining:
 
     def _reads(self, group: Group, besides: Group) -> list[Expr]:
         """What a group reads, apart from what `besides` computes or reads."""
-        known = {id(member.call) for member in besides.members} | set(external_operands(besides.members))
-        return [each for key, each in external_operands(group.members).items() if key not in known]
+        known: set[Expr] = {member.call for member in besides.members} | set(external_operands(besides.members))
+        return [each for each in external_operands(group.members) if each not in known]
 
     def _used_by(self, group: Group, besides: Group) -> list[Expr]:
-        inside = {id(member.call) for member in (*group.members, *besides.members)}
-        return [user for output in group.outputs for user in self._uses(output) if id(user) not in inside]
+        inside: set[Expr] = {member.call for member in (*group.members, *besides.members)}
+        return [user for output in group.outputs for user in self._uses(output) if user not in inside]
 
     def _is_let_bound(self, expr: Expr) -> bool:
-        return isinstance(expr, Var) and id(expr) in self.graph.let_bound
+        return expr in self.graph.let_bound
 
     def _place(self, expr: Expr) -> int:
-        node = self.nodes.get(id(expr))
+        node = self.nodes.get(expr)
         return node.group.position if node is not None else self.graph.position_of(expr)
 
     def _use_place(self, user: Expr) -> int:
@@ -171,13 +171,13 @@ class _Joining:
 
 def _reads_in_place(group: Group, value: Node) -> bool:
     """Whether a group reads a value only where it has its own result: through elementwise operators of its shape."""
-    reached = {id(value.call)}
+    reached: set[Expr] = {value.call}
     for member in group.members:
-        if any(id(argument) in reached for argument in member.call.args):
+        if any(argument in reached for argument in member.call.args):
             if member.kind > FusionKind.BROADCAST or shape_of(member) != shape_of(value):
                 return False
-            reached.add(id(member.call))
-        elif any(id(argument) in reached for argument in _within_tuples(member)):
+            reached.add(member.call)
+        elif any(argument in reached for argument in _within_tuples(member)):
             return False
     return True
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
+from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.norm import LayerNormAttributes
 from relay.ops.record import FloatClass, FusionKind
@@ -99,15 +100,15 @@ def sweep_of(members: Sequence[Node]) -> Sweep | None:
     sweep = next(iter(sweeps)) if len(sweeps) == 1 else None
     if sweep is None or sum(map(is_reduction, members)) > _MOST_REDUCTIONS:
         return None
-    results: set[int] = set()
+    results: set[Expr] = set()
     for member in members:
-        behind = any(id(operand) in results for operand in operands(member.call))
+        behind = any(operand in results for operand in operands(member.call))
         if is_reduction(member) and not behind:
-            results.add(id(member.call))
+            results.add(member.call)
         elif shape_of(member) == sweep.shape and member.kind <= FusionKind.BROADCAST and not behind:
             continue
         elif shape_of(member) == sweep.shape_of_results and is_arithmetic(member):
-            results.add(id(member.call))
+            results.add(member.call)
         else:
             return None
     return sweep

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem, record_type
+from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.types import TupleType
-from relay.transform.rewriting import rewrite_typed, same_type
 
 
 def opened_tuples(function: Function) -> Function:
@@ -12,7 +12,7 @@ def opened_tuples(function: Function) -> Function:
 
     before: concatenate(%t, axis=0)        after: concatenate((%t.0, %t.1), axis=0)
     """
-    return rewrite_typed(function, lambda expr, _: _with_fields(expr))
+    return rewrite_nodes(function, lambda _, expr: _with_fields(expr))
 
 
 def _with_fields(expr: Expr) -> Expr:
@@ -30,4 +30,4 @@ def _opened(argument: Expr) -> Expr:
     if isinstance(argument, Tuple) or not isinstance(type_, TupleType):
         return argument
     fields = [record_type(TupleGetItem(argument, index), field) for index, field in enumerate(type_.fields)]
-    return same_type(Tuple(tuple(fields)), argument)
+    return typed_as(Tuple(tuple(fields)), argument)

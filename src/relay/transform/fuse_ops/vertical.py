@@ -174,9 +174,9 @@ def _merge(groups: list[Group], result: Node, limits: FusionLimits) -> None:
 
 def _has_one_front(members: list[Node], heavy: Node) -> bool:
     """Whether what stands in front of a heavy operator goes nowhere else in the group."""
-    front = {id(member.call) for member in members if member.position < heavy.position}
+    front = {member.call for member in members if member.position < heavy.position}
     behind = [member for member in members if member.position > heavy.position]
-    return not any(id(operand) in front for member in behind for operand in operands(member.call))
+    return not any(operand in front for member in behind for operand in operands(member.call))
 
 
 def _join(
@@ -208,20 +208,20 @@ def _join(
 def _is_heavy_fed(members: list[Node]) -> bool:
     """Whether work in front of a heavy operator would be redone inside its loops."""
     heavy = [member for member in members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE]
-    inside = {id(member.call) for member in members}
-    return any(id(operand) in inside for member in heavy for operand in operands(member.call))
+    inside = {member.call for member in members}
+    return any(operand in inside for member in heavy for operand in operands(member.call))
 
 
 def _between(node: Node, sink: Node, passes: Callable[[Node], bool], limit: int) -> list[Node] | None:
     """The nodes strictly between a node and its post-dominator; None when one does not pass, or when they are more
     than a group may hold. So the walk is short, however far the post-dominator is."""
-    found: dict[int, Node] = {}
+    found: dict[Node, None] = {}
     stack = [user for user in node.users if user is not sink]
     while stack:
         each = stack.pop()
-        if id(each) not in found:
+        if each not in found:
             if not passes(each) or len(found) >= limit:
                 return None
-            found[id(each)] = each
+            found[each] = None
             stack.extend(user for user in each.users if user is not sink)
-    return list(found.values())
+    return list(found)
