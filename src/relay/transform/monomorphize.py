@@ -16,7 +16,7 @@ from itertools import chain, islice
 
 from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
-from relay.ir.expr import Call, Expr, Function, GlobalVar
+from relay.ir.expr import Call, Expr, Function, GlobalVar, record_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.type_traversal import map_type
@@ -68,7 +68,10 @@ class _Copies:
                 case Function(), _ if isinstance(node.checked_type, FuncType) and node.checked_type.type_params:
                     raise _refusal(name, "holds a generic function", node)
                 case Call(op=GlobalVar() as callee), Call() if self._is_generic(callee):
-                    return Call(self._copy(callee, tuple(map(at, node.type_args)), node), rebuilt.args, span=node.span)
+                    copy = self._copy(callee, tuple(map(at, node.type_args)), node)
+                    made = Call(copy, rebuilt.args, span=node.span)
+                    # typed here, without the type arguments: the copy takes none, though it may have the same name
+                    return made if node.checked_type is None else record_type(made, node.checked_type)
                 case _:
                     return rebuilt
 
