@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 
+import llvmlite.binding as llvm
 import pytest
 
 from relay.base.target import Target
+from relay.runtime import heap
 from relay.targets.cpu.codegen import emit_object, optimization_level
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support.generate import UNITS, Unit, generated_text
@@ -16,6 +20,21 @@ TRIPLES = (
     "x86_64-unknown-linux-gnu", "x86_64-apple-darwin", "x86_64-pc-windows-msvc", "aarch64-unknown-linux-gnu",
     "riscv64-unknown-linux-gnu",
 )  # fmt: skip
+
+OFFSETS = {
+    "struct heap, stack_end": heap.STACK_END_OFFSET_BYTES,
+    "struct heap, status": heap.STATUS_OFFSET_BYTES,
+    "struct heap, result": heap.RESULT_OFFSET_BYTES,
+    "struct heap, failure_target": heap.JUMP_OFFSET_BYTES,
+    "struct heap, only_once": heap.ONCE_OFFSET_BYTES,
+    "struct heap, host": heap.HOST_OFFSET_BYTES,
+    "struct heap, refused_index": heap.INDEX_OFFSET_BYTES,
+    "struct heap, first_chunk[FIRST_CHUNK_BYTES]": heap.HEAP_BYTES,
+    "struct object, label": heap.LABEL_OFFSET_BYTES,
+    "struct object, fields": heap.FIELDS_OFFSET_BYTES,
+    "struct tensor, data": heap.DATA_OFFSET_BYTES,
+    "struct tensor, extents": heap.EXTENTS_OFFSET_BYTES,
+}
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
@@ -34,6 +53,23 @@ def test_the_text_is_of_no_machine(unit: Unit):
     for words in ("target triple", "target datalayout", "target-", "attributes #", "!", "llvm.x86", "dso_local"):
         assert words not in kept
     assert optimization_level(kept) == 2, "vectors would tell that the loops of a program are written in vectors too"
+
+
+@pytest.mark.parametrize("unit", UNITS[2:], ids=lambda unit: unit.name)
+def test_what_is_part_of_programs_takes_no_name_of_theirs(unit: Unit):
+    module = llvm.parse_assembly(unit.path.read_text(encoding="utf-8"))
+    symbols = chain(module.functions, module.global_variables)
+    names = {each.name for each in symbols if not each.is_declaration}
+    assert names
+    assert all(name.startswith("relay_") for name in names), names
+
+
+def test_the_c_and_the_runtime_agree_on_where_things_are(tmp_path: Path):
+    """The C is refused where it has a field elsewhere than the emitted code and the runtime look for it."""
+    asserts = [f'_Static_assert(offsetof({field}) == {at}, "{field}");' for field, at in OFFSETS.items()]
+    file = tmp_path / "offsets.c"
+    file.write_text("\n".join(['#include "heap/heap.h"', *asserts, "int agrees;"]), encoding="utf-8")
+    assert "@agrees" in generated_text(Unit("offsets", str(file)))
 
 
 @pytest.mark.parametrize("triple", TRIPLES)

@@ -1,6 +1,6 @@
 // Whether the process may use the tiles of AMX.
 
-#include "inlined.h"
+#include "linkage.h"
 #include <stdint.h>
 
 int64_t syscall(int64_t number, ...);

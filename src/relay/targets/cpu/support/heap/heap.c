@@ -6,14 +6,14 @@
 // (odd words, wild addresses) and not used again before the call ends, and who counts or reads them is counted.
 
 #include "heap/heap.h"
-#include "inlined.h"
+#include "linkage.h"
 #include "memory.h"
 
 _Noreturn void longjmp(void *target, int value);
 
 enum { NO_MEMORY = -1, STACK_USED_UP = -2 };
 
-static inline __attribute__((always_inline)) uint64_t block_bytes(uint64_t block_class)
+RELAY_HELPER uint64_t block_bytes(uint64_t block_class)
 {
     return block_class <= SMALL_CLASSES ? block_class * UNIT_BYTES : (uint64_t)1 << (block_class - 6);
 }
@@ -25,7 +25,7 @@ static const int64_t dead_count = -((int64_t)1 << 60);
 static int64_t relay_heap_misuse_count;
 
 // An object is counted or read: it should be alive.
-__attribute__((noinline)) static void relay_heap_watch(struct object *object)
+RELAY_OUTLINED void relay_heap_watch(struct object *object)
 {
     if (object->count > 0)
         return;
@@ -33,7 +33,7 @@ __attribute__((noinline)) static void relay_heap_watch(struct object *object)
     object->count = endless_count; // it is counted once
 }
 
-__attribute__((noinline)) static void relay_heap_give_back(struct heap *heap, struct object *dead)
+RELAY_OUTLINED void relay_heap_give_back(struct heap *heap, struct object *dead)
 {
     (void)heap;
     dead->count = dead_count;
@@ -48,12 +48,12 @@ int64_t relay_heap_misuses(void)
 
 #else
 
-static inline __attribute__((always_inline)) void relay_heap_watch(struct object *object)
+RELAY_HELPER void relay_heap_watch(struct object *object)
 {
     (void)object;
 }
 
-static inline __attribute__((always_inline)) void relay_heap_give_back(struct heap *heap, struct object *dead)
+RELAY_HELPER void relay_heap_give_back(struct heap *heap, struct object *dead)
 {
     dead->next = heap->free_blocks[dead->block_class];
     heap->free_blocks[dead->block_class] = dead;
@@ -74,7 +74,7 @@ __attribute__((noinline, cold, noreturn)) RELAY_PART_OF_PROGRAM void relay_heap_
 }
 
 // Memory that stays until the call's end.
-__attribute__((noinline)) static void *relay_heap_chunk(struct heap *heap, uint64_t bytes)
+RELAY_OUTLINED void *relay_heap_chunk(struct heap *heap, uint64_t bytes)
 {
     struct chunk *chunk = relay_alloc(sizeof(struct chunk) + bytes);
     if (chunk == NULL)
@@ -85,7 +85,7 @@ __attribute__((noinline)) static void *relay_heap_chunk(struct heap *heap, uint6
 }
 
 // A block of a class of which none is free: of the chunk, or of a new one; a large one that does not fit has its own.
-__attribute__((noinline)) static struct object *relay_heap_more(struct heap *heap, uint64_t block_class)
+RELAY_OUTLINED struct object *relay_heap_more(struct heap *heap, uint64_t block_class)
 {
     uint64_t bytes = block_bytes(block_class);
     if (bytes > heap->end - heap->cursor) {
@@ -101,7 +101,7 @@ __attribute__((noinline)) static struct object *relay_heap_more(struct heap *hea
     return block;
 }
 
-static inline __attribute__((always_inline)) uint64_t class_of(uint64_t bytes)
+RELAY_HELPER uint64_t class_of(uint64_t bytes)
 {
     if (bytes <= SMALL_CLASSES * UNIT_BYTES)
         return (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
@@ -150,14 +150,14 @@ RELAY_INLINED struct tensor *relay_heap_tensor(struct heap *heap, uint64_t bytes
 }
 
 // Count one user less; whether that was the last.
-static inline __attribute__((always_inline)) _Bool is_last_release(struct object *object)
+RELAY_HELPER _Bool is_last_release(struct object *object)
 {
     relay_heap_watch(object);
     return --object->count == 0;
 }
 
 // Release the fields of a dead object. Those that die of it join the list of the dead.
-static inline __attribute__((always_inline)) struct object *release_fields(struct object *dead, struct object *list)
+RELAY_HELPER struct object *release_fields(struct object *dead, struct object *list)
 {
     uint64_t count = dead->field_count;
     for (uint64_t i = 0; i < count; i++) {
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) struct object *release_fields(struc
 }
 
 // Free a dead object and what dies with it. The dead wait in a list through their counts, so depth costs no stack.
-__attribute__((noinline)) static void relay_heap_bury(struct heap *heap, struct object *object)
+RELAY_OUTLINED void relay_heap_bury(struct heap *heap, struct object *object)
 {
     object->next = NULL;
     while (object != NULL) {

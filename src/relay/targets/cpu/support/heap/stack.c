@@ -1,7 +1,7 @@
 // Running a call on a stack of its own, since a recursive program may need more than its caller has. The stack is
 // address space until it is touched.
 
-#include "inlined.h"
+#include "linkage.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +25,7 @@ struct deep_call {
 _Static_assert(offsetof(struct deep_call, stack_bytes) == 32, "emitted code reads it there");
 
 // Start `entry(call)` on the largest stack that can be had; whether there is one.
-__attribute__((always_inline)) static inline _Bool start(
+RELAY_HELPER _Bool start(
     uint64_t *thread, struct thread_attributes *attributes, void *(*entry)(void *), struct deep_call *call)
 {
     for (uint64_t bytes = most_bytes; bytes >= least_bytes; bytes /= 2) {

@@ -1,7 +1,7 @@
 // Values for programs in C, owned by an arena: a list of blocks, freed together. Their counts never reach zero.
 
 #include "heap/heap.h"
-#include "inlined.h"
+#include "linkage.h"
 #include "memory.h"
 
 typedef struct chunk relay_arena;
@@ -46,7 +46,7 @@ RELAY_PART_OF_PROGRAM void relay_arena_take(relay_arena *arena, struct heap *hea
     arena->next = heap->chunks;
 }
 
-static struct object *new_object(relay_arena *arena, uint64_t bytes, uint32_t kind, uint32_t field_count)
+RELAY_HELPER struct object *new_object(relay_arena *arena, uint64_t bytes, uint32_t kind, uint32_t field_count)
 {
     struct object *object = relay_arena_block(arena, bytes);
     if (object == NULL)
@@ -70,7 +70,7 @@ struct tensor *relay_tensor(relay_arena *arena, uint32_t kind, void *data, uint3
     return tensor;
 }
 
-static _Bool all_set(const word *fields, uint32_t count)
+RELAY_HELPER _Bool all_set(const word *fields, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (fields[i] == 0)

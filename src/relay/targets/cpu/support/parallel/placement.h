@@ -3,6 +3,7 @@
 #ifndef RELAY_PLACEMENT_H
 #define RELAY_PLACEMENT_H
 
+#include "linkage.h"
 #include "parallel/pool_state.h"
 #include "parallel/target.h"
 #include "system.h"
@@ -41,7 +42,7 @@ static void place_together(struct pool *pool, int32_t workers, const struct set 
 }
 
 // Let the workers run on the processors that the process may use but for that of the caller.
-__attribute__((noinline)) static void place_off(struct pool *pool, int32_t workers, uint32_t processor)
+RELAY_OUTLINED void place_off(struct pool *pool, int32_t workers, uint32_t processor)
 {
     struct set others = {{0}};
     if (processor >= SET_BITS || sched_getaffinity(0, sizeof others, &others) != 0)

@@ -16,6 +16,7 @@
 // Who finds the lock taken (another thread's region, or one from inside a region) runs its loop alone. All state is in
 // a page that the kernel wipes in a forked child, which therefore starts with no workers and no lock held.
 
+#include "linkage.h"
 #include "parallel/parallel.h"
 #include "parallel/placement.h"
 #include "parallel/pool_state.h"
@@ -46,7 +47,7 @@ static inline int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-__attribute__((noinline)) static int32_t count_processors(void)
+RELAY_OUTLINED int32_t count_processors(void)
 {
     struct set usable = {{0}};
     int32_t count = 0;
@@ -207,7 +208,7 @@ static _Bool start_worker(struct pool *pool, int32_t number)
 }
 
 // Start workers until there are `wanted`, as far as the system allows.
-__attribute__((noinline)) static void start_workers(struct pool *pool, int32_t wanted)
+RELAY_OUTLINED void start_workers(struct pool *pool, int32_t wanted)
 {
     // workers take no signals: those are the business of the program's own threads, but for what a thread does itself
     // (of SIGBUS see mapped.c)

@@ -3,6 +3,7 @@
 #ifndef RELAY_POOL_STATE_H
 #define RELAY_POOL_STATE_H
 
+#include "linkage.h"
 #include "parallel/parallel.h"
 #include "system.h"
 
@@ -61,7 +62,7 @@ static struct pool *map_pool(void)
 }
 
 // The pool's state, made by the first who asks.
-__attribute__((noinline)) static struct pool *make_pool(void)
+RELAY_OUTLINED struct pool *make_pool(void)
 {
     struct pool *pages = map_pool(), *known = NULL;
     if (pages == NULL || __atomic_compare_exchange_n(&pool_pages, &known, pages, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

@@ -81,40 +81,44 @@ define noundef ptr @relay_tensor(ptr captures(none) %arena, i32 %kind, ptr %data
 entry:
   %conv = zext i32 %rank to i64
   %mul = shl nuw nsw i64 %conv, 3
-  %add.i.i = add nuw nsw i64 %mul, 104
-  %call.i.i = tail call ptr @relay_alloc(i64 %add.i.i) nounwind
-  %cmp.i.i = icmp eq ptr %call.i.i, null
-  br i1 %cmp.i.i, label %cleanup, label %if.end
+  %add.i = add nuw nsw i64 %mul, 104
+  %call.i11 = tail call ptr @relay_alloc(i64 %add.i) nounwind
+  %cmp.i12 = icmp eq ptr %call.i11, null
+  br i1 %cmp.i12, label %cleanup, label %if.end
 
 if.end:
   %0 = load ptr, ptr %arena, align 8
-  store ptr %0, ptr %call.i.i, align 8
-  store ptr %call.i.i, ptr %arena, align 8
-  %memory.i.i = getelementptr inbounds nuw i8, ptr %call.i.i, i64 64
-  store i64 1152921504606846976, ptr %memory.i.i, align 8
-  %1 = getelementptr inbounds nuw i8, ptr %call.i.i, i64 72
+  store ptr %0, ptr %call.i11, align 8
+  store ptr %call.i11, ptr %arena, align 8
+  %memory.i = getelementptr inbounds nuw i8, ptr %call.i11, i64 64
+  store i64 1152921504606846976, ptr %memory.i, align 8
+  %1 = getelementptr inbounds nuw i8, ptr %call.i11, i64 72
   store i32 %kind, ptr %1, align 8
-  %field_count1.i = getelementptr inbounds nuw i8, ptr %call.i.i, i64 76
+  %field_count1.i = getelementptr inbounds nuw i8, ptr %call.i11, i64 76
   store i32 1, ptr %field_count1.i, align 4
-  %block_class.i = getelementptr inbounds nuw i8, ptr %call.i.i, i64 80
+  %block_class.i = getelementptr inbounds nuw i8, ptr %call.i11, i64 80
   store i64 0, ptr %block_class.i, align 8
-  %owner = getelementptr inbounds nuw i8, ptr %call.i.i, i64 88
+  %owner = getelementptr inbounds nuw i8, ptr %call.i11, i64 88
   store i64 1, ptr %owner, align 8
-  %data3 = getelementptr inbounds nuw i8, ptr %call.i.i, i64 96
+  %data3 = getelementptr inbounds nuw i8, ptr %call.i11, i64 96
   store ptr %data, ptr %data3, align 8
-  %extents4 = getelementptr inbounds nuw i8, ptr %call.i.i, i64 104
+  %extents4 = getelementptr inbounds nuw i8, ptr %call.i11, i64 104
   tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %extents4, ptr align 8 %extents, i64 %mul, i1 false)
   br label %cleanup
 
 cleanup:
-  %retval.0 = phi ptr [ %memory.i.i, %if.end ], [ null, %entry ]
+  %retval.0 = phi ptr [ %memory.i, %if.end ], [ null, %entry ]
   ret ptr %retval.0
 }
 
 define i64 @relay_cell(ptr captures(none) %arena, i32 %kind, i32 %count, ptr readonly captures(none) %fields) nounwind {
 entry:
   %cmp = icmp eq i32 %count, 0
-  br i1 %cmp, label %if.then, label %if.end
+  br i1 %cmp, label %if.then, label %for.body.i.preheader
+
+for.body.i.preheader:
+  %wide.trip.count = zext i32 %count to i64
+  br label %for.body.i
 
 if.then:
   %conv.i = zext i32 %kind to i64
@@ -122,49 +126,44 @@ if.then:
   %add.i = or disjoint i64 %mul.i, 1
   br label %return
 
-if.end:
-  %wide.trip.count.i = zext i32 %count to i64
-  br label %for.body.i
+for.cond.i:
+  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
+  %exitcond.not = icmp eq i64 %indvars.iv.next, %wide.trip.count
+  br i1 %exitcond.not, label %if.end3, label %for.body.i
 
 for.body.i:
-  %indvars.iv.i = phi i64 [ 0, %if.end ], [ %indvars.iv.next.i, %for.body.i ]
-  %arrayidx.i = getelementptr inbounds nuw i64, ptr %fields, i64 %indvars.iv.i
+  %indvars.iv = phi i64 [ 0, %for.body.i.preheader ], [ %indvars.iv.next, %for.cond.i ]
+  %arrayidx.i = getelementptr inbounds nuw i64, ptr %fields, i64 %indvars.iv
   %0 = load i64, ptr %arrayidx.i, align 8
-  %cmp1.not.i = icmp ne i64 %0, 0
-  %indvars.iv.next.i = add nuw nsw i64 %indvars.iv.i, 1
-  %exitcond.not.i = icmp ne i64 %indvars.iv.next.i, %wide.trip.count.i
-  %or.cond.not.i = select i1 %cmp1.not.i, i1 %exitcond.not.i, i1 false
-  br i1 %or.cond.not.i, label %for.body.i, label %all_set.exit
-
-all_set.exit:
-  br i1 %cmp1.not.i, label %if.end3, label %return
+  %cmp1.i = icmp eq i64 %0, 0
+  br i1 %cmp1.i, label %return, label %for.cond.i
 
 if.end3:
-  %mul = shl nuw nsw i64 %wide.trip.count.i, 3
-  %add.i.i = add nuw nsw i64 %mul, 88
-  %call.i.i = tail call ptr @relay_alloc(i64 %add.i.i) nounwind
-  %cmp.i.i = icmp eq ptr %call.i.i, null
-  br i1 %cmp.i.i, label %return, label %if.then7
+  %mul = shl nuw nsw i64 %wide.trip.count, 3
+  %add.i19 = add nuw nsw i64 %mul, 88
+  %call.i20 = tail call ptr @relay_alloc(i64 %add.i19) nounwind
+  %cmp.i21 = icmp eq ptr %call.i20, null
+  br i1 %cmp.i21, label %return, label %if.then7
 
 if.then7:
   %1 = load ptr, ptr %arena, align 8
-  store ptr %1, ptr %call.i.i, align 8
-  store ptr %call.i.i, ptr %arena, align 8
-  %memory.i.i = getelementptr inbounds nuw i8, ptr %call.i.i, i64 64
-  store i64 1152921504606846976, ptr %memory.i.i, align 8
-  %2 = getelementptr inbounds nuw i8, ptr %call.i.i, i64 72
+  store ptr %1, ptr %call.i20, align 8
+  store ptr %call.i20, ptr %arena, align 8
+  %memory.i = getelementptr inbounds nuw i8, ptr %call.i20, i64 64
+  store i64 1152921504606846976, ptr %memory.i, align 8
+  %2 = getelementptr inbounds nuw i8, ptr %call.i20, i64 72
   store i32 %kind, ptr %2, align 8
-  %field_count1.i = getelementptr inbounds nuw i8, ptr %call.i.i, i64 76
+  %field_count1.i = getelementptr inbounds nuw i8, ptr %call.i20, i64 76
   store i32 %count, ptr %field_count1.i, align 4
-  %block_class.i = getelementptr inbounds nuw i8, ptr %call.i.i, i64 80
+  %block_class.i = getelementptr inbounds nuw i8, ptr %call.i20, i64 80
   store i64 0, ptr %block_class.i, align 8
-  %fields8 = getelementptr inbounds nuw i8, ptr %call.i.i, i64 88
+  %fields8 = getelementptr inbounds nuw i8, ptr %call.i20, i64 88
   tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %fields8, ptr nonnull align 8 %fields, i64 %mul, i1 false)
-  %3 = ptrtoint ptr %memory.i.i to i64
+  %3 = ptrtoint ptr %memory.i to i64
   br label %return
 
 return:
-  %retval.0 = phi i64 [ %add.i, %if.then ], [ 0, %all_set.exit ], [ %3, %if.then7 ], [ 0, %if.end3 ]
+  %retval.0 = phi i64 [ %add.i, %if.then ], [ 0, %if.end3 ], [ %3, %if.then7 ], [ 0, %for.body.i ]
   ret i64 %retval.0
 }
 
