@@ -95,7 +95,7 @@ if TYPE_CHECKING:
     from relay.runtime.param_dict import load_param_dict, save_param_dict
     from relay.runtime.threads import num_threads, set_num_threads
     from relay.text.printer import astext
-    from relay.transform.context import PassContext
+    from relay.transform.framework.context import PassContext
 
 _MODULES = (
     "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "operators",
@@ -132,7 +132,7 @@ _HOMES = {
     "relay.runtime.param_dict": ("load_param_dict", "save_param_dict"),
     "relay.runtime.threads": ("num_threads", "set_num_threads"),
     "relay.text.printer": ("astext",),
-    "relay.transform.context": ("PassContext",),
+    "relay.transform.framework.context": ("PassContext",),
 }  # fmt: skip
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

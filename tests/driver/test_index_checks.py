@@ -14,8 +14,8 @@ from relay.driver.compilation import Compilation
 from relay.driver.targets import backend_for
 from relay.lower.region import CallKernel, CheckIndex
 from relay.runtime.graph import Graph
-from relay.transform.eliminate_common_subexpr import EliminateCommonSubexpr
-from relay.transform.fold_constant import FoldConstant
+from relay.transform.simplify.eliminate_common_subexpr import EliminateCommonSubexpr
+from relay.transform.simplify.fold_constant import FoldConstant
 from tests.messages import check_message
 
 TABLE = np.arange(15, dtype=np.float32).reshape(5, 3)

@@ -17,7 +17,7 @@ import relay
 from relay.ir.expr import Function
 from relay.targets.cpu.schedules.rows import LARGEST_REPETITION
 from relay.testing.measure import interleaved
-from relay.transform.fuse_ops.evaluations import FREE_OPERATIONS
+from relay.transform.fusion.evaluations import FREE_OPERATIONS
 from tests.arithmetic import kernel_works
 from tests.levels.programs import program
 

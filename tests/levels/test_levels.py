@@ -11,8 +11,8 @@ import pytest
 import relay
 from relay import nn, testing
 from relay.targets.cpu.schedules.rows import LARGEST_REPETITION
-from relay.transform.fuse_ops.evaluations import FREE_OPERATIONS
-from relay.transform.transposed_convolution import LARGEST_REPETITION as LARGEST_REPETITION_OF_TRANSPOSED
+from relay.transform.algorithms.transposed_convolution import LARGEST_REPETITION as LARGEST_REPETITION_OF_TRANSPOSED
+from relay.transform.fusion.evaluations import FREE_OPERATIONS
 from tests.arithmetic import Work, program_work, work_of
 from tests.levels.__main__ import repeats
 from tests.levels.programs import program

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.transform.given_kernels import with_possible_kernels
+from relay.transform.regions.given_kernels import with_possible_kernels
 from tests.native.running import assert_same, module
 
 T = "Tensor[(4,), float32]"

@@ -14,7 +14,7 @@ from relay.interpret.evaluate import evaluate
 from relay.ir.module import IRModule
 from relay.runtime.manifest import HeapResult
 from relay.runtime.values import DataValue, RefValue
-from relay.transform.remove_unused_functions import RemoveUnusedFunctions
+from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from tests.programs.generate import Program
 from tests.programs.to_python import as_python, run_python
 

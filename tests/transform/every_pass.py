@@ -26,11 +26,11 @@ from relay.interpret.evaluate import evaluate
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_equal
 from relay.ir.well_formed import well_formed
-from relay.transform.convert_layout import ConvertLayout
-from relay.transform.framework import AnyPass
-from relay.transform.fuse_ops import FuseOps
-from relay.transform.normal_forms import ToCPS
-from relay.transform.remove_unused_functions import RemoveUnusedFunctions
+from relay.transform.framework.passes import AnyPass
+from relay.transform.functions.normal_forms import ToCPS
+from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
+from relay.transform.fusion import FuseOps
+from relay.transform.layout.convert_layout import ConvertLayout
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_repro
 from tests.programs.generate import Program, programs

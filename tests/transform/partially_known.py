@@ -18,10 +18,10 @@ from relay.ir.variables import substitute
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
-from relay.transform.dead_code_elimination import DeadCodeElimination
-from relay.transform.partial_evaluate import PartialEvaluate
-from relay.transform.partial_evaluate.limits import PartialEvaluationLimits, operations_of
-from relay.transform.remove_unused_functions import RemoveUnusedFunctions
+from relay.transform.functions.partial_evaluate import PartialEvaluate
+from relay.transform.functions.partial_evaluate.limits import PartialEvaluationLimits, operations_of
+from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
+from relay.transform.simplify.dead_code_elimination import DeadCodeElimination
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
 from tests.programs.generate import Program, programs

@@ -29,7 +29,7 @@ from relay.transform import (
     SpecializeFunctions,
     ToMixedPrecision,
 )
-from relay.transform.framework import AnyPass
+from relay.transform.framework.passes import AnyPass
 
 
 def _is_one(expr: Expr) -> bool:

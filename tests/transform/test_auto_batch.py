@@ -12,8 +12,8 @@ import relay
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.runtime.values import DataValue, data_list
-from relay.transform.auto_batch import AutoBatch, Recursion, Refusal, batching
-from relay.transform.context import PassContext
+from relay.transform.batching import AutoBatch, Recursion, Refusal, batching
+from relay.transform.framework.context import PassContext
 from relay.transform.pipelines import optimization_pipeline
 from tests.native.running import assert_same, module, watch
 

@@ -18,11 +18,11 @@ from relay.ir.module import IRModule
 from relay.runtime.executable import Executable
 from relay.runtime.values import DataValue
 from relay.testing.programs import tree_lstm
-from relay.transform.auto_batch import AutoBatch, Recursion, batching, generate
-from relay.transform.auto_batch.costs import KERNELS_OF_RESULT, KERNELS_OF_START, Costs, costs_of
-from relay.transform.constant_arguments import ConstantArguments
-from relay.transform.context import LayoutPreferences, PassContext, Rates
-from relay.transform.remove_unused_functions import RemoveUnusedFunctions
+from relay.transform.batching import AutoBatch, Recursion, batching, generate
+from relay.transform.batching.costs import KERNELS_OF_RESULT, KERNELS_OF_START, Costs, costs_of
+from relay.transform.framework.context import LayoutPreferences, PassContext, Rates
+from relay.transform.functions.constant_arguments import ConstantArguments
+from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from tests.native.running import assert_same, module
 from tests.programs.generate import Program
 from tests.programs.trees import trees

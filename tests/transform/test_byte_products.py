@@ -10,9 +10,9 @@ import pytest
 import relay
 from relay.base.dtypes import DType
 from relay.transform import LayoutPreferences, PassContext
-from relay.transform.alter_op_layout import AlterOpLayout
-from relay.transform.context import WordPreferences
-from relay.transform.fold_constant import FoldConstant
+from relay.transform.framework.context import WordPreferences
+from relay.transform.layout.alter_op_layout import AlterOpLayout
+from relay.transform.simplify.fold_constant import FoldConstant
 
 WORDS = LayoutPreferences("NHWC", (16,), (16,), WordPreferences((DType.INT8, DType.UINT8), (16,), (16,)))
 

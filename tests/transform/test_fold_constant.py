@@ -6,7 +6,7 @@ import numpy as np
 
 import relay
 from relay.ir.expr import Constant
-from relay.transform.fold_constant import FoldConstant
+from relay.transform.simplify.fold_constant import FoldConstant
 
 
 def _folded(expr: relay.Expr) -> np.ndarray:

@@ -18,7 +18,7 @@ from relay.ir.expr import Constant, Expr
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
-from relay.transform.fold_constant import FoldConstant
+from relay.transform.simplify.fold_constant import FoldConstant
 from tests.transform.passes import CONTEXT, PASSES
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"

@@ -19,7 +19,7 @@ from relay.transform import (
     PassContext,
     ToCPS,
 )
-from relay.transform.framework import AnyPass
+from relay.transform.framework.passes import AnyPass
 from tests.messages import check_message
 
 

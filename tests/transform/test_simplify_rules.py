@@ -21,7 +21,7 @@ from relay.infer.infer_type import infer_type_expr
 from relay.ir.expr import Expr, Function, Var
 from relay.ops.build import call
 from relay.ops.table import OPERATORS
-from relay.transform.simplify_expr import SIMPLIFICATIONS
+from relay.transform.simplify.simplify_expr import SIMPLIFICATIONS
 from tests.transform.rule_samples import SAMPLES, Sample
 
 ULPS = 4

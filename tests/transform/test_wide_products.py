@@ -9,8 +9,8 @@ from relay.base.dtypes import DType
 from relay.ir.expr import Expr, Function
 from relay.ir.traversal import post_order
 from relay.ops.rounding import to_dtype
-from relay.transform.context import LayoutPreferences, WordPreferences
-from relay.transform.wide_products import widened
+from relay.transform.algorithms.wide_products import widened
+from relay.transform.framework.context import LayoutPreferences, WordPreferences
 
 WIDENS = LayoutPreferences(bfloat16_rows=8)
 MULTIPLIES = LayoutPreferences(words=WordPreferences((DType.BFLOAT16,), (16,), (16,)))

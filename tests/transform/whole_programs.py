@@ -14,12 +14,12 @@ from relay.ir.module import IRModule
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
-from relay.transform.accumulate_recursion import AccumulateRecursion
-from relay.transform.framework import Pass, Sequential
-from relay.transform.inline_small_functions import InlineSmallFunctions
-from relay.transform.loop_invariant_code_motion import LoopInvariantCodeMotion
-from relay.transform.remove_unused_functions import RemoveUnusedFunctions
-from relay.transform.specialize_functions import SpecializeFunctions
+from relay.transform.framework.passes import Pass, Sequential
+from relay.transform.functions.inline_small_functions import InlineSmallFunctions
+from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
+from relay.transform.functions.specialize_functions import SpecializeFunctions
+from relay.transform.loops.accumulate_recursion import AccumulateRecursion
+from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
 from tests.programs.generate import Program, programs

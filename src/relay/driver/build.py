@@ -15,7 +15,7 @@ from relay.driver.program import TARGET, GivenProgram, checked_params, given_pro
 from relay.driver.roofline import machine_roofline
 from relay.driver.targets import backend_for
 from relay.runtime.executable import Executable, instantiate
-from relay.transform.context import PassContext
+from relay.transform.framework.context import PassContext
 
 
 def build(

@@ -39,8 +39,8 @@ from relay.runtime.artefact import Artefact
 from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
 from relay.runtime.work import KernelWork
 from relay.runtime.workspaces import aligned_bytes
-from relay.transform.context import LayoutPreferences, PassContext
-from relay.transform.instruments.timing import TimedPass, Timing
+from relay.transform.framework.context import LayoutPreferences, PassContext
+from relay.transform.framework.instruments.timing import TimedPass, Timing
 from relay.transform.pipelines import optimization_pipeline
 
 Progress: TypeAlias = Callable[[str, int, int], None]

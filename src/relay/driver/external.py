@@ -9,7 +9,7 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.target import Target
 from relay.ir.expr import Function
 from relay.lower.external import COMPILER, external_function
-from relay.transform.external import ExternalCompiler, ExternalFunction
+from relay.transform.framework.external import ExternalCompiler, ExternalFunction
 
 
 def external_objects(

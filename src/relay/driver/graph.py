@@ -37,8 +37,8 @@ from relay.runtime.artefact import Artefact
 from relay.runtime.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
 from relay.runtime.manifest import Manifest
-from relay.transform.context import PassContext
-from relay.transform.inline import calls_in_place
+from relay.transform.framework.context import PassContext
+from relay.transform.functions.inline import calls_in_place
 
 
 def build_graph(

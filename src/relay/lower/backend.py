@@ -14,7 +14,7 @@ from relay.runtime.artefact import Artefact
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc
-from relay.transform.context import LayoutPreferences, Rates
+from relay.transform.framework.context import LayoutPreferences, Rates
 
 
 class Backend(Protocol):

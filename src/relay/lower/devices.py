@@ -15,7 +15,7 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import post_order
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes, device_kind
-from relay.transform.device_domains import PARAM_DEVICES, RESULT_DEVICE
+from relay.transform.devices.device_domains import PARAM_DEVICES, RESULT_DEVICE
 
 
 def on_one_device(module: IRModule, kind: str) -> IRModule:

@@ -27,8 +27,8 @@ from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.runtime.extents import symbol_sources
-from relay.transform.extents import extents_of_call, function_at
-from relay.transform.external import ExternalFunction
+from relay.transform.framework.external import ExternalFunction
+from relay.transform.functions.extents import extents_of_call, function_at
 
 COMPILER = "Compiler"
 _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

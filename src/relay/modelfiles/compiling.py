@@ -42,7 +42,7 @@ DEFAULT_LIMIT_BYTES = 4 << 30
 _PART_BYTES, _READ_BYTES = 16 << 20, 1 << 20
 _GLANCES, _GLANCE_BYTES, _GLANCE_DIGITS = 64, 64, 16
 _PROCESSORS = os.cpu_count() or 1
-_CONTEXTS = "relay.transform.context"
+_CONTEXTS = "relay.transform.framework.context"
 _SHAPE = Kind((tuple, list), "a tuple of extents", lambda value: f"write ({value},)" if isinstance(value, int) else "")
 _PLACE_OF_WEIGHTS = b"location"  # the key under which ONNX names a file that holds weights
 

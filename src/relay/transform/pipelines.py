@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from relay.ir.module import IRModule
-from relay.transform.accumulate_recursion import AccumulateRecursion
-from relay.transform.alter_op_layout import AlterOpLayout
-from relay.transform.auto_batch import AutoBatch
-from relay.transform.canonicalize_cast import CanonicalizeCast
-from relay.transform.canonicalize_ops import CanonicalizeOps
-from relay.transform.combine_parallel_dense import CombineParallelDense
-from relay.transform.constant_arguments import ConstantArguments
-from relay.transform.context import PassContext
-from relay.transform.conv2d_to_winograd import Conv2DToWinograd
-from relay.transform.dynamic_to_static import DynamicToStatic
-from relay.transform.eliminate_common_subexpr import EliminateCommonSubexpr
-from relay.transform.fast_math import FastMath
-from relay.transform.fold_constant import FoldConstant
-from relay.transform.fold_explicit_padding import FoldExplicitPadding
-from relay.transform.fold_scale_axis import FoldScaleAxis
-from relay.transform.framework import Sequential
-from relay.transform.fuse_ops import FuseOps
-from relay.transform.given_kernels import with_possible_kernels
-from relay.transform.inline_small_functions import InlineSmallFunctions
-from relay.transform.lift_called_functions import LiftCalledFunctions
-from relay.transform.loop_invariant_code_motion import LoopInvariantCodeMotion
-from relay.transform.normal_forms import ToANormalForm, ToGraphNormalForm
-from relay.transform.recognize_attention import RecognizeAttention
-from relay.transform.simplify_expr import SimplifyExpr
-from relay.transform.simplify_inference import SimplifyInference
-from relay.transform.simplify_known_cases import SimplifyKnownCases
-from relay.transform.specialize_functions import SpecializeFunctions
+from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense
+from relay.transform.algorithms.conv2d_to_winograd import Conv2DToWinograd
+from relay.transform.algorithms.recognize_attention import RecognizeAttention
+from relay.transform.batching import AutoBatch
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import Sequential
+from relay.transform.functions.constant_arguments import ConstantArguments
+from relay.transform.functions.dynamic_to_static import DynamicToStatic
+from relay.transform.functions.inline_small_functions import InlineSmallFunctions
+from relay.transform.functions.lift_called_functions import LiftCalledFunctions
+from relay.transform.functions.normal_forms import ToANormalForm, ToGraphNormalForm
+from relay.transform.functions.simplify_known_cases import SimplifyKnownCases
+from relay.transform.functions.specialize_functions import SpecializeFunctions
+from relay.transform.fusion import FuseOps
+from relay.transform.layout.alter_op_layout import AlterOpLayout
+from relay.transform.loops.accumulate_recursion import AccumulateRecursion
+from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion
+from relay.transform.regions.given_kernels import with_possible_kernels
+from relay.transform.simplify.canonicalize_cast import CanonicalizeCast
+from relay.transform.simplify.canonicalize_ops import CanonicalizeOps
+from relay.transform.simplify.eliminate_common_subexpr import EliminateCommonSubexpr
+from relay.transform.simplify.fast_math import FastMath
+from relay.transform.simplify.fold_constant import FoldConstant
+from relay.transform.simplify.fold_explicit_padding import FoldExplicitPadding
+from relay.transform.simplify.fold_scale_axis import FoldScaleAxis
+from relay.transform.simplify.simplify_expr import SimplifyExpr
+from relay.transform.simplify.simplify_inference import SimplifyInference
 
 OPTIMIZATIONS = (
     InlineSmallFunctions,

@@ -33,7 +33,7 @@ from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc
-from relay.transform.context import LayoutPreferences, Rates
+from relay.transform.framework.context import LayoutPreferences, Rates
 
 
 @frozen

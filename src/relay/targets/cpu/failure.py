@@ -7,8 +7,8 @@ import hashlib
 import re
 
 from relay.base.diagnostics import CompilerBug
-from relay.transform.context import PassContext
-from relay.transform.failure import repro_parent
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.failure import repro_parent
 
 _SCRIPT = '''\
 """LLVM did not survive `kernel.ll`: this runs it again."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from relay.base.target import Target
 from relay.targets.cpu.schedules.plan import STREAMED_PRODUCTS_PER_NANOSECOND, TILED_PRODUCTS_PER_NANOSECOND
-from relay.transform.context import Rates
+from relay.transform.framework.context import Rates
 
 _WIDEST_VECTOR_BITS = 512
 _NEAR = 2.0  # times the rate of what comes from the third level

@@ -15,7 +15,7 @@ from __future__ import annotations
 from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.ops.winograd import MINIMAL, TAPS
-from relay.transform.context import ConvolutionExtents
+from relay.transform.framework.context import ConvolutionExtents
 
 _LANES = 16  # float32 elements of a vector of the core that was measured
 _PLAIN_PER_NANOSECOND = 68.0  # multiply-adds of plain sums

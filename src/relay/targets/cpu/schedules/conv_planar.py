@@ -15,7 +15,7 @@ from relay.targets.cpu.schedules.plan import (
     accumulators_of,
     dividing_tile,
 )
-from relay.transform.context import fitting_block
+from relay.transform.framework.context import fitting_block
 
 _ROWS = 2
 _MOST_VECTORS = 3

@@ -17,7 +17,7 @@ from relay.targets.cpu.emit.context import dot_instructions, float_dot_instructi
 from relay.targets.cpu.intrinsics.product_by_tiles import STEP_WORDS
 from relay.targets.cpu.schedules.plan import Plan, even_tile
 from relay.te.tensor import Tensor
-from relay.transform.context import WordPreferences, fitting_block
+from relay.transform.framework.context import WordPreferences, fitting_block
 
 CONVOLUTION = (2, 3, 4, 1)
 PRODUCT = (4, 3, 2, 1)

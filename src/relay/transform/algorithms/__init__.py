@@ -1,0 +1,1 @@
+"""Operators by other operators, where another way to compute the same is faster, narrower, or what a target has."""

@@ -1,0 +1,93 @@
+"""Make dense layers on one input one dense layer, or one batch of products: CombineParallelDense.
+
+    before: add(nn.dense(%x, W1), B1), add(nn.dense(%x, W2), B2)
+
+    to_batch=False: %0 = add(nn.dense(%x, concatenate(W1, W2)), concatenate(B1, B2))
+                    strided_slice(%0, begin=[0], end=[units], axes=[1]), …
+    to_batch=True:  %0 = add(nn.batch_matmul(expand_dims(%x, axis=0), stack(W1, W2)), stack(B1, B2))
+                    squeeze(strided_slice(%0, begin=[0], end=[1], axes=[0]), axis=[0]), …
+
+At least `min_num_branches` layers (`nn.dense`, or `nn.matmul` by a constant matrix) with constant weights of one inner
+extent; to a batch only layers on matrices, with as many units each. Floating point: ROUNDING (a product of other
+extents may sum in another order).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from relay.base.floating_point import FloatingPointClass
+from relay.ir.expr import Call, Constant, Expr, Function
+from relay.ir.module import IRModule
+from relay.ir.types import TensorType
+from relay.ops.build import call
+from relay.ops.matmul import DENSE, MATMUL, DenseAttributes, MatmulAttributes, batch_matmul
+from relay.ops.record import OperatorRecord
+from relay.ops.shape import expand_dims
+from relay.transform.algorithms.parallel_branches import Branch, check_branch_count, combine_branches
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import Pass, function_pass, pass_factory
+
+_MATRIX = 2  # axes
+
+
+@pass_factory
+def CombineParallelDense(min_num_branches: int = 3, to_batch: bool = True) -> Pass:
+    """Make dense layers on one input one dense layer.
+
+    For inputs that at least `min_num_branches` layers read: to a batch of products, or to one wide layer.
+
+    Raises `RelayError` (rule `branch-count`) when that is less than 2.
+    """
+    check_branch_count(min_num_branches)
+    describe, widen = (_batched_branch, _batched) if to_batch else (_branch, _widened)
+
+    @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
+    def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+        return combine_branches(function, describe, widen, min_num_branches)
+
+    return run
+
+
+def _branch(expr: Call, record: OperatorRecord) -> Branch | None:
+    """A layer whose units stand along axis `result_axis` of the result."""
+    match expr:
+        case Call(args=(data, Constant(data=weight)), attrs=DenseAttributes() | MatmulAttributes() as attributes) if (
+            record in (DENSE, MATMUL) and isinstance(expr.checked_type, TensorType)
+        ):
+            units = _units_axis(attributes)
+            kind = (record.name, replace(attributes, units=None), weight.shape[1 - units], weight.dtype)
+            return Branch(expr, record, data, weight, kind, weight.shape[units], len(expr.checked_type.shape) - 1)
+        case _:
+            return None
+
+
+def _units_axis(attributes: DenseAttributes | MatmulAttributes) -> int:
+    """The axis of the weight along which the units are."""
+    return 1 if isinstance(attributes, MatmulAttributes) and not attributes.transpose_b else 0
+
+
+def _widened(data: Expr, branches: Sequence[Branch]) -> Expr:
+    attributes: Any = branches[0].call.attrs
+    units = _units_axis(attributes)
+    weight = np.concatenate([branch.weight for branch in branches], axis=units)
+    given = None if attributes.units is None else weight.shape[units]
+    return call(branches[0].record, (data, Constant(weight)), replace(attributes, units=given))
+
+
+def _batched_branch(expr: Call, record: OperatorRecord) -> Branch | None:
+    """A dense layer on a matrix: one of a batch."""
+    branch = _branch(expr, record)
+    if branch is None or record is not DENSE or branch.result_axis != _MATRIX - 1:
+        return None
+    return replace(branch, kind=(branch.kind, branch.width), result_axis=None)
+
+
+def _batched(data: Expr, branches: Sequence[Branch]) -> Expr:
+    attributes: Any = branches[0].call.attrs
+    weights = np.stack([branch.weight for branch in branches])
+    return batch_matmul(expand_dims(data, axis=0), Constant(weights), attributes.out_dtype)

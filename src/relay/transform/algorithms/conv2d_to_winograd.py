@@ -1,0 +1,100 @@
+"""Compute convolutions of 3×3 by Winograd's minimal filtering, where the target finds that faster: Conv2DToWinograd.
+
+    before: nn.conv2d(%x, W, padding=[1, 1, 1, 1], data_layout="NHWC", kernel_layout="OHWI32o")
+    after:  nn.contrib_conv2d_winograd_without_weight_transform(%x, U, tile_size=4, padding=[1, 1, 1, 1],
+              kernel_layout="OHWI32o")        U = W transformed, which folds to a constant
+
+Of float32, at stride 1, without dilation and groups, of images whose space is known, with constant kernels, once
+AlterOpLayout has put channels last. Floating point: NONFINITE_MAY_SPREAD. Results in a tile are sums and differences of
+the same terms: an infinity or NaN among the data makes NaN of neighbours that the convolution itself would not let it
+reach, and rounding errors are those of the largest results of a tile (about 1e-5 of them for tiles of 4 × 4).
+"""
+
+from __future__ import annotations
+
+from relay.base.dtypes import DType
+from relay.base.floating_point import FloatingPointClass
+from relay.ir.expr import Call, Constant, Expr, Function, Op
+from relay.ir.module import IRModule
+from relay.ir.rewriting import rewrite_nodes
+from relay.ir.types import TensorType
+from relay.ops.conv import Conv2DAttributes
+from relay.ops.convolution_text import convolution_text
+from relay.ops.layout_transform import layout_transform
+from relay.ops.layouts import parse_layout
+from relay.ops.winograd import (
+    TAPS,
+    contrib_conv2d_winograd_weight_transform,
+    contrib_conv2d_winograd_without_weight_transform,
+)
+from relay.te.schedule.records import ScheduleRecords
+from relay.transform.framework.context import ConvolutionExtents, PassContext, WinogradTile
+from relay.transform.framework.passes import function_pass
+
+_PLAIN, _TRANSFORMED = "OIHW", "HWOI"
+_SPACE = ("H", "W")
+
+
+@function_pass(level=3, floating_point=FloatingPointClass.NONFINITE_MAY_SPREAD)
+def Conv2DToWinograd(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+    """Compute 3×3 convolutions with fewer multiplications where the target finds that faster."""
+    choose = context.layouts.winograd_tile
+    if choose is None:
+        return function
+    return rewrite_nodes(function, lambda _, expr: _by_winograd(expr, choose, context.schedules))
+
+
+def _by_winograd(expr: Expr, choose: WinogradTile, records: ScheduleRecords) -> Expr:
+    """A call of a convolution as a record, or else the target, wants it; other expressions as they are."""
+    match expr:
+        case Call(op=Op(name="nn.conv2d"), args=(data, weight), attrs=Conv2DAttributes() as attributes):
+            extents = _extents(expr, attributes, data, weight)
+            if extents is None:
+                return expr
+            record = records.convolution(convolution_text(expr))
+            tile = None if record is None else record.winograd_tile
+            if tile is None:
+                tile = choose(extents)
+            return _rewritten(data, weight, attributes, tile) if tile else expr
+        case _:
+            return expr
+
+
+def _extents(call: Call, attributes: Conv2DAttributes, data: Expr, weight: Expr) -> ConvolutionExtents | None:
+    """The extents of a convolution that can be computed so; None of others."""
+    result, image, kernel = call.checked_type, data.checked_type, weight.checked_type
+    if not isinstance(result, TensorType) or not isinstance(image, TensorType) or not isinstance(kernel, TensorType):
+        return None
+    layout = parse_layout(attributes.kernel_layout)
+    taps = layout.extents(kernel.shape)
+    plain = (
+        attributes.data_layout == "NHWC"
+        and attributes.out_layout in ("", "NHWC")
+        and attributes.strides == attributes.dilation == (1, 1)
+        and attributes.groups == 1
+        and all(taps[axis] == TAPS for axis in _SPACE)
+    )
+    narrow = any(type_.dtype is not DType.FLOAT32 for type_ in (image, kernel, result))
+    extents = [extent for extent in (*result.shape[1:], image.shape[-1]) if isinstance(extent, int)]
+    if not plain or narrow or not _is_constant(weight) or len(extents) < len(image.shape):
+        return None
+    return ConvolutionExtents(*extents)
+
+
+def _is_constant(weight: Expr) -> bool:
+    """Whether a kernel is constant, or one that AlterOpLayout has packed."""
+    match weight:
+        case Call(op=Op(name="layout_transform"), args=(inner,)):
+            return isinstance(inner, Constant)
+        case _:
+            return isinstance(weight, Constant)
+
+
+def _rewritten(data: Expr, weight: Expr, attributes: Conv2DAttributes, tile: int) -> Expr:
+    layout = attributes.kernel_layout
+    plain = weight if layout == _PLAIN else layout_transform(weight, layout, _PLAIN)
+    points = contrib_conv2d_winograd_weight_transform(plain, tile)
+    kernel = points if layout == _TRANSFORMED else layout_transform(points, _TRANSFORMED, layout)
+    return contrib_conv2d_winograd_without_weight_transform(
+        data, kernel, tile, attributes.padding, attributes.channels, layout
+    )

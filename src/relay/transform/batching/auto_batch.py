@@ -1,0 +1,89 @@
+"""Run independent calls of recursive functions together: AutoBatch.
+
+A function over a data type, such as a network over trees, calls itself once for each part of a value, and every call
+runs kernels on one instance: matrix times vector, where a matrix product for all instances would read the weights once.
+The calls are independent of each other but for those below them, so they are taken by *levels*: all values at one
+distance from the roots are instances of one level, and each clause of the function runs once for all its instances
+there. A program that maps such a function over a list has the trees of the whole list in each level.
+
+    before: def @f(%t: T, %w) -> R { match (%t) { Leaf(%x) => leaf(%x, %w), Node(%l, %r) => node(@f(%l), @f(%r)) } }
+            ... @f(%t) ...  @map(fn (%t) { @f(%t, %w) }, %ts) ...
+    after:  @f_walk     takes a list of values apart, by constructor; notes where the result of each will be
+            @f_down     walks level after level, from the roots; gives the levels, deepest first (the linear form)
+            @f_Leaf     clauses on rows: [n, ..] for n instances, with gathers of what is below
+            @f_Node
+            @f_Node_shared  what @f_Node computes of %w alone: matrices in panels, once for all levels
+            @f_up       runs the clauses level after level, from the deepest
+            @f_batch    these together: a list of values → the rows of their results
+            @f_alone    the recursion as it was
+            @f          (%t, %w) → row 0 of @f_batch([%t], %w) where that pays, else @f_alone(%t, %w)
+            @f_each     (%ts, %w) → the rows of @f_batch(%ts, %w) as a list, in place of the map where that pays
+
+The clauses that end the recursion depend on nothing, and run once for all levels. What depth an instance has, and where
+its operands are, the program finds out itself from the values it is given: one compilation serves all. The result is
+ordinary Relay; the number of instances is a symbolic extent.
+
+Levels of one instance, as combs have them, cost more than they save. What levels save and cost is estimated (`costs`),
+and a call decides by the values that it is given, before anything else is done (`choice`): of each instance it adds up
+what it would gain, against the number of levels. Where no clause gains anything, the function stays as it is. Of a
+machine that nobody describes (no `Rates` in the context), levels are taken always.
+
+Only pure operators move, and a function whose control depends on tensors is refused (`batching` says why of each
+function). A function with one recursive call a clause (over lists) is batched only where it is mapped: alone, every
+level would have one instance. Floating point: ROUNDING (sums of a matrix product may be taken in another order).
+
+Sources: Looks et al. 2017 (1702.02181) for batching by levels; Fegade et al. 2021 (2011.01383) for linearising first,
+and for running the clauses that end apart.
+"""
+
+from __future__ import annotations
+
+from relay.base.floating_point import FloatingPointClass
+from relay.ir.expr import GlobalVar
+from relay.ir.module import IRModule
+from relay.transform.batching.definitions import Definitions
+from relay.transform.batching.generate import Batches, define_batches
+from relay.transform.batching.recursion import Recursion, recursions
+from relay.transform.batching.rows import Refusal
+from relay.transform.batching.sites import mapped, with_batches, with_single_root
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import module_pass
+
+
+@module_pass(level=3, floating_point=FloatingPointClass.ROUNDING)
+def AutoBatch(module: IRModule, context: PassContext) -> IRModule:
+    """Batch what can be batched."""
+    definitions = Definitions.of(module)
+    made: dict[GlobalVar, Batches] = {}
+    wanted = mapped(module)
+    for recursion in recursions(module):
+        if isinstance(recursion, Refusal) or not (recursion.branches or recursion.name in wanted):
+            continue
+        batches = define_batches(recursion, definitions, context.layouts.dense_blocks, context.rates)
+        if isinstance(batches, Refusal):
+            continue
+        made[recursion.name] = batches
+        if recursion.branches:
+            definitions.functions[recursion.name] = with_single_root(batches, definitions)
+    if not made:
+        return module
+    for name in module.functions:
+        definitions.functions[name] = with_batches(name, definitions, made)
+    return definitions.module
+
+
+def batching(module: IRModule) -> dict[GlobalVar, Recursion | Refusal]:
+    """For each recursive function of a typed module: the form in which it would be batched, or why it is not.
+
+    >>> from relay.ir.module import IRModule
+    >>> batching(IRModule())
+    {}
+    """
+    found: dict[GlobalVar, Recursion | Refusal] = {}
+    for recursion in recursions(module):
+        if isinstance(recursion, Refusal):
+            found[recursion.function] = recursion
+        else:
+            batches = define_batches(recursion, Definitions.of(module))
+            found[recursion.name] = batches if isinstance(batches, Refusal) else recursion
+    return found

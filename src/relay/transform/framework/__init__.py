@@ -1,0 +1,1 @@
+"""What passes are, what they run under, and what watches them."""

@@ -1,0 +1,1 @@
+"""Calls and functions: put in place, copied for what is known of their arguments, made global, evaluated, named."""

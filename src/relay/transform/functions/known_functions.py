@@ -1,0 +1,189 @@
+"""Functions that are known where they are handed over: global ones, with what they take along."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, Union
+
+from relay.arith.expr import Symbol
+from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
+from relay.ir.rewriting import rewrite_nodes
+from relay.ir.traversal import children, post_order
+from relay.ir.type_traversal import type_leaves, type_symbols
+from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
+from relay.ir.variables import free_vars
+from relay.normalize.a_normal_form import is_atom
+from relay.transform.functions.extents import copied
+from relay.transform.simplify.unused_bindings import without_unused
+
+Target: TypeAlias = Union[GlobalVar, Constructor, Op]
+
+
+@frozen(eq=False)
+class Known:
+    """The function `target`, of type `type_` when its first arguments `captured` are given: known functions, and values
+    of the run. `types` are the type arguments of a generic target."""
+
+    target: Target
+    type_: FuncType
+    types: tuple[Type, ...] = ()
+    captured: tuple[Argument, ...] = ()
+
+    @property
+    def key(self) -> Hashable:
+        """What two known functions have in common that differ in values of the run only."""
+        captured = tuple(each.key if isinstance(each, Known) else None for each in self.captured)
+        return (self.target.name if isinstance(self.target, Op) else self.target), self.types, captured
+
+    @property
+    def title(self) -> str:
+        name = self.target.name if isinstance(self.target, Op) else self.target.name_hint
+        return name.replace(".", "_")
+
+    def leaves(self) -> Iterator[Expr]:
+        """The values of the run, in the order in which they are evaluated."""
+        for each in self.captured:
+            if isinstance(each, Known):
+                yield from each.leaves()
+            else:
+                yield each
+
+    def with_leaves(self, leaves: Iterator[Expr]) -> Known:
+        """The same function with other values of the run."""
+        given = (each.with_leaves(leaves) if isinstance(each, Known) else next(leaves) for each in self.captured)
+        return replace(self, captured=tuple(given))
+
+    def as_value(self) -> Expr:
+        """The function as a value of the run: the target itself, or a function that calls it."""
+        if not self.captured:
+            return self.target
+        params = tuple(typed_var(f"a{i}", each) for i, each in enumerate(self.type_.arg_types))
+        given = (each.as_value() if isinstance(each, Known) else each for each in self.captured)
+        body = record_type(Call(self.target, (*given, *params)), self.type_.ret_type)
+        return record_type(Function(params, body, self.type_.ret_type), self.type_)
+
+
+Argument: TypeAlias = Union[Expr, Known]
+
+
+def typed_var(name: str, type_: Type) -> Var:
+    return record_type(Var(name, type_), type_)
+
+
+def is_closed(type_: Type | None) -> bool:
+    """Whether a type has no variables, and no extents but numbers."""
+    if type_ is None or not has_numbers_only(type_):
+        return False
+    return not any(isinstance(each, TypeVar | IncompleteType) for each in type_leaves(type_))
+
+
+def has_numbers_only(type_: Type | None) -> bool:
+    """Whether a type has no extents but numbers, and no generic functions inside: calls of such types check nothing."""
+    if type_ is None:
+        return False
+    for each in type_parts(type_):
+        if isinstance(each, TensorType) and not all(isinstance(extent, int) for extent in each.shape):
+            return False
+        if isinstance(each, FuncType) and each.type_params and each is not type_:
+            return False
+    return True
+
+
+def tells_extents(function: Function, own: Var | None) -> bool:
+    """Whether the extents in what a function computes are told by what it takes, from its caller and from around it."""
+    inside = [node for node in post_order(function.body) if not isinstance(node, Op | Constructor)]
+    functions = (node for node in inside if isinstance(node, Function))
+    takers = (*function.params, *free_vars(function), *(param for each in functions for param in each.params))
+    told = {symbol for each in takers if each is not own for symbol in _symbols(each)}
+    return all(told.issuperset(_symbols(node)) for node in inside if node is not own)
+
+
+def _symbols(node: Expr) -> tuple[Symbol, ...]:
+    return () if node.checked_type is None else type_symbols(node.checked_type)
+
+
+@dataclass(slots=True, eq=False)
+class Lifting:
+    """Functions inside functions as global ones that take first what they use from around them."""
+
+    names: FreshNames
+    functions: dict[GlobalVar, Function]
+    _lifted: dict[Function, tuple[GlobalVar, tuple[Var, ...]] | None] = field(default_factory=dict)
+    _uncurried: dict[GlobalVar, GlobalVar | None] = field(default_factory=dict)
+
+    def fresh_name(self, base: str) -> GlobalVar:
+        return GlobalVar(self.names.take(base))
+
+    def lifted(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
+        """The global function for one inside `outer`, where `own` is the variable by which it calls itself, and the
+        variables that it takes along; None where there is none."""
+        if function not in self._lifted:
+            self._lifted[function] = self._lift(function, own, outer)
+        return self._lifted[function]
+
+    def _lift(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
+        captures = tuple(each for each in free_vars(function) if each is not own)
+        if set(function.attrs) - {"Closure"} or not all(is_closed(each.checked_type) for each in (function, *captures)):
+            return None
+        if not tells_extents(function, own) or (own is not None and _is_value(own, function)):
+            return None
+        name = self.fresh_name(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
+
+        def step(node: Expr, rebuilt: Expr) -> Expr:
+            if isinstance(node, Call) and isinstance(rebuilt, Call) and node.op is own:
+                return Call(name, (*captures, *rebuilt.args), span=node.span)
+            return rebuilt
+
+        self.functions[name] = lifted_function((*captures, *function.params), rewrite_nodes(function, step), ())
+        return name, captures
+
+    def uncurried(self, name: GlobalVar) -> GlobalVar | None:
+        """The function that does at once what the results of `name` do, where its body is a function."""
+        if name not in self._uncurried:
+            self._uncurried[name] = self._uncurry(name)
+        return self._uncurried[name]
+
+    def _uncurry(self, name: GlobalVar) -> GlobalVar | None:
+        maker = self.functions.get(name)
+        inner = maker.body if maker is not None and not maker.attrs else None
+        if maker is None or not isinstance(inner, Function) or inner.type_params or set(inner.attrs) - {"Closure"}:
+            return None
+        if not has_numbers_only(maker.checked_type):
+            return None
+        new = self.fresh_name(f"{name.name_hint}_fn")
+        self.functions[new] = lifted_function((*maker.params, *inner.params), inner, maker.type_params)
+        return new
+
+    def without_unused(self, function: Function) -> Function:
+        """The function without bindings of functions that are named nowhere."""
+        return without_unused(function, self._is_made)
+
+    def _is_made(self, value: Expr) -> bool:
+        """Whether a value is a function that is made without doing anything else."""
+        if isinstance(value, Call) and isinstance(value.op, GlobalVar) and all(map(is_atom, value.args)):
+            return self.uncurried(value.op) is not None
+        return isinstance(value, Function)
+
+
+def lifted_function(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
+    """A typed global function, its types written out, of the body of a typed function."""
+    given = {each: typed_var(each.name_hint, each.checked_type) for each in params if each.checked_type is not None}
+    body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body
+    result = function.checked_type.ret_type if isinstance(function.checked_type, FuncType) else None
+    whole = Function(tuple(given.values()), body, result, type_params, span=function.span)
+    if result is not None:
+        types = tuple(each.checked_type for each in given.values() if each.checked_type is not None)
+        record_type(whole, FuncType(types, result, type_params))
+    return copied(whole)
+
+
+def _is_value(var: Var, function: Function) -> bool:
+    """Whether a function uses a variable other than by calling it."""
+    for node in post_order(function.body):
+        parts = node.args if isinstance(node, Call) else children(node)
+        if any(part is var for part in parts):
+            return True
+    return function.body is var

@@ -1,0 +1,140 @@
+"""What of some values is known, as a key; and the same values over other names.
+
+Two calls of a function whose arguments have one key can share one variant of it: the unknown places, `leaves`, become
+its parameters, in the order in which they are met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from relay.ir.expr import Var
+from relay.ir.type_traversal import free_type_leaves
+from relay.ir.types import Type
+from relay.transform.functions.partial_evaluate.block import Block
+from relay.transform.functions.partial_evaluate.functions import Functions, has_extents_of
+from relay.transform.functions.partial_evaluate.values import (
+    Environment,
+    KnownData,
+    KnownFunction,
+    KnownName,
+    KnownRef,
+    KnownTensor,
+    KnownTuple,
+    PartialValue,
+)
+
+MAX_CELLS = 4096
+LARGEST_COMPARED_BYTES = 1 << 12
+
+
+@dataclass(slots=True, eq=False)
+class Abstraction:
+    """`possible` is false when a value cannot be given to a function elsewhere; `with_functions`: whether there is a
+    closure among what is known."""
+
+    functions: Functions
+    tokens: list[Hashable] = field(default_factory=list)
+    leaves: dict[Var, Type] = field(default_factory=dict)
+    possible: bool = True
+    with_functions: bool = False
+    _met: dict[PartialValue, int] = field(default_factory=dict)
+    _indices: dict[Var, int] = field(default_factory=dict)
+
+    def add(self, values: Iterable[PartialValue]) -> Hashable:
+        """The key of `values`; what they share with earlier ones is seen."""
+        start = len(self.tokens)
+        stack = list(values)
+        while stack and self.possible:
+            value = stack.pop()
+            if isinstance(value.static, KnownFunction):
+                before = self._met.get(value)
+                if before is not None:
+                    self.tokens.append(before)
+                    continue
+                self._met[value] = len(self._met)
+            self._add(value)
+            stack += _parts(value, self.functions)
+            self.possible = self.possible and len(self.tokens) <= MAX_CELLS
+        return tuple(self.tokens[start:])
+
+    def _add(self, value: PartialValue) -> None:
+        match value.static:
+            case KnownTensor(data):
+                content = data.tobytes() if data.nbytes <= LARGEST_COMPARED_BYTES else id(data)  # no array has a hash
+                self.tokens.append((str(data.dtype), data.shape, content))
+            case KnownTuple(fields):
+                self.tokens.append(("tuple", len(fields)))
+            case KnownData(constructor):
+                self.tokens.append((constructor, value.type_))
+                self._require(value.type_)
+            case KnownFunction(function, _, types):
+                self.with_functions = True
+                self.tokens.append((function, tuple(types.items())))
+                for each in types.values():
+                    self._require(each)
+            case KnownName(name):
+                self.tokens.append(name)
+            case KnownRef() | None:
+                if not isinstance(value.atom, Var):
+                    self.possible = False
+                    return
+                self._require(value.type_)
+                self.leaves.setdefault(value.atom, value.type_)
+                self.tokens.append((self._indices.setdefault(value.atom, len(self._indices)), value.type_))
+
+    def _require(self, type_: Type) -> None:
+        self.possible = self.possible and is_closed(type_)
+
+
+def is_closed(type_: Type) -> bool:
+    """Whether a type means the same everywhere: its extents are numbers, its variables its own."""
+    return has_extents_of(type_, frozenset()) and not free_type_leaves(type_)
+
+
+def _parts(value: PartialValue, functions: Functions) -> list[PartialValue]:
+    match value.static:
+        case KnownTuple(fields) | KnownData(_, fields):
+            return list(fields)
+        case KnownFunction(function, environment):
+            return [environment.find(var) for var in functions.free_vars(function)]
+        case _:
+            return []
+
+
+def over(
+    value: PartialValue,
+    leaves: dict[Var, PartialValue],
+    home: Block,
+    functions: Functions,
+    done: dict[PartialValue, PartialValue],
+) -> Generator[Any, Any, PartialValue]:
+    """`value` with other values for its leaves, born in `home`."""
+    known = done.get(value)
+    if known is not None:
+        return known
+    match value.static:
+        case KnownTuple(fields) | KnownData(_, fields):
+            parts: list[PartialValue] = []
+            for each in fields:
+                parts.append((yield over(each, leaves, home, functions, done)))
+            static = (
+                KnownData(value.static.constructor, tuple(parts))
+                if isinstance(value.static, KnownData)
+                else KnownTuple(tuple(parts))
+            )
+            new = PartialValue(static, value.type_, None, home, value.hint)
+        case KnownFunction(function, environment, types):
+            inner = Environment(None)
+            new = PartialValue(KnownFunction(function, inner, types), value.type_, None, home, value.hint)
+            done[value] = new
+            for var in functions.free_vars(function):
+                inner.values[var] = yield over(environment.find(var), leaves, home, functions, done)
+        case KnownTensor() | KnownName():
+            new = value
+        case KnownRef() | None:
+            new = leaves[value.atom]  # type: ignore[index]
+    done[value] = new
+    return new

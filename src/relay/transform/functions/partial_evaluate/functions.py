@@ -1,0 +1,74 @@
+"""What is known of the functions of a program, looked at once: their normal form, free variables and effects."""
+
+from __future__ import annotations
+
+from relay.analysis.effects import EVERYTHING, Effects, ModuleEffects
+from relay.arith.expr import Symbol, free_symbols
+from relay.ir.expr import Function, GlobalVar, Var
+from relay.ir.module import IRModule
+from relay.ir.traversal import post_order
+from relay.ir.type_traversal import type_leaves
+from relay.ir.types import FuncType, TensorType, Type
+from relay.ir.variables import free_vars
+from relay.normalize.a_normal_form import to_a_normal_form
+from relay.transform.functions.partial_evaluate.values import KnownFunction, KnownName, PartialValue
+
+
+class Functions:
+    """The functions of one typed module, and those inside them."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.effects = ModuleEffects(module)
+        self._normal: dict[GlobalVar, Function] = {}
+        self._free: dict[Function, tuple[Var, ...]] = {}
+        self._plain: dict[Function, bool] = {}
+
+    def normal(self, name: GlobalVar) -> Function:
+        """A global function in A-normal form."""
+        known = self._normal.get(name)
+        if known is None:
+            known = self._normal[name] = to_a_normal_form(self.module[name])
+        return known
+
+    def free_vars(self, function: Function) -> tuple[Var, ...]:
+        known = self._free.get(function)
+        if known is None:
+            known = self._free[function] = free_vars(function)
+        return known
+
+    def may_be_entered(self, function: Function, symbols: frozenset[Symbol]) -> bool:
+        """Whether the body may stand where the function is called: it is no kernel, and its declared extents are
+        numbers, or symbols that mean the same there, so no check of an extent is lost."""
+        known = self._plain.get(function)
+        if known is None:
+            known = self._plain[function] = _is_plain(function)
+        return known and function.checked_type is not None and has_extents_of(function.checked_type, symbols)
+
+    def effects_of(self, callee: PartialValue) -> Effects:
+        """What calling a value can do."""
+        match callee.static:
+            case KnownName(GlobalVar() as name):
+                return self.effects.of_call(name)
+            case KnownFunction(function):
+                return self.effects.of_call(function)
+            case _ if isinstance(callee.atom, Function):
+                return self.effects.of_call(callee.atom)
+            case _:
+                return EVERYTHING
+
+
+def has_extents_of(type_: Type, symbols: frozenset[Symbol]) -> bool:
+    """Whether all extents in a type are numbers, or made of these symbols."""
+    for leaf in type_leaves(type_):
+        if isinstance(leaf, TensorType):
+            for dim in leaf.shape:
+                if not isinstance(dim, int) and not (free_symbols(dim) and free_symbols(dim) <= symbols):
+                    return False
+    return True
+
+
+def _is_plain(function: Function) -> bool:
+    if function.attrs or not isinstance(function.checked_type, FuncType):
+        return False
+    return not any(isinstance(node, Function) and node.attrs for node in post_order(function.body))

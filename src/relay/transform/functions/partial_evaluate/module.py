@@ -1,0 +1,100 @@
+"""Evaluate what is known of a program before it runs: PartialEvaluate.
+
+    before: def @power(%n: Nat, %x: float32) -> float32 {
+              match (%n) { Z => 1f, S(%m) => multiply(%x, @power(%m, %x)) }
+            }
+            def @main(%x: float32) { @power(S(S(Z)), %x) }
+    after:  def @main(%x: float32) { let %a = multiply(%x, 1f); let %b = multiply(%x, %a); %b }      (@power stays)
+
+Tuples, data cells, functions and refs are followed while their parts are unknown; a match on a known constructor, an
+if on a known condition, the projection of a known tuple, the read of a ref whose contents are known and operators on
+constants are resolved; known functions are evaluated where they are called, recursive ones along known data, and made
+anew for the known parts of their arguments where the recursion depends on the run. The result is in A-normal form;
+DeadCodeElimination removes what is not needed any more (refs that are only written, functions that are entered
+everywhere). After Roesch et al., "Relay: A High-Level Compiler for Deep Learning" (2019), section 4.3, with a store
+that forgets only what may be reached, and with limits.
+
+Effects happen once and in their order; what fails or does not end still does, and this pass always ends. At most
+`PartialEvaluationLimits.max_growth` times the operations of the input come out. Not followed: functions with attributes
+and those whose declared extents are symbols of their own or `?` (their calls check extents); what a function that is
+kept finds in refs; the results of branches that the run takes. Run twice, it may go further than once: the second run
+has the limits of a larger program. Floating point: EXACT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from relay.base.trampoline import run
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Expr, Function, GlobalVar
+from relay.ir.known_types import known_type
+from relay.ir.module import IRModule
+from relay.ir.type_traversal import type_symbols
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import module_pass
+from relay.transform.functions.partial_evaluate.activations import Activation, Kind
+from relay.transform.functions.partial_evaluate.block import Block
+from relay.transform.functions.partial_evaluate.calls import Calls
+from relay.transform.functions.partial_evaluate.evaluator import NO_TYPES, Evaluator
+from relay.transform.functions.partial_evaluate.functions import Functions
+from relay.transform.functions.partial_evaluate.limits import PartialEvaluationLimits, operations_of
+from relay.transform.functions.partial_evaluate.residual import Names, Residual, instantiated
+from relay.transform.functions.partial_evaluate.store import Store
+from relay.transform.functions.partial_evaluate.values import Environment, PartialValue, parts_of
+
+NOT_ENTERED = ("Primitive", "Compiler")
+
+
+@module_pass(level=1)
+def PartialEvaluate(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+    """Evaluate what is known, within the limits for programs that ask for none."""
+    return partially_evaluated(module, PartialEvaluationLimits())
+
+
+def partially_evaluated(module: IRModule, limits: PartialEvaluationLimits) -> IRModule:
+    """The module with every function evaluated as far as it is known (`@main` first, while the limits are not used
+    up), and with the variants that were made; the same module if nothing was known."""
+    module = infer_type(module)
+    functions = Functions(module)
+    operations = operations_of(module)
+    residual = Residual(
+        lambda value: parts_of(value, functions.free_vars),
+        int((limits.max_growth - 1) * operations),
+        limits.max_steps_each * operations + limits.max_steps_besides,
+    )
+    evaluator = Evaluator(functions, residual)
+    calls = Calls(functions, residual, evaluator, limits.max_variants)
+    evaluator.call = calls.call
+    changed = dict(module.functions)
+    for name in sorted(module.functions, key=lambda each: each.name_hint != "main"):
+        if not any(attribute in module[name].attrs for attribute in NOT_ENTERED):
+            changed[name] = _evaluated(name, functions, evaluator)
+    return module.with_functions({**changed, **calls.made})
+
+
+def _evaluated(name: GlobalVar, functions: Functions, evaluator: Evaluator) -> Function:
+    """One function of the module; itself if nothing in it is known."""
+    residual, original = evaluator.residual, functions.module[name]
+    before = residual.reductions
+    symbols = frozenset(type_symbols(original.checked_type)) if original.checked_type is not None else frozenset()
+    residual.names = Names(frozenset(original.type_params), symbols)
+    residual.block, residual.store = Block(), Store(residual.parts, 0)
+    body = run(_body(functions.normal(name), evaluator))
+    if residual.reductions == before:
+        return original
+    return Function(original.params, body, original.ret_type, original.type_params, original.attrs, span=original.span)
+
+
+def _body(function: Function, evaluator: Evaluator) -> Generator[Any, Any, Expr]:
+    residual = evaluator.residual
+    environment = Environment(None)
+    for param in function.params:
+        environment.values[param] = PartialValue(None, instantiated(known_type(param), NO_TYPES), param)
+    arguments = tuple(environment.values.values())
+    residual.activations.push(Activation(Kind.RESIDUAL, function, arguments, residual.branches))
+    value: PartialValue = yield evaluator.chain(function.body, environment, NO_TYPES)
+    atom: Expr = yield evaluator.atom(value)
+    residual.activations.cut(0)
+    return residual.block.closed(atom)

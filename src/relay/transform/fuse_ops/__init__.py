@@ -1,5 +1,0 @@
-"""FuseOps: the pass, and what it consists of, a file each."""
-
-from relay.transform.fuse_ops.fusing import FuseOps
-
-__all__ = ["FuseOps"]

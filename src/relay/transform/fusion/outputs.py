@@ -1,0 +1,191 @@
+"""Groups with several outputs, which have one iteration space: all are elements at the same place of one loop nest.
+
+    a value used in a group and outside it:    %0 = exp(%x); (%0, tanh(%0))
+    operators on the same input:               (exp(%x), tanh(%x))
+    reductions of the same input:              (sum(%x, axis=[1]), max(%x, axis=[1]))
+
+One group is evaluated where the other was: behind all that both read and before all that reads either, which positions
+tell without looking further (Pearce and Kelly 2006 keep such an order in general; here a join that would need another
+order is not made).
+"""
+
+from __future__ import annotations
+
+from relay.ir.expr import Constant, Expr, Let, Tuple
+from relay.ops.record import FusionKind
+from relay.transform.framework.context import FusionLimits
+from relay.transform.fusion.graph import FusionGraph, Group, Node, external_operands, in_order, shape_of, within
+from relay.transform.fusion.rows import is_arithmetic, is_reduction, share_rows, sweep_of
+
+
+def join_outputs(graph: FusionGraph, limits: FusionLimits) -> None:
+    """Join each group with those that read its outputs, then those that read the same."""
+    joining = _Joining(graph, limits, {node.call: node for node in graph.nodes})
+    for node in graph.nodes:
+        for user in node.users:
+            joining.join_with_reader(node, user)
+    readers: dict[Expr, list[Node]] = {}
+    for node in graph.nodes:
+        if node.group.result is node:
+            for operand in external_operands(node.group.members):
+                if not isinstance(operand, Constant):
+                    readers.setdefault(operand, []).append(node)
+    for group in readers.values():
+        joining.join_siblings(group)
+    for node in reversed(graph.nodes):
+        joining.join_with_only_readers(node)
+
+
+class _Joining:
+    """What joins of groups with several outputs need to know of the graph."""
+
+    def __init__(self, graph: FusionGraph, limits: FusionLimits, nodes: dict[Expr, Node]) -> None:
+        self.graph = graph
+        self.limits = limits
+        self.nodes = nodes
+
+    def join_with_reader(self, node: Node, user: Node) -> None:
+        """A group with one that reads its output elementwise."""
+        group, reader = node.group, user.group
+        if group is reader or node not in group.outputs or not self._fit(group, reader):
+            return
+        if share_rows(in_order((group, reader)), reader.result) or (
+            reader.kind <= FusionKind.INJECTIVE and all(_reads_in_place(reader, output) for output in group.outputs)
+        ):
+            self._join(group, reader)
+
+    def join_siblings(self, readers: list[Node]) -> None:
+        """Groups that read one value, as many together as may be."""
+        first: dict[object, Group] = {}
+        for node in readers:
+            group = node.group
+            shape = shape_of(node) if group.kind <= FusionKind.INJECTIVE else sweep_of(group.members)
+            if shape is None:
+                continue
+            other = first.get(shape)
+            if other is not None and other is not group and self._fit(other, group):
+                self._join(other, group)
+            if other is None or node.group is not group or not self._has_room(other):
+                first[shape] = node.group
+
+    def join_with_only_readers(self, node: Node) -> None:
+        """What computes single elements with the sweep that alone reads them."""
+        group = node.group
+        if group.kind > FusionKind.BROADCAST or group.result is not node or node.escapes or _is_view(group):
+            return
+        readers = {user.group for user in node.users}
+        if len(group.outputs) != 1 or len(readers) != 1:
+            return
+        (reader,) = readers
+        members = in_order((group, reader))
+        if reader.result.scope is node.scope and within(self.limits, members) and sweep_of(members) is not None:
+            self._join(group, reader)
+
+    def _has_room(self, group: Group) -> bool:
+        return len(group.outputs) < self.limits.max_outputs and len(group.members) < self.limits.max_operators
+
+    def _fit(self, group: Group, other: Group) -> bool:
+        """Whether two groups have one iteration space, and something to compute."""
+        shape = shape_of(group.result)
+        members = in_order((group, other))
+        if shape is None or FusionKind.OPAQUE in (group.kind, other.kind):
+            return False
+        if not shape and not any(map(is_reduction, members)):
+            return False
+        if group.result.scope is not other.result.scope:
+            return False
+        if any(shape_of(output) != shape for output in (*group.outputs, *other.outputs)):
+            return False
+        if _is_view(group) or _is_view(other):
+            return False
+        if sum(member.kind is FusionKind.OUT_ELEMWISE_FUSABLE for member in members) > 1:
+            return False
+        return within(self.limits, members) and (
+            not any(map(is_reduction, members))
+            or share_rows(members, other.result)
+            or sweep_of(members) is not None
+            or (sum(map(is_reduction, members)) == 1 and all(map(is_arithmetic, other.members)))
+        )
+
+    def _join(self, group: Group, other: Group) -> None:
+        """One group of both, where either can move to the other's place."""
+        position = self._meeting(group, other)
+        if position is None:
+            return
+        members = in_order((group, other))
+        inside: set[Expr] = {member.call for member in members}
+        outputs = [
+            member
+            for member in members
+            if member in (*group.outputs, *other.outputs)
+            and (member.call is self.graph.body or any(user not in inside for user in self._uses(member)))
+        ]
+        if len(outputs) > self.limits.max_outputs:
+            return
+        joined = Group(members, outputs, max(group.kind, other.kind), position)
+        for member in members:
+            member.group = joined
+
+    def _uses(self, node: Node) -> list[Expr]:
+        """What reads a value; an argument that is a tuple stands for the calls that take it."""
+        found: list[Expr] = []
+        for user in self.graph.users.get(node.call, ()):
+            taken = self.graph.users.get(user, ()) if isinstance(user, Tuple) else ()
+            inside = taken and all(each in self.nodes for each in taken)
+            found.extend(taken if inside else (user,))
+        return found
+
+    def _meeting(self, group: Group, other: Group) -> int | None:
+        """Where both can be evaluated."""
+        if any(self._is_let_bound(each) for each in self._reads(other, group)):
+            return None
+        if any(self._is_let_bound(each) for each in self._reads(group, other)):
+            return None
+        first, last = sorted((group, other), key=lambda each: each.position)
+        if all(self._place(each) < first.position for each in self._reads(last, first)):
+            return first.position
+        if all(self._use_place(user) > last.position for user in self._used_by(first, last)):
+            return last.position
+        return None
+
+    def _reads(self, group: Group, besides: Group) -> list[Expr]:
+        """What a group reads, apart from what `besides` computes or reads."""
+        known: set[Expr] = {member.call for member in besides.members} | set(external_operands(besides.members))
+        return [each for each in external_operands(group.members) if each not in known]
+
+    def _used_by(self, group: Group, besides: Group) -> list[Expr]:
+        inside: set[Expr] = {member.call for member in (*group.members, *besides.members)}
+        return [user for output in group.outputs for user in self._uses(output) if user not in inside]
+
+    def _is_let_bound(self, expr: Expr) -> bool:
+        return expr in self.graph.let_bound
+
+    def _place(self, expr: Expr) -> int:
+        node = self.nodes.get(expr)
+        return node.group.position if node is not None else self.graph.position_of(expr)
+
+    def _use_place(self, user: Expr) -> int:
+        """Where a use is evaluated; the value of a let comes before all of its body."""
+        return -1 if isinstance(user, Let) else self._place(user)
+
+
+def _reads_in_place(group: Group, value: Node) -> bool:
+    """Whether a group reads a value only where it has its own result: through elementwise operators of its shape."""
+    reached: set[Expr] = {value.call}
+    for member in group.members:
+        if any(argument in reached for argument in member.call.args):
+            if member.kind > FusionKind.BROADCAST or shape_of(member) != shape_of(value):
+                return False
+            reached.add(member.call)
+        elif any(argument in reached for argument in _within_tuples(member)):
+            return False
+    return True
+
+
+def _within_tuples(node: Node) -> list[Expr]:
+    return [field for argument in node.call.args if isinstance(argument, Tuple) for field in argument.fields]
+
+
+def _is_view(group: Group) -> bool:
+    """Whether nothing is computed: the result is the same memory."""
+    return all(member.record.is_view for member in group.members)

@@ -1,0 +1,1 @@
+"""In which order of axes values lie in memory."""

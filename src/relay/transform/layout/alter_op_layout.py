@@ -1,0 +1,397 @@
+"""Run the network in the layout that the target's kernels want: AlterOpLayout.
+
+    before: nn.relu(nn.conv2d(%x, W))                                       data NCHW, kernel OIHW
+    after:  %0 = layout_transform(%x, "NCHW", "NHWC")
+            %1 = nn.relu(nn.conv2d(%0, layout_transform(W, "OIHW", "OHWI32o"), data NHWC, kernel OHWI32o))
+            layout_transform(%1, "NHWC", "NCHW")
+
+Each value is kept in the layouts in which it is needed, and converted at most once to each; what an operator enlarges
+is converted in front of it (`early_layout_transforms`). Operators follow by their layout rule: elementwise and
+broadcasting ones take the layout of their inputs, those that name axes have the names changed, the others get their
+inputs back as they were. What is one-dimensional, NCW, is an image of one row here (`row_convolution`). Constant
+weights are packed in blocks of output channels (the packing folds); transposed convolutions with one become plain
+convolutions (`transposed_convolution`), others products (`transposed_product`); depthwise ones stay as they are where
+no other convolution takes or makes what they work on (`depthwise_in_place`); `nn.dense` becomes
+`nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a word at a time (`word_products`); those of
+bfloat16 on other targets in float32, where there are many rows (`wide_products`). Other products get their second
+matrix with columns innermost, by a transposition of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from relay.base.diagnostics import Origin, RelayError
+from relay.base.floating_point import FloatingPointClass
+from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
+from relay.ir.module import IRModule
+from relay.ir.rewriting import rebuild_typed, with_body
+from relay.ir.traversal import children, post_order
+from relay.ir.types import TensorType
+from relay.ops.build import call, with_known_type
+from relay.ops.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
+from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS, Conv1DTransposeAttributes, Conv2DTransposeAttributes
+from relay.ops.convolution_text import convolution_text
+from relay.ops.layout_rule import (
+    AxisAttribute,
+    Broadcasting,
+    Elementwise,
+    LayoutAttribute,
+    OwnLayout,
+    PerAxisAttributes,
+)
+from relay.ops.layout_transform import layout_transform
+from relay.ops.layouts import parse_layout
+from relay.ops.matmul import DENSE
+from relay.ops.record import OperatorRecord
+from relay.ops.shape import reshape, squeeze
+from relay.ops.transpose import transpose
+from relay.te.schedule.records import ScheduleRecords
+from relay.transform.algorithms.matrix_products import columns_innermost, packed_dense
+from relay.transform.algorithms.row_convolution import (
+    ROWS,
+    image_axis,
+    image_of,
+    image_shape,
+    of_image,
+    of_image_transposed,
+    row_of,
+)
+from relay.transform.algorithms.transposed_convolution import as_convolutions
+from relay.transform.algorithms.transposed_product import as_product
+from relay.transform.algorithms.wide_products import widened
+from relay.transform.algorithms.word_products import WORD_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
+from relay.transform.framework.context import LayoutPreferences, PassContext
+from relay.transform.framework.passes import function_pass
+from relay.transform.layout.depthwise_in_place import depthwise_in_place
+from relay.transform.layout.early_layout_transforms import with_early_layout_transforms
+from relay.transform.layout.kernel_layout import OF_FEW_CHANNELS, layout_of_kernel
+
+_CONVOLUTIONS = (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS)
+_RANK = 4
+_ROW_RANK = 3
+_BATCHED = 3  # axes of a batch of matrices
+
+
+@function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
+def AlterOpLayout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+    """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
+    function = widened(function, context.layouts)
+    in_place = depthwise_in_place(function.body, context.layouts.planar_window)
+    return relaid(function, Layouts(context.layouts, records=context.schedules, in_place=in_place))
+
+
+def relaid(function: Function, layouts: Layouts) -> Function:
+    """A function with its convolutions, and what stands between them, in other layouts; its type stays."""
+    for expr in post_order(function.body):
+        layouts.visit(expr)
+    return with_early_layout_transforms(with_body(function, layouts.plain(function.body)))
+
+
+@dataclass(slots=True)
+class Layouts:
+    """Each old expression's new versions: as it was, and (of rank-4 values, and of rank 3 as images of one row) in the
+    preferred layout.
+
+    `source` is the layout of the convolutions that change. `kernel_layout` is that of their kernels, whatever it was;
+    empty: one that a record asks for or that suits the target, of kernels in OIHW. Convolutions `in_place`, by `id`,
+    stay as they are where their data do.
+    """
+
+    preferences: LayoutPreferences
+    source: str = "NCHW"
+    kernel_layout: str = ""
+    records: ScheduleRecords = field(default_factory=ScheduleRecords)
+    in_place: frozenset[Expr] = frozenset()
+    originals: dict[Expr, Expr] = field(default_factory=dict)
+    converted: dict[Expr, Expr] = field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Axis `i` of the preferred layout is axis `order[i]` of NCHW."""
+        return tuple(self.source.index(letter) for letter in self.preferences.conv2d_data)
+
+    def plain(self, expr: Expr) -> Expr:
+        """The new version of an expression with its axes in their old order."""
+        known = self.originals.get(expr)
+        if known is None:
+            if isinstance(expr, Tuple):
+                known = rebuild_typed(expr, [self.plain(each) for each in expr.fields])
+            else:
+                image = layout_transform(self.converted[expr], self.preferences.conv2d_data, self.source)
+                known = row_of(image) if _rank(expr) == _ROW_RANK else image
+            self.originals[expr] = known
+        return known
+
+    def preferred(self, expr: Expr) -> Expr:
+        """The new version of an expression of rank 4, or 3, in the preferred layout."""
+        known = self.converted.get(expr)
+        if known is None:
+            original = self.originals[expr]
+            image = image_of(original) if _rank(expr) == _ROW_RANK else original
+            known = layout_transform(image, self.source, self.preferences.conv2d_data)
+            self.converted[expr] = known
+        return known
+
+    def is_preferred(self, expr: Expr) -> bool:
+        """Whether the value of an expression is made in the preferred layout."""
+        if isinstance(expr, Tuple):
+            return any(map(self.is_preferred, expr.fields))
+        return expr in self.converted and expr not in self.originals
+
+    def visit(self, expr: Expr) -> None:
+        """Make the new version of an expression whose parts have theirs."""
+        if isinstance(expr, Tuple):
+            return  # its users take its fields, or the whole by `plain`
+        if isinstance(expr, Call) and isinstance(expr.op, Op) and isinstance(expr.op.operator, OperatorRecord):
+            new = self._follow(expr, expr.op.operator)
+            if new is not None:
+                versions = self.converted if _rank(new) == _RANK else self.originals
+                versions[expr] = new
+                return
+            product = (
+                self._by_words(expr, expr.op.operator)
+                or self._packed_conv2d(expr, expr.op.operator)
+                or packed_dense(expr, self.plain, self.preferences.dense_blocks)
+                or columns_innermost(expr, self.plain, self.preferences.dense_blocks)
+                or self._transposed_product(expr)
+            )
+            if product is not None:
+                self.originals[expr] = product
+                return
+        parts = [child if isinstance(child, Op) else self.plain(child) for child in children(expr)]
+        self.originals[expr] = rebuild_typed(expr, parts)
+
+    def _follow(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """The call in the preferred layout, or None where it is to stay as it is."""
+        if not self.preferences.conv2d_data:
+            return None
+        heavy = self._convolution(expr) if record in _CONVOLUTIONS else None
+        if heavy is not None or isinstance(expr.attrs, Conv2DAttributes):
+            return heavy
+        drops_axes = isinstance(record.layout, AxisAttribute) and record.layout.drops_axes
+        if not isinstance(expr.checked_type, TensorType) or not (_rank(expr) in (_RANK, _ROW_RANK) or drops_axes):
+            return None
+        rule = record.layout
+        match rule:
+            case OwnLayout():
+                return None
+            case Elementwise() | Broadcasting():
+                return self._elementwise(expr, record)
+            case LayoutAttribute(attribute=attribute):
+                if not self.is_preferred(expr.args[0]) or getattr(expr.attrs, attribute) != self.source:
+                    return None
+                attrs = _changed(expr.attrs, **{attribute: self.preferences.conv2d_data})
+                return call(record, (self.preferred(expr.args[0]), *map(self.plain, expr.args[1:])), attrs)
+            case AxisAttribute():
+                return self._axis(expr, record, rule)
+            case PerAxisAttributes(attributes=names):
+                if not self.is_preferred(expr.args[0]) or _rank(expr.args[0]) != _RANK:
+                    return None
+                values = {name: tuple(getattr(expr.attrs, name)[axis] for axis in self.order) for name in names}
+                arguments = (self.preferred(expr.args[0]), *map(self.plain, expr.args[1:]))
+                return call(record, arguments, _changed(expr.attrs, **values))
+
+    def _convolution(self, expr: Call) -> Expr | None:
+        """A convolution of any kind in the preferred layout; None for others, and for those that stay as they are."""
+        if expr in self.in_place and not self.is_preferred(expr.args[0]):
+            return None
+        rows = self.source == "NCHW" and not self.kernel_layout
+        match expr.attrs:
+            case Conv2DAttributes(out_layout="") as attributes if attributes.data_layout == self.source:
+                return self._conv2d(expr, attributes, self.plain(expr.args[1]))
+            case Conv2DTransposeAttributes() as attributes if attributes.data_layout == self.source:
+                return self._conv2d_transpose(expr, attributes, self.plain(expr.args[1]))
+            case Conv1DAttributes(data_layout="NCW", kernel_layout="OIW", out_layout="") as row if rows:
+                return self._conv2d(expr, of_image(row), image_of(self.plain(expr.args[1])))
+            case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row if rows:
+                return self._conv2d_transpose(expr, of_image_transposed(row), image_of(self.plain(expr.args[1])))
+            case _:
+                return None
+
+    def _conv2d(self, expr: Call, attributes: Conv2DAttributes, weight: Expr) -> Expr | None:
+        kernel = parse_layout(attributes.kernel_layout)
+        changes = self.kernel_layout or attributes.kernel_layout == "OIHW"
+        type_ = weight.checked_type
+        if not changes or kernel.blocks or not isinstance(type_, TensorType):
+            return None
+        extents = kernel.extents(type_.shape)
+        if not isinstance(extents["O"], int):
+            return None
+        if self.preferences.words and not self.kernel_layout and takes_words(self.preferences, expr):
+            return self._conv2d_by_words(weight, attributes, self.preferred(expr.args[0]))
+        kernel_layout = self.kernel_layout or layout_of_kernel(
+            attributes, type_, isinstance(weight, Constant), self._blocks(expr)
+        )
+        if not self.kernel_layout and attributes.groups > 1 and kernel_layout == OF_FEW_CHANNELS:
+            return None  # channels of a group fill no vectors: these lie along space
+        return self._packed(self.preferred(expr.args[0]), weight, attributes, kernel_layout)
+
+    def _conv2d_transpose(self, expr: Call, attributes: Conv2DTransposeAttributes, weight: Expr) -> Expr | None:
+        """A transposed convolution as plain ones, in the preferred layout; None where it stays what it is."""
+        type_ = expr.checked_type
+        if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
+            return None
+        is_row = len(type_.shape) == _ROW_RANK
+        shape = image_shape(type_.shape) if is_row else type_.shape
+        result = TensorType(tuple(shape[axis] for axis in self.order), type_.dtype)
+
+        def convolve(kernel: Expr, padding: tuple[int, int, int, int]) -> Expr:
+            shape = kernel.checked_type
+            assert isinstance(shape, TensorType)
+            plain = Conv2DAttributes(padding=padding, groups=attributes.groups, out_dtype=attributes.out_dtype)
+            layout = layout_of_kernel(plain, shape, True, self.preferences.conv2d_kernel_blocks)
+            if attributes.groups > 1 and layout == OF_FEW_CHANNELS:
+                data = image_of(self.plain(expr.args[0])) if is_row else self.plain(expr.args[0])
+                return layout_transform(call(CONV2D, (data, kernel), plain), self.source, "NHWC")
+            return self._packed(self.preferred(expr.args[0]), kernel, plain, layout)
+
+        return as_convolutions(weight, attributes, result, convolve)
+
+    def _transposed_product(self, expr: Call) -> Expr | None:
+        """A transposed convolution in its own layout that cannot be plain convolutions."""
+        type_ = expr.checked_type
+        if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
+            return None
+        match expr.attrs:
+            case Conv2DTransposeAttributes(data_layout="NCHW", kernel_layout="IOHW", out_layout="") as attributes:
+                data, weight = map(self.plain, expr.args)
+                return as_product(data, weight, attributes, type_)
+            case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row:
+                data, weight = map(image_of, map(self.plain, expr.args))
+                image = TensorType(image_shape(type_.shape), type_.dtype)
+                spread = as_product(data, weight, of_image_transposed(row), image)
+                return None if spread is None else row_of(spread)
+            case _:
+                return None
+
+    def _packed(self, data: Expr, weight: Expr, attributes: Conv2DAttributes, kernel_layout: str) -> Expr:
+        """The convolution of data that are in the preferred layout, with its kernel in this one."""
+        kernel, type_ = parse_layout(attributes.kernel_layout), weight.checked_type
+        assert isinstance(type_, TensorType)
+        extents = kernel.extents(type_.shape)
+        taps = tuple(extent for extent in (extents["H"], extents["W"]) if isinstance(extent, int))
+        attrs = _changed(
+            attributes,
+            data_layout=self.preferences.conv2d_data,
+            kernel_layout=kernel_layout,
+            channels=extents["O"],
+            kernel_size=attributes.kernel_size or taps,
+        )
+        same = kernel_layout == attributes.kernel_layout
+        return call(CONV2D, (data, weight if same else layout_transform(weight, kernel.text, kernel_layout)), attrs)
+
+    def _blocks(self, convolution: Call) -> tuple[int, ...]:
+        """How many channels may lie together: the number on record, or those of the target."""
+        blocks = self.preferences.conv2d_kernel_blocks
+        record = self.records.convolution(convolution_text(convolution))
+        if record is None or record.kernel_block is None:
+            return blocks
+        if record.kernel_block not in blocks:
+            raise RelayError(
+                rule="schedule-record",
+                message="a record asks for a block of channels that the target has no tiles for",
+                expected=f"a kernel_block of {', '.join(map(str, blocks))}",
+                found=str(record.kernel_block),
+                origins=(Origin("the record", record.origin),) if record.origin else (),
+            )
+        return (record.kernel_block,)
+
+    def _elementwise(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        rank = _rank(expr)
+        if not any(self.is_preferred(argument) and _rank(argument) == rank for argument in expr.args):
+            return None
+        arguments: list[Expr] = []
+        for argument in expr.args:
+            type_ = argument.checked_type
+            if not isinstance(type_, TensorType):
+                return None
+            arguments.append(self.preferred(argument) if _rank(argument) == rank else self._aligned(argument, rank))
+        return call(record, arguments, expr.attrs)
+
+    def _aligned(self, argument: Expr, rank: int | None) -> Expr:
+        """An input, of a smaller rank, of a broadcasting operator, its axes in the preferred order."""
+        plain = self.plain(argument)
+        type_ = argument.checked_type
+        if not isinstance(type_, TensorType) or not type_.shape or rank is None:
+            return plain
+        full = (1,) * (rank - len(type_.shape)) + type_.shape
+        image = full if rank == _RANK else image_shape(full)
+        return transpose(reshape(plain, image), self.order)
+
+    def _axis(self, expr: Call, record: OperatorRecord, rule: AxisAttribute) -> Expr | None:
+        data = expr.args[0]
+        if not self.is_preferred(data):
+            return None
+        parts = data.fields if isinstance(data, Tuple) else (data,)
+        ranks = {_rank(part) for part in parts}
+        axes = getattr(expr.attrs, rule.attribute)
+        if ranks not in ({_RANK}, {_ROW_RANK}) or axes is None or getattr(expr.attrs, "exclude", False):
+            return None
+        named = (axes,) if isinstance(axes, int) else axes
+        many = [axis % _RANK if ranks == {_RANK} else image_axis(axis) for axis in named]
+        drops = rule.drops_axes and not getattr(expr.attrs, "keepdims", False)
+        if drops and ranks == {_ROW_RANK}:
+            many.append(ROWS)
+        renamed = tuple(self.order.index(axis) for axis in many)
+        rest = [axis for axis in self.order if axis not in many]
+        if drops and rest != sorted(rest):
+            return None
+        attrs = _changed(expr.attrs, **{rule.attribute: renamed[0] if isinstance(axes, int) else renamed})
+        source: Any = tuple(self.preferred(part) for part in parts) if isinstance(data, Tuple) else self.preferred(data)
+        if isinstance(source, tuple):
+            source = with_known_type(Tuple(source, span=data.span))
+        others = enumerate(expr.args[1:], 1)
+        moved = (self.preferred(each) if position in rule.inputs else self.plain(each) for position, each in others)
+        return call(record, (source, *moved), attrs)
+
+    def _by_words(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """A product of narrow numbers with one constant matrix, or a convolution of them in NHWC; None for others."""
+        words = self.preferences.words
+        if words is None or self.kernel_layout or record not in WORD_PRODUCTS:
+            return None
+        if not takes_words(self.preferences, expr):
+            return None
+        data, weight = expr.args
+        attributes = expr.attrs
+        if isinstance(attributes, Conv2DAttributes):
+            fits = attributes.data_layout == "NHWC" and attributes.out_layout in ("", "NHWC")
+            return self._conv2d_by_words(self.plain(weight), attributes, self.plain(data)) if fits else None
+        matrix = self.plain(weight)
+        if _rank(weight) == _BATCHED:
+            matrix = squeeze(matrix, (0,))
+        if not getattr(attributes, "transpose_b", record is DENSE):
+            matrix = transpose(matrix, (1, 0))
+        return dense_by_words(self.plain(data), matrix, words, getattr(attributes, "out_dtype", None))
+
+    def _conv2d_by_words(self, weight: Expr, attributes: Conv2DAttributes, data: Expr) -> Expr:
+        ordered = layout_transform(weight, attributes.kernel_layout, "OHWI")
+        assert self.preferences.words is not None
+        return conv2d_by_words(data, ordered, attributes, self.preferences.words)
+
+    def _packed_conv2d(self, expr: Call, record: OperatorRecord) -> Expr | None:
+        """A convolution whose data have the preferred layout already, with its constant kernel packed."""
+        attributes = expr.attrs
+        if self.kernel_layout or not self.preferences.conv2d_data or not isinstance(attributes, Conv2DAttributes):
+            return None
+        _, weight = expr.args
+        type_, kernel = weight.checked_type, parse_layout(attributes.kernel_layout)
+        is_plain = record.name == "nn.conv2d" and attributes.data_layout == self.preferences.conv2d_data
+        if not is_plain or kernel.blocks or not isinstance(weight, Constant) or not isinstance(type_, TensorType):
+            return None
+        extents = kernel.extents(type_.shape)
+        ordered = TensorType(tuple(extents[letter] for letter in "OIHW"), type_.dtype)
+        layout = layout_of_kernel(attributes, ordered, True, self._blocks(expr))
+        if layout in (attributes.kernel_layout, OF_FEW_CHANNELS):
+            return None
+        return self._packed(self.plain(expr.args[0]), self.plain(weight), attributes, layout)
+
+
+def _rank(expr: Expr) -> int | None:
+    type_ = expr.checked_type
+    return len(type_.shape) if isinstance(type_, TensorType) else None
+
+
+def _changed(attributes: Any, **values: Any) -> Any:
+    return replace(attributes, **values)

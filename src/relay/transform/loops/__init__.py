@@ -1,0 +1,1 @@
+"""Recursion as loops, and what does not change taken out of them."""

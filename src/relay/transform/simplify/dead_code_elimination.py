@@ -1,0 +1,151 @@
+"""Leave out what nobody needs: DeadCodeElimination.
+
+    before: let %a = exp(%x); let %r = ref(%x); let %u = ref_write(%r, %a); let %t = @trace(%x); multiply(%x, %x)
+    after:  let %t = @trace(%x); multiply(%x, %x)                                  (@trace may not end, so it is called)
+
+A binding goes when its variable is not used and nobody can tell that its value was not computed: what writes, fails,
+draws random numbers, may not end or checks an extent stays. A ref that is only written to goes with its writes. A value
+that depends on when it is computed (it reads a ref) goes only if no other place computes it too, so no evaluation is
+moved. Floating point: EXACT.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from relay.analysis.effects import Effects, ModuleEffects
+from relay.infer.checks import node_checks
+from relay.ir.expr import Constructor, Expr, Function, GlobalVar, Let, Op, RefCreate, RefWrite, Tuple, Var
+from relay.ir.module import IRModule
+from relay.ir.rewriting import rebuild_from, typed_as, with_body
+from relay.ir.traversal import LEAVES, children, post_order
+from relay.ir.type_traversal import type_leaves
+from relay.ir.types import TensorType
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import module_pass
+
+
+@module_pass(level=1)
+def DeadCodeElimination(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+    """Leave out what nobody needs, in every function but kernels."""
+    effects = ModuleEffects(module)
+    functions: dict[GlobalVar, Function] = {}
+    for name, function in module.functions.items():
+        functions[name] = function
+        while not function.attrs.get("Primitive"):
+            function = _without_dead_code(function, module, effects)
+            if function is functions[name]:
+                break
+            functions[name] = function  # a ref may be needed only by what has gone
+    return module.with_functions(functions)
+
+
+def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
+    nodes = post_order(function.body)
+    needed = _Needed(nodes, effects.of_nodes(function.body), module)
+    needed.mark(function.body)
+    dead = {node for node in nodes if isinstance(node, Let) and not needed.is_kept(node)}
+    writes = _writes_nobody_sees(nodes, needed)
+    if not dead and not writes:
+        return function
+    new: dict[Expr, Expr] = {}
+    for node in nodes:
+        if isinstance(node, Let) and node in dead:
+            new[node] = new[node.body]
+        elif node in writes:
+            new[node] = typed_as(Tuple((), span=node.span), node)
+        else:
+            new[node] = rebuild_from(node, new)
+    return with_body(function, new[function.body])
+
+
+class _Needed:
+    """Which variables are needed, from the result backwards."""
+
+    def __init__(self, nodes: list[Expr], effects: Mapping[Expr, Effects], module: IRModule) -> None:
+        self.effects = effects
+        self.lets = {node.var: node for node in nodes if isinstance(node, Let)}
+        self.vars: set[Var] = set()
+        self.met: set[Expr] = set()
+        self.uses = Counter(part for node in nodes for part in children(node))
+        self.checked = _with_checks(nodes, module)
+        self._removable: dict[Expr, bool] = {}
+
+    def is_kept(self, let: Let) -> bool:
+        return let.var in self.vars or not self.is_removable(let.value)
+
+    def is_removable(self, value: Expr) -> bool:
+        known = self._removable.get(value)
+        if known is None:
+            effects = self.effects[value]
+            known = effects.is_removable and value not in self.checked
+            if known and not effects.is_repeatable:
+                known = self._is_computed_here_only(value)
+            self._removable[value] = known
+        return known
+
+    def _is_computed_here_only(self, value: Expr) -> bool:
+        """Whether nothing in `value` stands elsewhere too, where it would be computed later if not here."""
+        inside = [node for node in post_order(value) if not isinstance(node, LEAVES)]
+        within = Counter(part for node in inside for part in children(node))
+        return self.uses[value] == 1 and all(self.uses[node] == within[node] for node in inside if node is not value)
+
+    def mark(self, root: Expr) -> None:
+        """All that evaluating `root` needs."""
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Var):
+                let = self.lets.get(node)
+                if node not in self.vars and let is not None:
+                    stack.append(let.value)
+                self.vars.add(node)
+            elif node not in self.met:
+                self.met.add(node)
+                if isinstance(node, Let):
+                    stack.append(node.body)
+                    if self.is_kept(node):
+                        stack.append(node.value)
+                else:
+                    stack.extend(children(node))
+
+
+def _with_checks(nodes: list[Expr], module: IRModule) -> set[Expr]:
+    """The nodes that check an extent when they are evaluated, or have a part that does; the value of a let whose
+    annotation is checked. A function checks nothing before it is called, but is counted as one that does."""
+    found: set[Expr] = set()
+    for node in nodes:
+        parts = children(node)
+        checks = any(map(_is_open, parts)) and bool(node_checks(node, module, frozenset()))
+        if checks or any(part in found for part in parts):
+            found.add(node)
+        if checks and isinstance(node, Let):
+            found.add(node.value)
+    return found
+
+
+def _is_open(expr: Expr) -> bool:
+    """Whether the type of an expression leaves an extent to the run; one without a type may."""
+    if expr.checked_type is None:
+        return not isinstance(expr, Op | Constructor)
+    leaves = type_leaves(expr.checked_type)
+    return any(isinstance(leaf, TensorType) and any(not isinstance(dim, int) for dim in leaf.shape) for leaf in leaves)
+
+
+def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[Expr]:
+    """The writes to refs that are made here and that nothing else is done with. What is written must be
+    something that may be left out."""
+    local = {node.var for node in nodes if isinstance(node, Let) and isinstance(node.value, RefCreate)}
+    writes: list[RefWrite] = []
+    for node in nodes:
+        if isinstance(node, RefWrite) and isinstance(node.ref, Var):
+            writes.append(node)
+            can_go = isinstance(node.value, LEAVES) or needed.is_removable(node.value)
+            if node.value is node.ref or not can_go:
+                local.discard(node.ref)
+            if isinstance(node.value, Var):
+                local.discard(node.value)
+        else:
+            local.difference_update(part for part in children(node) if isinstance(part, Var))
+    return {write for write in writes if write.ref in local}
