@@ -65,6 +65,10 @@ class Hierarchy:
         """Whether the threads along `axis` see one buffer of `scope`, rather than each its own."""
         return self.depth(axis.level) > self.depth(scope.level)
 
+    def can_wait(self, axis: ThreadAxis) -> bool:
+        """Whether the units along `axis` can wait for each other."""
+        return any(self.depth(level) < self.depth(axis.level) for level in self.barriers)
+
     def barrier_for(self, scope: Scope) -> str | None:
         """The level at which threads wait so that one sees in a buffer of `scope` what another has written: that of the
         scope, or the outermost one inside it. None for memory of one thread, and where nobody can wait."""

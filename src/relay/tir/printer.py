@@ -53,6 +53,7 @@ KEYWORDS = frozenset(
         *("min", "max", "true", "false"),
         *(kind.value for kind in LoopKind),
         *(scope.name for scope in PLAIN_SCOPES),
+        "shared",  # what targets call a scope of theirs
         *(op.value for op in UnaryOp),
         *(op.value for op in BinaryOp),
     }

@@ -67,12 +67,8 @@ class ThreadedMachine(Machine):
     def loop(self, loop: For) -> Run:
         if loop.kind is not LoopKind.THREAD:
             return super().loop(loop)
-        return self._side_by_side(loop) if self._wait_for_each_other(loop) else self._one_by_one(loop)
-
-    def _wait_for_each_other(self, loop: For) -> bool:
-        depth = self.hierarchy.depth
-        level = depth(self.hierarchy.thread(loop.thread).level)
-        return any(depth(barrier) < level for barrier in self.hierarchy.barriers)
+        waits = self.hierarchy.can_wait(self.hierarchy.thread(loop.thread))
+        return self._side_by_side(loop) if waits else self._one_by_one(loop)
 
     def _one_by_one(self, loop: For) -> Run:
         extent, body, symbols = self.index(loop.extent), self.statement(loop.body), self.symbols

@@ -112,8 +112,18 @@ def touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> I
     """What stands directly in a statement."""
     for buffer, indices, writes in direct_accesses(statement):
         lanes = {index: Symbol("lane") for index in indices if isinstance(index, Ramp)}
-        inside = {**loops, **{symbol: ramp.lanes for ramp, symbol in lanes.items()}}
+        inside = {**loops, **_limits(loops, facts), **{symbol: ramp.lanes for ramp, symbol in lanes.items()}}
         yield Touch(buffer, tuple(_scalar(index, lanes) for index in indices), writes, inside, facts)
+
+
+def _limits(loops: Extents, facts: tuple[Comparison, ...]) -> Extents:
+    """Constant extents of loops that have none, where a condition leaves but the first iterations."""
+    return {
+        fact.left: fact.right
+        for fact in facts
+        if isinstance(fact.left, Symbol) and fact.op == "<" and isinstance(fact.right, int)
+        if not isinstance(loops.get(fact.left, 0), int)
+    }
 
 
 def _scalar(index: Index, lanes: Mapping[Ramp, Symbol]) -> IntExpr:
@@ -132,8 +142,10 @@ def meet(left: Touch, right: Touch, threads: Sequence[Symbol], same: frozenset[S
     """
     if left.buffer is not right.buffer or not (left.writes or right.writes):
         return False
-    if not _countable(left) >= set(threads) <= _countable(right):
+    unknown = set(threads) - (_countable(left) & _countable(right))
+    if not all(_is_told_apart(thread, left, right, same) for thread in unknown):
         return True
+    threads, same = [thread for thread in threads if thread not in unknown], same | unknown
     per_word = _elements_per_word(left.buffer) if left.writes and right.writes else 1
     pairs = zip(_axes(left, per_word), _axes(right, per_word), strict=True)
     known = [pair for a, b in pairs if (pair := _comparable(_split(a, left), _split(b, right), same, per_word))]
@@ -146,6 +158,17 @@ def meet(left: Touch, right: Touch, threads: Sequence[Symbol], same: frozenset[S
         return True
     (keys, owners), (other_keys, other_owners) = (side.elements(per_word) for side in sides)
     return _several_owners(keys, owners, other_keys, other_owners)
+
+
+def _is_told_apart(thread: Symbol, left: Touch, right: Touch, same: frozenset[Symbol]) -> bool:
+    """Whether threads of different numbers along an axis, however many there are, touch different elements: one index
+    is the same sum at both places, of the number and of what has one value."""
+    for index in (a for a, b in zip(left.indices, right.indices, strict=True) if a == b):
+        terms = [term for term, _ in linear_parts(index)[1] if term is not thread]
+        alone = all(free_symbols(term) <= same and not values_in_index(term) for term in terms)
+        if thread in free_symbols(index) and alone:
+            return True
+    return False
 
 
 def _elements_per_word(buffer: Buffer) -> int:

@@ -4,7 +4,9 @@
   around its uses;
 - dtypes and lanes of operands agree; an access has one index for each axis and at most one Ramp; conditions are bools;
 - every access is in bounds for all values of the symbols that the loops, guards and masks around it allow;
-- no two iterations of a PARALLEL loop touch the same element, unless both read it;
+- no two iterations of a PARALLEL loop, or of one over units that cannot wait for each other, touch the same element,
+  unless both read it;
+- threads wait for each other where they must, and scopes are used as they are meant (`thread_checks`);
 - buffers have constant extents, but for those of the outermost level.
 
 What cannot be proven is a violation too, with `unproven` in its rule: unknown is not sound.
@@ -46,19 +48,9 @@ from relay.tir.expr import (
 from relay.tir.printer import print_index, print_statement, print_value
 from relay.tir.semantics import integer_limits
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.thread_checks import thread_violations
 from relay.tir.traversal import value_children, value_indices, values_in_index
-
-
-@frozen
-class Violation:
-    """One thing that is wrong: a stable rule, a sentence, and the place as text."""
-
-    rule: str
-    message: str
-    place: str
-
-    def __str__(self) -> str:
-        return f"{self.rule}: {self.message}\n  in {self.place}"
+from relay.tir.violation import Violation
 
 
 def verify(func: PrimFunc) -> tuple[Violation, ...]:
@@ -71,7 +63,7 @@ def verify(func: PrimFunc) -> tuple[Violation, ...]:
     """
     checker = _Checker(func)
     checker.statement(func.body, checker.start)
-    return tuple(checker.violations)
+    return (*checker.violations, *dict.fromkeys(thread_violations(func)))
 
 
 @frozen
@@ -143,13 +135,16 @@ class _Checker:
     def _for(self, loop: For, place: _Place) -> None:
         place = _Place(place.known, place.bound, f"{loop.kind.value} {loop.variable} in {loop.extent}")
         self._index(loop.extent, place)
-        if loop.kind is LoopKind.PARALLEL:
+        if loop.kind is LoopKind.PARALLEL or (loop.kind is LoopKind.THREAD and not self._can_wait(loop)):
             for buffer in dict.fromkeys(left.buffer for left, _ in conflicts(loop, place.known)):
                 message = f"iterations of `{loop.variable}` may touch the same element of `{buffer.name}`"
                 self._report("race-unproven", message, place)
         inside = self._bind(loop.variable, place)
         known = inside.known.with_loop(loop.variable, loop.extent)
         self.statement(loop.body, _Place(known, inside.bound, place.text))
+
+    def _can_wait(self, loop: For) -> bool:
+        return self._hierarchy.can_wait(self._hierarchy.thread(loop.thread))
 
     def _store(
         self, buffer: Buffer, indices: tuple[Index, ...], value: Value, mask: Value | None, place: _Place

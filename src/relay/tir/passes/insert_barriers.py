@@ -75,10 +75,10 @@ def _check_units(loop: For, hierarchy: Hierarchy, known: Assumptions) -> None:
     while stack:
         statement, known = stack.pop()
         if isinstance(statement, For) and statement.kind is LoopKind.THREAD:
-            level = hierarchy.thread(statement.thread).level
-            if not any(hierarchy.depth(waits) < hierarchy.depth(level) for waits in hierarchy.barriers):
+            axis = hierarchy.thread(statement.thread)
+            if not hierarchy.can_wait(axis):
                 for left, _ in conflicts(statement, known):
-                    raise _race(left.buffer.name, level, statement)
+                    raise _race(left.buffer.name, axis.level, statement)
         inside = known.with_loop(statement.variable, statement.extent) if isinstance(statement, For) else known
         stack.extend((part, inside) for part in statement_children(statement))
 
