@@ -76,6 +76,14 @@ def row_sum(rows: int = 4, columns: int = 20) -> Program:
     return Program((a,), (te.compute((rows,), lambda i: te.sum(a[i, k], axis=k), name="total"),))
 
 
+def column_sum() -> Program:
+    """Over a symbolic number of rows."""
+    n = Symbol("n")
+    a = te.placeholder((n, 4), "float32", "a")
+    k = te.reduce_axis(n, "k")
+    return Program((a,), (te.compute((4,), lambda i: te.sum(a[k, i], axis=k), name="total"),), ((n, 5),))
+
+
 def statistics(rows: int = 4, columns: int = 20) -> Program:
     """The mean and the largest element of each row, and the distance of one from the other."""
     a = te.placeholder((rows, columns), "float32", "a")
@@ -288,6 +296,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "elementwise": elementwise,
     "elementwise_50": lambda: elementwise(50),
     "row_sum": row_sum,
+    "column_sum": column_sum,
     "statistics": statistics,
     "matmul": matmul,
     "dense": dense,

@@ -43,6 +43,8 @@ WHOLE = {
     "convolution": "A convolution with padding, bias, residual and relu",
     "softmax": "Softmax, row by row",
     "attention": "Attention, block by block of keys",
+    "staged_matmul": "A matrix product on a GPU, staged in the memory of a block",
+    "tree": "A sum over the threads of a block",
 }
 
 

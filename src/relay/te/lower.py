@@ -12,6 +12,7 @@ from relay.te.schedule.step import Step, apply
 from relay.te.state import State
 from relay.te.tensor import Tensor
 from relay.te.tensorize import AnyIntrinsic
+from relay.te.trees import with_trees
 from relay.tir.buffer import Buffer
 from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.passes.insert_barriers import insert_barriers
@@ -48,7 +49,7 @@ def lower_state(
     """The function of `inputs` that a scheduled state stands for."""
     given: dict[Buffer, Buffer] = {tensor: _plain(tensor) for tensor in inputs}
     results: dict[Buffer, Buffer] = {tensor: _result(tensor) for tensor in state.outputs}
-    state, placements = place_stages(state, results)
+    state, placements = place_stages(with_trees(state), results)
     body = Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
     parameters = (*given.values(), *results.values())
     symbols = _symbols(parameters, body)

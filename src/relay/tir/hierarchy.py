@@ -78,6 +78,23 @@ class Hierarchy:
         waits = sorted(self.barriers, key=self.depth)
         return next((level for level in reversed(waits) if self.depth(level) <= inside), waits[0] if waits else None)
 
+    def scope_between(self, axis: ThreadAxis) -> Scope:
+        """The innermost memory through which the threads along an axis can give each other numbers.
+
+        Raises `RelayError` (`schedule-scope`).
+        """
+        for level in reversed(self.levels[: self.depth(axis.level)]):
+            for scope in self.scopes:
+                if scope.level == level and level in self.barriers and not scope.readers:
+                    return scope
+        raise RelayError(
+            rule="schedule-scope",
+            message=f"threads along `{axis.name}` share no memory in which they could wait for each other",
+            expected=f"a scope of a level around {axis.level}, with barriers",
+            found="none",
+            remedy="bind a loop over results",
+        )
+
     def scope(self, name: str) -> Scope:
         """The scope of that name. Raises `RelayError` (`schedule-scope`)."""
         for scope in self.all_scopes:

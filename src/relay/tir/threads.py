@@ -96,9 +96,9 @@ class ThreadedMachine(Machine):
     # --- one thread among others -------------------------------------------------------------------------------------
 
     def fork(self, loop: For) -> Callable[[], tuple[Unit, ...]]:
-        """The threads of a loop, each with a memory of its own, made once."""
-        extent = self.index(loop.extent)
-        depth = self.hierarchy.depth(self.hierarchy.thread(loop.thread).level)
+        """The threads of a loop, each with a memory of its own, made once, and of what they do not share."""
+        extent, axis = self.index(loop.extent), self.hierarchy.thread(loop.thread)
+        depth = self.hierarchy.depth(axis.level)
         made: list[tuple[ThreadedMachine, Steps]] = []
 
         def units() -> tuple[Unit, ...]:
@@ -113,6 +113,10 @@ class ThreadedMachine(Machine):
                 machine.values.update(self.values)
                 machine.arrays.update(self.arrays)
                 machine.written.update(self.written)
+                for buffer in self.written:
+                    if not self.hierarchy.shares(buffer.scope, axis):
+                        machine.arrays[buffer] = self.arrays[buffer].copy()
+                        machine.written[buffer] = self.written[buffer].copy()
             return tuple(Unit(machine.groups(), _one_after_another((steps,))()) for machine, steps in made[:count])
 
         return units

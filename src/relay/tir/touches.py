@@ -30,14 +30,16 @@ from relay.arith.expr import (
     multiply,
     substitute,
 )
+from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
-from relay.tir.dependence import direct_accesses
+from relay.tir.conditions import facts_unless, facts_when
+from relay.tir.dependence import conflicts, direct_accesses
 from relay.tir.expr import Index, Load, Ramp, Value, ValueVar
 from relay.tir.hierarchy import Hierarchy
-from relay.tir.stmt import For, LoopKind, Stmt
-from relay.tir.traversal import value_indices, values_in_index, walk_statement, walk_value
+from relay.tir.stmt import For, If, LoopKind, Stmt
+from relay.tir.traversal import statement_children, value_indices, values_in_index, walk_statement, walk_value
 
 MOST_POINTS = 1 << 21
 """How many points of two places are compared at most; beyond that two places are taken to meet."""
@@ -114,6 +116,40 @@ def touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> I
         lanes = {index: Symbol("lane") for index in indices if isinstance(index, Ramp)}
         inside = {**loops, **_limits(loops, facts), **{symbol: ramp.lanes for ramp, symbol in lanes.items()}}
         yield Touch(buffer, tuple(_scalar(index, lanes) for index in indices), writes, inside, facts)
+
+
+def all_touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> Iterator[Touch]:
+    """What a statement and those inside it touch."""
+    stack = [(statement, loops, facts)]
+    while stack:
+        node, loops, facts = stack.pop()
+        yield from touches(node, loops, facts)
+        match node:
+            case For(variable, extent, body):
+                stack.append((body, {**loops, variable: extent}, facts))
+            case If(condition, then, otherwise):
+                stack.append((then, loops, (*facts, *facts_when(condition))))
+                if otherwise is not None:
+                    stack.append((otherwise, loops, (*facts, *facts_unless(condition))))
+            case _:
+                stack.extend((part, loops, facts) for part in statement_children(node))
+
+
+def units_meet(loop: For, known: Assumptions, hierarchy: Hierarchy) -> Iterator[Buffer]:
+    """The buffers in which units of a loop that cannot wait for each other may meet. That they do not is proven with
+    symbols, or where that fails by counting.
+
+    `known` is what is known around the loop.
+    """
+    if hierarchy.can_wait(hierarchy.thread(loop.thread)):
+        return
+    doubtful = dict.fromkeys(left.buffer for left, _ in conflicts(loop, known))
+    inside = list(all_touches(loop, {}, ())) if doubtful else []
+    around = frozenset(known.ranges)
+    for buffer in doubtful:
+        found = [touch for touch in inside if touch.buffer is buffer]
+        if any(meet(left, right, [loop.variable], around) for left in found for right in found):
+            yield buffer
 
 
 def _limits(loops: Extents, facts: tuple[Comparison, ...]) -> Extents:

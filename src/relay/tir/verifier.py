@@ -49,6 +49,7 @@ from relay.tir.printer import print_index, print_statement, print_value
 from relay.tir.semantics import integer_limits
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.thread_checks import thread_violations
+from relay.tir.touches import units_meet
 from relay.tir.traversal import value_children, value_indices, values_in_index
 from relay.tir.violation import Violation
 
@@ -135,16 +136,19 @@ class _Checker:
     def _for(self, loop: For, place: _Place) -> None:
         place = _Place(place.known, place.bound, f"{loop.kind.value} {loop.variable} in {loop.extent}")
         self._index(loop.extent, place)
-        if loop.kind is LoopKind.PARALLEL or (loop.kind is LoopKind.THREAD and not self._can_wait(loop)):
-            for buffer in dict.fromkeys(left.buffer for left, _ in conflicts(loop, place.known)):
-                message = f"iterations of `{loop.variable}` may touch the same element of `{buffer.name}`"
-                self._report("race-unproven", message, place)
+        for buffer in dict.fromkeys(self._met(loop, place.known)):
+            message = f"iterations of `{loop.variable}` may touch the same element of `{buffer.name}`"
+            self._report("race-unproven", message, place)
         inside = self._bind(loop.variable, place)
         known = inside.known.with_loop(loop.variable, loop.extent)
         self.statement(loop.body, _Place(known, inside.bound, place.text))
 
-    def _can_wait(self, loop: For) -> bool:
-        return self._hierarchy.can_wait(self._hierarchy.thread(loop.thread))
+    def _met(self, loop: For, known: Assumptions) -> Iterator[Buffer]:
+        """The buffers in which iterations of a loop may meet, and may not."""
+        if loop.kind is LoopKind.THREAD:
+            yield from units_meet(loop, known, self._hierarchy)
+        elif loop.kind is LoopKind.PARALLEL:
+            yield from (left.buffer for left, _ in conflicts(loop, known))
 
     def _store(
         self, buffer: Buffer, indices: tuple[Index, ...], value: Value, mask: Value | None, place: _Place

@@ -7,15 +7,18 @@ from dataclasses import replace
 from relay.base.frozen import frozen
 from relay.te.operation import Scan
 from relay.te.schedule.loops import with_loop
+from relay.te.schedule.rewriting import compute_of
 from relay.te.schedule.step import refused
-from relay.te.state import State
+from relay.te.state import Loop, Stage, State
+from relay.tir.hierarchy import ThreadAxis
 from relay.tir.stmt import THREAD_NAME, LoopKind
 
 
 @frozen
 class Bind:
     """The iterations of the loop are the threads along `thread`, one of the axes that the target has. Loops of several
-    stages bound to one axis are one loop: the longest; the others leave its last threads idle.
+    stages bound to one axis are one loop: the longest; the others leave its last threads idle. A loop that is reduced
+    over becomes a tree: threads have partial results, which they combine. Class: then ROUNDING.
 
     >>> from relay import te
     >>> from relay.tir.hierarchy import Hierarchy, ThreadAxis
@@ -37,15 +40,8 @@ class Bind:
     def apply(self, state: State) -> State:
         stage = state.stage(self.stage)
         loop = stage.loop(self.loop)
-        state.hierarchy.thread(self.thread)
-        if loop.kind is not LoopKind.SERIAL or loop.is_reduction or isinstance(stage.operation, Scan):
-            why = (
-                f"it is {loop.kind} already" if loop.kind is not LoopKind.SERIAL else "its iterations need each other's"
-            )
-            raise refused(
-                f"cannot bind loop `{loop.name}` of `{stage.name}` to {self.thread}: {why}",
-                remedy="bind a serial loop over results",
-            )
+        axis = state.hierarchy.thread(self.thread)
+        self._check(state, stage, loop, axis)
         taken = [other.name for other in stage.loops if dict(other.annotations).get(THREAD_NAME) == self.thread]
         if taken:
             raise refused(
@@ -54,3 +50,21 @@ class Bind:
             )
         bound = replace(loop, kind=LoopKind.THREAD, annotations=(*loop.annotations, (THREAD_NAME, self.thread)))
         return with_loop(state, stage, bound)
+
+    def _check(self, state: State, stage: Stage, loop: Loop, axis: ThreadAxis) -> None:
+        action = f"cannot bind loop `{loop.name}` of `{stage.name}` to {self.thread}"
+        if loop.kind is not LoopKind.SERIAL:
+            raise refused(f"{action}: it is {loop.kind} already", remedy="bind a serial loop")
+        if isinstance(stage.operation, Scan):
+            raise refused(
+                f"{action}: its iterations need each other's results", remedy="bind a loop inside the scan's update"
+            )
+        if loop.is_reduction:
+            compute_of(stage, "bind")
+            state.hierarchy.scope_between(axis)
+            others = [other.name for other in stage.loops if other.is_reduction and other.kind is LoopKind.THREAD]
+            if others:
+                raise refused(
+                    f"{action}: its results are added up over the threads of `{others[0]}` already",
+                    remedy="factor one of the two loops with rfactor",
+                )

@@ -21,11 +21,10 @@ from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
-from relay.tir.dependence import conflicts
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import barrier, barrier_level
-from relay.tir.touches import Extents, Touch, Units, touches, units_of
+from relay.tir.touches import Extents, Touch, Units, all_touches, touches, units_meet, units_of
 from relay.tir.traversal import statement_children
 
 NEVER = 1 << 30
@@ -75,10 +74,8 @@ def _check_units(loop: For, hierarchy: Hierarchy, known: Assumptions) -> None:
     while stack:
         statement, known = stack.pop()
         if isinstance(statement, For) and statement.kind is LoopKind.THREAD:
-            axis = hierarchy.thread(statement.thread)
-            if not hierarchy.can_wait(axis):
-                for left, _ in conflicts(statement, known):
-                    raise _race(left.buffer.name, axis.level, statement)
+            for buffer in units_meet(statement, known, hierarchy):
+                raise _race(buffer.name, hierarchy.thread(statement.thread).level, statement)
         inside = known.with_loop(statement.variable, statement.extent) if isinstance(statement, For) else known
         stack.extend((part, inside) for part in statement_children(statement))
 
@@ -173,21 +170,9 @@ class _Inserter:
 
     def _whole(self, statement: Stmt, around: _Around) -> _Part:
         """A statement that no barrier is put into."""
-        found: list[Touch] = []
-        stack = [(statement, around)]
-        while stack:
-            node, place = stack.pop()
-            found.extend(self._direct(node, node, place).head)
-            match node:
-                case For():
-                    stack.append((node.body, place.inside(node, together=False)))
-                case If(condition, then, otherwise):
-                    stack.append((then, place.when(facts_when(condition))))
-                    if otherwise is not None:
-                        stack.append((otherwise, place.when(facts_unless(condition))))
-                case _:
-                    stack.extend((part, place) for part in statement_children(node))
-        return _Part(statement, tuple(found), tuple(found), self._waits(statement))
+        inside = all_touches(statement, around.loops, around.facts)
+        found = tuple(x for x in inside if self._units.wait_depth(x) is not None)
+        return _Part(statement, found, found, self._waits(statement))
 
     def _waits(self, statement: Stmt) -> int:
         level = barrier_level(statement)
