@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from relay import te
-from relay.base.dtypes import DType, dtype_of
+from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
@@ -20,7 +20,7 @@ from relay.ops.elementwise_unary import erf, sigmoid
 from relay.ops.layout_rule import AxisAttribute, Elementwise
 from relay.ops.record import FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, same_dtype
+from relay.ops.rounding import Array, element_type, same_dtype
 from relay.ops.shape import expand_dims
 from relay.tir.expr import Value
 
@@ -72,7 +72,7 @@ def _clip_bounds(attributes: ClipAttributes, dtype: DType) -> tuple[float, float
 
 
 def _clip_meaning(attributes: ClipAttributes, data: Array) -> Array:
-    low, high = _clip_bounds(attributes, dtype_of(data.dtype))
+    low, high = _clip_bounds(attributes, element_type(data))
     return same_dtype(lambda x: np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high)), data)
 
 

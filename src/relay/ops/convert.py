@@ -13,7 +13,7 @@ from relay.ir.types import TensorType
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import Elementwise
 from relay.ops.record import FusionKind, OperatorRecord, define
-from relay.ops.rounding import to_dtype
+from relay.ops.rounding import element_type, to_dtype
 from relay.tir.expr import Value
 
 
@@ -51,7 +51,7 @@ CAST_LIKE = define(
     "The elements as the type of another tensor.",
     inputs={"data": "[..]", "dtype_like": "[..], whose element type is taken"},
     type_rule=lambda run, _: TensorType(run.tensor(0).shape, run.tensor(1).dtype),
-    meaning=lambda _, data, like: to_dtype(data, dtype_of(like.dtype)),
+    meaning=lambda _, data, like: to_dtype(data, element_type(like)),
     compute=lambda _, inputs, result: _cast_compute(inputs[1].dtype, inputs[0], result),
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),

@@ -23,7 +23,7 @@ from relay.ops.dimensions import product
 from relay.ops.layout_rule import Elementwise, OwnLayout
 from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, to_dtype
+from relay.ops.rounding import Array, element_type, to_dtype
 from relay.tir.expr import Value
 
 
@@ -60,8 +60,8 @@ def _full_rule(run: RelationRun, attributes: InitAttributes) -> Type:
 
 
 def _full_meaning(attributes: InitAttributes, value: Array) -> Array:
-    dtype = attributes.dtype or dtype_of(value.dtype)
-    return np.full(_whole(attributes.shape), to_dtype(value, dtype), dtype.numpy)
+    dtype = attributes.dtype or element_type(value)
+    return np.full(_whole(attributes.shape), to_dtype(value, dtype))
 
 
 def _filled(value: te.Tensor, result: TensorType, name: str) -> te.Tensor:
@@ -123,7 +123,7 @@ FULL_LIKE = define(
     "One number as often as another tensor has elements, in its type.",
     inputs={"data": "[..], whose type is taken", "fill_value": "a number"},
     type_rule=lambda run, _: (run.tensor(1, 0), run.tensor(0))[1],
-    meaning=lambda _, data, value: np.full(data.shape, to_dtype(value, dtype_of(data.dtype)), data.dtype),
+    meaning=lambda _, data, value: np.full(data.shape, to_dtype(value, element_type(data))),
     compute=lambda _, inputs, result: _filled(inputs[1], result, "full_like"),
     fusion=FusionKind.ELEMWISE,
     layout=OwnLayout("its second input has no axes"),

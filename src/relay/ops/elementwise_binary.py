@@ -30,6 +30,7 @@ from relay.ops.record import (
     define,
 )  # fmt: skip
 from relay.ops.rounding import Array, same_dtype
+from relay.ops.symbolic_integer import larger, smaller
 from relay.tir.expr import BinaryOp, Value, binary
 
 
@@ -57,7 +58,9 @@ def is_float(x: Array) -> bool:
     return x.dtype.kind == "f"
 
 
-def guarded(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+def guarded(
+    function: Callable[[Array, Array], Array], over_minus_one: Callable[[Array], Array]
+) -> Callable[[Array, Array], Array]:
     """Integer division made total: by zero it gives 0, and the most negative number over -1 wraps."""
 
     def total(lhs: Array, rhs: Array) -> Array:
@@ -66,8 +69,7 @@ def guarded(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array
         lhs, rhs = np.broadcast_arrays(lhs, rhs)
         wraps = (rhs == -1) if lhs.dtype.kind == "i" else np.zeros(rhs.shape, bool)
         safe = np.where((rhs == 0) | wraps, np.ones_like(rhs), rhs)
-        over_minus_one = function(np.zeros_like(lhs), safe) + (0 - lhs if function in _QUOTIENTS else 0 * lhs)
-        return np.where(rhs == 0, np.zeros_like(lhs), np.where(wraps, over_minus_one, function(lhs, safe)))
+        return np.where(rhs == 0, np.zeros_like(lhs), np.where(wraps, over_minus_one(lhs), function(lhs, safe)))
 
     return total
 
@@ -75,8 +77,9 @@ def guarded(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array
 def _divide(lhs: Array, rhs: Array) -> Array:
     if is_float(lhs):
         return np.divide(lhs, rhs)
-    quotient = np.floor_divide(lhs, rhs)
-    return quotient + ((quotient < 0) & (quotient * rhs != lhs)).astype(lhs.dtype)
+    quotient = np.asarray(np.floor_divide(lhs, rhs))
+    inexact = np.not_equal(quotient * rhs, lhs, where=quotient < 0, out=np.zeros(quotient.shape, bool))
+    return quotient + inexact.astype(lhs.dtype)
 
 
 def _trunc_divide(lhs: Array, rhs: Array) -> Array:
@@ -85,9 +88,6 @@ def _trunc_divide(lhs: Array, rhs: Array) -> Array:
 
 def _floor_divide(lhs: Array, rhs: Array) -> Array:
     return np.floor(np.divide(lhs, rhs)) if is_float(lhs) else np.floor_divide(lhs, rhs)
-
-
-_QUOTIENTS = (_divide, _trunc_divide, _floor_divide)
 
 
 def _power(lhs: Array, rhs: Array) -> Array:
@@ -124,17 +124,17 @@ def _trunc_divide_value(lhs: Value, rhs: Value) -> Value:
 ADD = _record("add", "Sum.", np.add, BinaryOp.ADD)
 SUBTRACT = _record("subtract", "Difference.", np.subtract, BinaryOp.SUBTRACT)
 MULTIPLY = _record("multiply", "Product.", np.multiply, BinaryOp.MULTIPLY)
-DIVIDE = _record("divide", "Quotient; integers truncate.", guarded(_divide), BinaryOp.DIVIDE)
-MOD = _record("mod", "Remainder with the sign of lhs.", guarded(np.fmod), BinaryOp.MOD)
-FLOOR_DIVIDE = _record("floor_divide", "Quotient rounded down.", guarded(_floor_divide), BinaryOp.FLOOR_DIVIDE,
-                       gradient=PIECEWISE_CONSTANT)  # fmt: skip
-FLOOR_MOD = _record("floor_mod", "Remainder with the sign of rhs.", guarded(np.mod), BinaryOp.FLOOR_MOD)
-TRUNC_DIVIDE = _record("trunc_divide", "Quotient rounded towards zero.", guarded(_trunc_divide), BinaryOp.DIVIDE,
-                       gradient=PIECEWISE_CONSTANT, value=_trunc_divide_value)  # fmt: skip
-TRUNC_MOD = _record("trunc_mod", "Remainder with the sign of lhs.", guarded(np.fmod), BinaryOp.MOD)
+DIVIDE = _record("divide", "Quotient; integers truncate.", guarded(_divide, np.negative), BinaryOp.DIVIDE)
+MOD = _record("mod", "Remainder with the sign of lhs.", guarded(np.fmod, np.zeros_like), BinaryOp.MOD)
+FLOOR_DIVIDE = _record("floor_divide", "Quotient rounded down.", guarded(_floor_divide, np.negative),
+                       BinaryOp.FLOOR_DIVIDE, gradient=PIECEWISE_CONSTANT)  # fmt: skip
+FLOOR_MOD = _record("floor_mod", "Remainder with the sign of rhs.", guarded(np.mod, np.zeros_like), BinaryOp.FLOOR_MOD)
+TRUNC_DIVIDE = _record("trunc_divide", "Quotient rounded towards zero.", guarded(_trunc_divide, np.negative),
+                       BinaryOp.DIVIDE, gradient=PIECEWISE_CONSTANT, value=_trunc_divide_value)  # fmt: skip
+TRUNC_MOD = _record("trunc_mod", "Remainder with the sign of lhs.", guarded(np.fmod, np.zeros_like), BinaryOp.MOD)
 POWER = _record("power", "lhs to the power of rhs.", _power, BinaryOp.POWER, level=4)
-MINIMUM = _record("minimum", "The smaller; NaN wins.", np.minimum, BinaryOp.MINIMUM, level=4)
-MAXIMUM = _record("maximum", "The larger; NaN wins.", np.maximum, BinaryOp.MAXIMUM, level=4)
+MINIMUM = _record("minimum", "The smaller; NaN wins.", smaller, BinaryOp.MINIMUM, level=4)
+MAXIMUM = _record("maximum", "The larger; NaN wins.", larger, BinaryOp.MAXIMUM, level=4)
 LEFT_SHIFT = _record("left_shift", "Bits moved up; over-wide shifts give 0.", _shift(np.left_shift, False),
                      BinaryOp.LEFT_SHIFT, INTEGERS, 4, PIECEWISE_CONSTANT)  # fmt: skip
 RIGHT_SHIFT = _record("right_shift", "Bits moved down, the sign kept; over-wide shifts give 0 or -1.",

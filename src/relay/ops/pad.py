@@ -9,7 +9,6 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, maximum, minimum
-from relay.base.dtypes import dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -19,7 +18,7 @@ from relay.ops.dimensions import derived
 from relay.ops.layout_rule import PerAxisAttributes
 from relay.ops.record import FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, to_dtype
+from relay.ops.rounding import Array, element_type, to_dtype
 from relay.tir.expr import Value
 
 Widths: TypeAlias = tuple[tuple[int, int], ...]
@@ -100,7 +99,7 @@ def _pad_meaning(attributes: PadAttributes, data: Array, value: Array) -> Array:
         return np.pad(data, attributes.pad_width, mode=_NUMPY_MODES[attributes.pad_mode])  # pyright: ignore[reportCallIssue, reportArgumentType]
     added = [(max(before, 0), max(after, 0)) for before, after in attributes.pad_width]
     whole = np.full([before + extent + after for extent, (before, after) in zip(data.shape, added, strict=True)],
-                    to_dtype(value.reshape(()), dtype_of(data.dtype)), data.dtype)  # fmt: skip
+                    to_dtype(value.reshape(()), element_type(data)))  # fmt: skip
     whole[tuple(slice(before, before + extent) for extent, (before, _) in zip(data.shape, added, strict=True))] = data
     return whole[tuple(
         slice(max(0, -before), extent - max(0, -after))

@@ -195,7 +195,7 @@ def mean_of(total: Array, count: Array | int) -> Array:
     """`total / count` in the type of `total`; integers truncate."""
     if total.dtype.kind == "f":
         return (total / count).astype(total.dtype)
-    return (np.sign(total) * (np.abs(total) // count)).astype(total.dtype)
+    return np.asarray(np.sign(total) * (np.abs(total) // count)).astype(total.dtype)
 
 
 def _tap_positions(g: Geometry, at: Any, taps: Sequence[IntExpr]) -> dict[str, IntExpr]:

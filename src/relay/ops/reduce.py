@@ -12,7 +12,7 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import IntExpr
-from relay.base.dtypes import DType, dtype_of
+from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
@@ -26,7 +26,7 @@ from relay.ops.layout_rule import AxisAttribute
 from relay.ops.pool import mean_of
 from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.rounding import Array, element_type, to_dtype, wide
 from relay.te.reducers import highest, lowest
 from relay.tir.expr import Value
 
@@ -132,7 +132,7 @@ def _reduction(
         axes = reduced_axes(attributes, data.ndim)
         reduced = bools[0] if bools is not None and data.dtype == np.bool_ else function
         with np.errstate(all="ignore"):
-            return to_dtype(np.asarray(reduced(wide(data), axes, attributes.keepdims)), dtype_of(data.dtype))
+            return to_dtype(reduced(wide(data), axes, attributes.keepdims), element_type(data))
 
     def compute(attributes: ReduceAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
         wide_dtype = result.dtype if exact else result.dtype.computation
@@ -159,19 +159,19 @@ def _reduction(
 
 
 def _total(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    return x.sum(axis=axes, keepdims=keepdims, dtype=x.dtype)
+    return np.asarray(x.sum(axis=axes, keepdims=keepdims, dtype=x.dtype))
 
 
 def _product(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    return x.prod(axis=axes, keepdims=keepdims, dtype=x.dtype)
+    return np.asarray(x.prod(axis=axes, keepdims=keepdims, dtype=x.dtype))
 
 
 def _largest(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    return x.max(axis=axes, keepdims=keepdims, initial=lowest(dtype_of(x.dtype)))
+    return np.asarray(x.max(axis=axes, keepdims=keepdims, initial=lowest(element_type(x))))
 
 
 def _smallest(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    return x.min(axis=axes, keepdims=keepdims, initial=highest(dtype_of(x.dtype)))
+    return np.asarray(x.min(axis=axes, keepdims=keepdims, initial=highest(element_type(x))))
 
 
 def _all(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
@@ -220,7 +220,7 @@ ANY = _reduction("any", "True where some element is.", _any, te.any, BOOLS, cons
 def _mean_meaning(attributes: ReduceAttributes, data: Array) -> Array:
     with np.errstate(all="ignore"):
         mean = _mean(wide(data), reduced_axes(attributes, data.ndim), attributes.keepdims)
-        return to_dtype(np.asarray(mean), dtype_of(data.dtype))
+        return to_dtype(np.asarray(mean), element_type(data))
 
 
 MEAN = define(
@@ -254,7 +254,7 @@ def _variance_meaning(attributes: VarianceAttributes, data: Array, mean: Array) 
     count = int(np.prod([data.shape[axis] for axis in axes], dtype=np.int64)) - attributes.unbiased
     with np.errstate(all="ignore"):
         squares = _total(np.square(wide(data) - wide(mean)), axes, attributes.keepdims)
-        return to_dtype(np.asarray(mean_of(squares, np.asarray(count))), dtype_of(data.dtype))
+        return to_dtype(np.asarray(mean_of(squares, np.asarray(count))), element_type(data))
 
 
 def _variance_compute(attributes: VarianceAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:

@@ -22,6 +22,7 @@ from relay.ops.record import PIECEWISE_CONSTANT, FusionKind, OperatorRecord, def
 from relay.ops.reduce import Axes, axes_argument, reading_of, reduced_axes, reduced_shape
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
+from relay.ops.symbolic_integer import machine_numbers
 from relay.te.reducers import highest, lowest
 from relay.tir.expr import Value
 
@@ -51,7 +52,7 @@ def _meaning(largest: bool, attributes: ArgReduceAttributes, data: Array) -> Arr
     axes = reduced_axes(attributes, data.ndim)
     kept = [axis for axis in range(data.ndim) if axis not in axes]
     count = int(np.prod([data.shape[axis] for axis in axes], dtype=np.int64))
-    rows = wide(data).transpose(*kept, *axes).reshape(*(data.shape[axis] for axis in kept), count)
+    rows = machine_numbers(wide(data)).transpose(*kept, *axes).reshape(*(data.shape[axis] for axis in kept), count)
     choose = np.argmax if largest else np.argmin
     if attributes.select_last_index:
         index = rows.shape[-1] - 1 - choose(rows[..., ::-1], axis=-1)

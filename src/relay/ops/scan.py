@@ -9,7 +9,7 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import IntExpr
-from relay.base.dtypes import DType, dtype_of
+from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -22,7 +22,7 @@ from relay.ops.matmul import optional_dtype
 from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, to_dtype
+from relay.ops.rounding import Array, element_type, to_dtype
 from relay.tir.expr import BinaryOp, Value, binary
 
 
@@ -46,7 +46,7 @@ def _rule(run: RelationRun, attributes: ScanAttributes) -> Type:
 
 
 def _meaning(function: Callable[..., Array], identity: int, attributes: ScanAttributes, data: Array) -> Array:
-    dtype = attributes.dtype or dtype_of(data.dtype)
+    dtype = attributes.dtype or element_type(data)
     axis = 0 if attributes.axis is None else attributes.axis
     x = to_dtype(data.reshape(-1) if attributes.axis is None else data, dtype.computation)
     with np.errstate(all="ignore"):

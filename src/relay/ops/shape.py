@@ -7,7 +7,6 @@ from typing import Any
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
-from relay.base.dtypes import dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call, Expr
@@ -19,7 +18,7 @@ from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array
+from relay.ops.rounding import Array, element_type
 
 
 @frozen
@@ -196,7 +195,7 @@ def _meaning_by(rule: Any) -> Any:
 
     def meaning(attributes: Any, data: Array, *others: Array) -> Array:
         names = ("data", *(f"input {position}" for position in range(len(others))))
-        run = RelationRun(names, tuple(TensorType(array.shape, dtype_of(array.dtype)) for array in (data, *others)))
+        run = RelationRun(names, tuple(TensorType(array.shape, element_type(array)) for array in (data, *others)))
         return data.reshape(rule(run, attributes).shape)
 
     return meaning

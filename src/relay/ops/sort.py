@@ -23,6 +23,7 @@ from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind,
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
 from relay.ops.sort_loops import FirstInOrder
+from relay.ops.symbolic_integer import machine_numbers
 
 
 @frozen
@@ -51,7 +52,7 @@ class TopKAttributes(Attributes):
 
 def _order(data: Array, axis: int, ascend: bool) -> Array:
     """Indices that put the elements along an axis in order."""
-    x = wide(data)
+    x = machine_numbers(wide(data))
     if ascend:
         return np.argsort(x, axis=axis, kind="stable")
     if x.dtype.kind != "f":

@@ -22,6 +22,7 @@ from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, Operato
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
 from relay.ops.sort_loops import FirstInOrder
+from relay.ops.symbolic_integer import machine_numbers
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Cast, IndexValue, Load, Value, imm
 from relay.tir.stmt import Allocate, For, If, Sequence, Stmt, Store
@@ -47,7 +48,9 @@ def _rule(run: RelationRun, attributes: UniqueAttributes) -> Type:
 
 
 def _meaning(attributes: UniqueAttributes, data: Array) -> tuple[Array, ...]:
-    _, first, inverse, counts = np.unique(wide(data), return_index=True, return_inverse=True, return_counts=True)
+    _, first, inverse, counts = np.unique(
+        machine_numbers(wide(data)), return_index=True, return_inverse=True, return_counts=True
+    )
     if not attributes.sorted:
         order = np.argsort(first, kind="stable")
         place = np.empty_like(order)

@@ -22,7 +22,7 @@ from relay.ops.dyn.extents import (
 )
 from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, to_dtype
+from relay.ops.rounding import Array, element_type, to_dtype
 
 
 @frozen
@@ -38,8 +38,8 @@ def _full_rule(run: RelationRun, attributes: DynInitAttributes) -> Type:
 
 
 def _full_meaning(attributes: DynInitAttributes, value: Array, shape: Array) -> Array:
-    dtype = attributes.dtype or dtype_of(value.dtype)
-    return np.full(known_shape(shape), to_dtype(value, dtype), dtype.numpy)
+    dtype = attributes.dtype or element_type(value)
+    return np.full(known_shape(shape), to_dtype(value, dtype))
 
 
 def _full_compute(_: Any, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
