@@ -12,8 +12,10 @@ import pytest
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from relay.frontend.onnx import folding, from_onnx
-from relay.ir.expr import Constant
+from relay.arith.expr import Symbol
+from relay.base.diagnostics import RelayError
+from relay.frontend.onnx import from_onnx
+from relay.ir.expr import Call, Constant
 from tests.frontend.onnx_cases import Array, Case, model_of
 from tests.frontend.running import run_relay
 
@@ -48,8 +50,16 @@ def expected(model: onnx.ModelProto) -> Array:
     return np.asarray(value)
 
 
+def with_constants(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with its weights as constants of the graph, which are computed with whatever their type."""
+    for tensor in reversed(model.graph.initializer):
+        model.graph.node.insert(0, helper.make_node("Constant", [], [tensor.name], value=tensor))
+    del model.graph.initializer[:]
+    return model
+
+
 def check(operator: str, inputs: tuple[Array, ...], attributes: dict[str, Any]) -> None:
-    model = Case(operator, inputs, attributes, weights=(0, 1), opset=18).model()
+    model = with_constants(Case(operator, inputs, attributes, weights=(0, 1), opset=18).model())
     module, _ = from_onnx(model)
     body = module["main"].body
     assert isinstance(body, Constant)  # it was folded
@@ -59,9 +69,8 @@ def check(operator: str, inputs: tuple[Array, ...], attributes: dict[str, Any]) 
 
 
 @pytest.mark.parametrize(("operator", "dtype"), EACH, ids=lambda value: getattr(value, "__name__", value))
-def test_extreme_values(operator, dtype, monkeypatch):
+def test_extreme_values(operator, dtype):
     """Arrays of all pairs, and scalars."""
-    monkeypatch.setattr(folding, "_worth_folding", lambda _: True)  # floats that are weights, too
     values = extremes(dtype)
     chosen = list(itertools.product(values, values)) if operator in PAIRWISE else [(value,) for value in values]
     columns = tuple(np.asarray(column, dtype) for column in zip(*chosen, strict=True))
@@ -74,7 +83,7 @@ def test_extreme_values(operator, dtype, monkeypatch):
 
 @pytest.mark.parametrize("operator", ["ReduceProd", "ReduceSum"])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-def test_reductions_that_overflow_are_left_to_the_run(operator, dtype):
+def test_reductions_that_overflow_wrap(operator, dtype):
     model = Case(operator, (np.asarray([np.iinfo(dtype).max, 3, 5], dtype),), {"keepdims": 0}, (0,), opset=18).model()
     module, params = from_onnx(model)
     np.testing.assert_array_equal(run_relay(module, params)[0], expected(model))
@@ -107,3 +116,77 @@ def test_shape_arithmetic_that_overflows_wraps(extents, nodes, factor):
         warnings.simplefilter("ignore")
         (wanted,) = ReferenceEvaluator(model).run(None, {"x": x})
     np.testing.assert_array_equal(run_relay(module, {"x": x, **params})[0], wanted)
+
+
+# What is known of shapes, whatever operator it goes through
+
+VECTOR = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 6])
+
+
+def imported(nodes: list[onnx.NodeProto], weights: dict[str, Array], output: str = "y") -> Any:
+    weights_of = [numpy_helper.from_array(array, name) for name, array in weights.items()]
+    graph = helper.make_graph(nodes, "shapes", [VECTOR], [onnx.ValueInfoProto(name=output)], weights_of)
+    return from_onnx(model_of(graph, 18))
+
+
+@pytest.mark.parametrize(
+    ("through", "shape"),
+    [
+        ([helper.make_node("Sum", ["s", "s", "s"], ["t"])], "(3*n, 18)"),
+        ([helper.make_node("Abs", ["s"], ["t"])], "(n, 6)"),
+        ([helper.make_node("GatherND", ["s", "last"], ["r"]), helper.make_node("Concat", ["r", "one"], ["t"], axis=0)],
+         "(6, 1)"),
+        ([helper.make_node("Max", ["s", "one"], ["t"])], "(max(n, 1), 6)"),
+        ([helper.make_node("Pad", ["s", "front"], ["p"]), helper.make_node("Slice", ["p", "one", "far"], ["t"])],
+         "(n, 6)"),
+        ([helper.make_node("MatMul", ["s", "swap"], ["m"]), helper.make_node("Abs", ["m"], ["t"])], None),
+    ],
+    ids=["Sum", "Abs", "GatherND", "Max", "Pad", "MatMul"],
+)  # fmt: skip
+def test_extents_are_known_through_every_operator(through, shape):
+    """What moves and adds extents keeps them; what is not worked out here is refused as a shape, and never wrong."""
+    weights = {
+        "last": np.asarray([[1]]), "one": np.asarray([1]), "front": np.asarray([1, 0]), "far": np.asarray([9]),
+        "swap": np.asarray([[0, 1], [1, 0]]), "value": np.asarray([1.0], np.float32),
+    }  # fmt: skip
+    nodes = [helper.make_node("Shape", ["x"], ["s"]), *through]
+    nodes += [helper.make_node("ConstantOfShape", ["t"], ["y"], value=numpy_helper.from_array(weights.pop("value")))]
+    if shape is None:
+        with pytest.raises(RelayError, match="ConstantOfShape with a shape computed from data"):
+            imported(nodes, weights)
+        return
+    module, params = imported(nodes, weights)
+    assert str(module["main"].body.checked_type) == f"Tensor[{shape}, float32]"
+    assert not params
+
+
+def test_shape_arithmetic_leaves_no_parameters_behind():
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"]),
+        helper.make_node("Mul", ["s", "factors"], ["t"]),
+        helper.make_node("Reshape", ["x", "t"], ["y"]),
+    ]
+    module, params = imported(nodes, {"factors": np.asarray([1, 1])})
+    assert not params
+    assert [var.name_hint for var in module["main"].params] == ["x"]
+
+
+def test_a_large_result_of_known_elements_is_left_to_the_run():
+    module, params = imported(
+        [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Tile", ["s", "many"], ["y"])],
+        {"many": np.asarray([2**20])},
+    )
+    assert isinstance(module["main"].body, Call)
+    (found,) = run_relay(module, {"x": np.ones((2, 6), np.float32), **params})
+    assert found.shape == (2**21,)
+
+
+def test_an_extent_that_no_input_tells_is_refused_only_where_the_program_needs_it():
+    twice = 2 * Symbol("n")
+    reshaped = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Reshape", ["x", "s"], ["y"])]
+    graph = helper.make_graph(reshaped, "twice", [VECTOR], [onnx.ValueInfoProto(name="y")])
+    module, _ = from_onnx(model_of(graph, 18), shape={"x": (twice, 6)})
+    assert str(module["main"].body.checked_type) == "Tensor[(2*n, 6), float32]"
+    graph.output[0].name = "s"
+    with pytest.raises(RelayError, match="the program needs the extent n as a value"):
+        from_onnx(model_of(graph, 18), shape={"x": (twice, 6)})

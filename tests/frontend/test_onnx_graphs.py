@@ -235,6 +235,23 @@ def test_a_branch_on_data_is_a_branch_of_the_program() -> None:
     assert [var.name_hint for var in module["main"].params] == ["x", "w", "v"]
 
 
+def test_weights_of_one_name_in_two_branches_are_two_parameters() -> None:
+    choose = helper.make_node(
+        "If", ["condition"], ["y"],
+        then_branch=branch(helper.make_node("Mul", ["x", "v"], ["a"]), {"v": floats(3)}),
+        else_branch=branch(helper.make_node("Add", ["x", "v"], ["b"]), {"v": floats(3, seed=1)}),
+    )  # fmt: skip
+    nodes = [
+        helper.make_node("ReduceSum", ["x"], ["total"], keepdims=0),
+        helper.make_node("Greater", ["total", "w"], ["condition"]),
+        choose,
+    ]
+    model = graph_of(nodes, {"x": [3]}, ["y"], {"w": floats(1)}, opset=20)
+    for sign in (1, -1):
+        module = check(model, {"x": sign * np.array([1, 2, 3], dtype=np.float32)})
+    assert [var.name_hint for var in module["main"].params] == ["x", "w", "v", "v_1"]
+
+
 def test_a_branch_on_shapes_is_taken_at_import() -> None:
     model = graph_of(
         [

@@ -82,8 +82,10 @@ class RelayError(Exception):
 
     def at(self, span: Span | None) -> RelayError:
         """The same error with a place, unless it has one already."""
-        if self.span is not None or span is None:
-            return self
+        return self if self.span is not None or span is None else self.moved_to(span)
+
+    def moved_to(self, span: Span) -> RelayError:
+        """The same error at another place."""
         return RelayError(
             rule=self.rule, message=self.message, span=span, expected=self.expected, found=self.found,
             origins=self.origins, remedy=self.remedy,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from relay.base.dtypes import DType
-from relay.frontend.onnx.elementwise import number
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
-from relay.ir.expr import Expr
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.node import Result, converter
+from relay.ir.expr import Expr, const
 from relay.ops import activation, comparison, softmax
 from relay.ops.elementwise_binary import add, divide, maximum, minimum, multiply, subtract
 from relay.ops.elementwise_unary import abs as magnitude
@@ -17,7 +17,7 @@ from relay.ops.reduce_index import argmax
 
 
 def _scaled(x: Expr, factor: float, dtype: DType) -> Expr:
-    return x if factor == 1.0 else multiply(x, number(factor, dtype))
+    return x if factor == 1.0 else multiply(x, const(factor, dtype))
 
 
 def _relu(node: OnnxNode) -> Result:
@@ -31,19 +31,19 @@ def _leaky_relu(node: OnnxNode) -> Result:
 def _prelu(node: OnnxNode) -> Result:
     """x, times the slope where it is negative; the slope broadcasts against x."""
     x = node.expr()
-    return comparison.where(comparison.less(x, number(0, node.value(0).dtype)), multiply(x, node.expr(1)), x)
+    return comparison.where(comparison.less(x, const(0, node.value(0).dtype)), multiply(x, node.expr(1)), x)
 
 
 def _thresholded_relu(node: OnnxNode) -> Result:
     x, dtype = node.expr(), node.value(0).dtype
-    return comparison.where(comparison.greater(x, number(node.float("alpha"), dtype)), x, number(0, dtype))
+    return comparison.where(comparison.greater(x, const(node.float("alpha"), dtype)), x, const(0, dtype))
 
 
 def _exponential(node: OnnxNode, alpha: float, inner: float, gamma: float) -> Result:
     """gamma · (max(0, x) + alpha · (e^(min(0, x) / inner) - 1))"""
     x, dtype = node.expr(), node.value(0).dtype
-    zero = number(0, dtype)
-    below = subtract(exp(_scaled(minimum(x, zero), 1 / inner, dtype)), number(1, dtype))
+    zero = const(0, dtype)
+    below = subtract(exp(_scaled(minimum(x, zero), 1 / inner, dtype)), const(1, dtype))
     return _scaled(add(maximum(x, zero), _scaled(below, alpha, dtype)), gamma, dtype)
 
 
@@ -64,12 +64,12 @@ def _celu(node: OnnxNode) -> Result:
 
 def _softplus(x: Expr, dtype: DType) -> Expr:
     """log(1 + e^x), as max(x, 0) + log(1 + e^-|x|), which does not overflow."""
-    tail = log(add(number(1, dtype), exp(negative(magnitude(x)))))
-    return add(maximum(x, number(0, dtype)), tail)
+    tail = log(add(const(1, dtype), exp(negative(magnitude(x)))))
+    return add(maximum(x, const(0, dtype)), tail)
 
 
 def _softsign(node: OnnxNode) -> Result:
-    return divide(node.expr(), add(number(1, node.value(0).dtype), magnitude(node.expr())))
+    return divide(node.expr(), add(const(1, node.value(0).dtype), magnitude(node.expr())))
 
 
 def _mish(node: OnnxNode) -> Result:
@@ -77,7 +77,7 @@ def _mish(node: OnnxNode) -> Result:
 
 
 def _hard_sigmoid_of(x: Expr, alpha: float, beta: float, dtype: DType) -> Expr:
-    return activation.clip(add(_scaled(x, alpha, dtype), number(beta, dtype)), 0.0, 1.0)
+    return activation.clip(add(_scaled(x, alpha, dtype), const(beta, dtype)), 0.0, 1.0)
 
 
 def _hard_sigmoid(node: OnnxNode) -> Result:
@@ -97,23 +97,21 @@ def _gelu(node: OnnxNode) -> Result:
     x, dtype = node.expr(), node.value(0).dtype
     match node.text("approximate"):
         case "none":
-            inner: Expr = erf(multiply(x, number(math.sqrt(0.5), dtype)))
+            inner: Expr = erf(multiply(x, const(math.sqrt(0.5), dtype)))
         case "tanh":
             cube = multiply(multiply(x, x), x)
-            inner = tanh(
-                multiply(add(x, multiply(cube, number(0.044715, dtype))), number(math.sqrt(2 / math.pi), dtype))
-            )
+            inner = tanh(multiply(add(x, multiply(cube, const(0.044715, dtype))), const(math.sqrt(2 / math.pi), dtype)))
         case other:
             node.unsupported(f"with approximate {other!r}")
-    return multiply(multiply(x, number(0.5, dtype)), add(inner, number(1, dtype)))
+    return multiply(multiply(x, const(0.5, dtype)), add(inner, const(1, dtype)))
 
 
 def _shrink(node: OnnxNode) -> Result:
     """x - bias above lambda, x + bias below -lambda, 0 between."""
     x, dtype = node.expr(), node.value(0).dtype
-    bias, limit = number(node.float("bias"), dtype), node.float("lambd")
-    below = comparison.where(comparison.less(x, number(-limit, dtype)), add(x, bias), number(0, dtype))
-    return comparison.where(comparison.greater(x, number(limit, dtype)), subtract(x, bias), below)
+    bias, limit = const(node.float("bias"), dtype), node.float("lambd")
+    below = comparison.where(comparison.less(x, const(-limit, dtype)), add(x, bias), const(0, dtype))
+    return comparison.where(comparison.greater(x, const(limit, dtype)), subtract(x, bias), below)
 
 
 def _hardmax(node: OnnxNode) -> Result:
@@ -123,7 +121,7 @@ def _hardmax(node: OnnxNode) -> Result:
     if not isinstance(depth, int):
         node.unsupported("along a symbolic axis")
     first = argmax(value.expr, axis)
-    return one_hot(first, number(1, value.dtype), number(0, value.dtype), depth, axis, value.dtype)
+    return one_hot(first, const(1, value.dtype), const(0, value.dtype), depth, axis, value.dtype)
 
 
 ACTIVATIONS: tuple[Converter, ...] = (

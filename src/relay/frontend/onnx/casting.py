@@ -5,13 +5,14 @@ from __future__ import annotations
 import ml_dtypes
 
 from relay.base.dtypes import DType
-from relay.frontend.onnx.elementwise import number
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter, integer_range
-from relay.frontend.onnx.value import Value
+from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.weights import ELEMENT_TYPES, UNSUPPORTED_TYPES
-from relay.ir.expr import Expr
+from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.value import Value
+from relay.ir.expr import Expr, const
 from relay.ops.comparison import greater, less, where
 from relay.ops.convert import cast
+from relay.te.reducers import highest
 
 _FLOAT8 = (DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2)
 
@@ -43,9 +44,9 @@ def _as_dtype(node: OnnxNode, dtype: DType) -> Result:
 def _within(value: Value, limit: float) -> Expr:
     """`value` from -limit to limit, NaN as it is."""
     dtype = value.dtype
-    if dtype.is_bool or dtype is DType.FLOAT8_E4M3FN or (dtype.is_integer and integer_range(dtype)[1] <= limit):
+    if dtype.is_bool or dtype is DType.FLOAT8_E4M3FN or (dtype.is_integer and highest(dtype) <= limit):
         return value.expr  # its type does not reach so far
-    high, low = number(limit, dtype), number(0 if dtype.is_unsigned_integer else -limit, dtype)
+    high, low = const(limit, dtype), const(0 if dtype.is_unsigned_integer else -limit, dtype)
     return where(greater(value.expr, high), high, where(less(value.expr, low), low, value.expr))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from relay.base.dtypes import DType
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
-from relay.frontend.onnx.value import Value, is_symbolic
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.value import Value, is_symbolic
 from relay.infer.infer_type import infer_type_expr
 from relay.ir.expr import Expr, If, Tuple
 from relay.ops.build import TupleWrapper, with_known_type

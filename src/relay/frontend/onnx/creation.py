@@ -7,14 +7,15 @@ import math
 import numpy as np
 
 from relay.base.dtypes import DType
-from relay.frontend.onnx.elementwise import number
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.tensor_attribute import fill_value, tensor_attribute
-from relay.frontend.onnx.value import Value
 from relay.frontend.onnx.weights import ELEMENT_TYPES
+from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.value import Value, array_of
 from relay.ir.expr import Expr, const
 from relay.ops import create
 from relay.ops.comparison import greater_equal, less_equal, where
+from relay.ops.dimensions import product
 from relay.ops.elementwise_binary import subtract
 from relay.ops.index import take
 from relay.ops.shape import expand_dims, reshape
@@ -91,7 +92,7 @@ def _trilu(node: OnnxNode) -> Result:
         diagonal = subtract(_positions(value, value.rank - 1), expand_dims(_positions(value, value.rank - 2), 1))
         compare = greater_equal if upper else less_equal
         keep = compare(diagonal, const(shift, DType.INT64))
-    return where(keep, value.expr, number(0, value.dtype))
+    return where(keep, value.expr, const(0, value.dtype))
 
 
 def _positions(value: Value, axis: int) -> Expr:
@@ -124,6 +125,11 @@ def _dropout(node: OnnxNode) -> Result:
     return (value, create.full(const(True), value.shape, DType.BOOL))
 
 
+def _size(node: OnnxNode) -> Result:
+    known = array_of((product(node.value(0).shape),))
+    return create.ndarray_size(node.expr(), DType.INT64) if known is None else known.reshape(())
+
+
 _CONSTANT_ATTRIBUTES = ("value", "value_float", "value_floats", "value_int", "value_ints")
 
 CREATION: tuple[Converter, ...] = (
@@ -134,5 +140,5 @@ CREATION: tuple[Converter, ...] = (
     converter("EyeLike", _eye_like, "dtype", "k"),
     converter("Dropout", _dropout, "seed"),
     converter("Identity", lambda node: node.value(0)),
-    converter("Size", lambda node: create.ndarray_size(node.expr(), DType.INT64)),
+    converter("Size", _size),
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.products import shape_of_expr
+from relay.frontend.shared.node import Result, converter
 from relay.ir.expr import Expr
 from relay.ops import reduce
 from relay.ops.elementwise_binary import multiply

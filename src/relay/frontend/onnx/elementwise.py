@@ -8,19 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from relay.base.dtypes import DType
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter, integer_range
-from relay.ir.expr import Call, Expr, const
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.node import Result, converter
+from relay.ir.expr import Call, const
 from relay.ops import activation, comparison, convert
 from relay.ops import elementwise_binary as binary
 from relay.ops import elementwise_unary as unary
 
 Binary = Callable[[Any, Any], Call]
-
-
-def number(value: float, dtype: DType) -> Expr:
-    """A scalar constant of an element type."""
-    return const(np.asarray(value).astype(dtype.numpy))
 
 
 def _unary(function: Callable[[Any], Call]) -> Callable[[OnnxNode], Result]:
@@ -37,15 +32,15 @@ def _variadic(function: Binary) -> Callable[[OnnxNode], Result]:
 
 def _mean(node: OnnxNode) -> Result:
     total = reduce(binary.add, (value.expr for value in node.values()))
-    return binary.multiply(total, number(1 / len(node.inputs), node.value(0).dtype))
+    return binary.multiply(total, const(1 / len(node.inputs), node.value(0).dtype))
 
 
 def _round_to_even(node: OnnxNode) -> Result:
     """Nearest, halves to even, where Relay's `round` takes halves away from zero: a half is twice a rounded quarter."""
     x = node.expr()
-    half = number(0.5, node.value(0).dtype)
+    half = const(0.5, node.value(0).dtype)
     fraction = unary.abs(binary.subtract(x, unary.trunc(x)))
-    even = binary.multiply(unary.round(binary.multiply(x, half)), number(2.0, node.value(0).dtype))
+    even = binary.multiply(unary.round(binary.multiply(x, half)), const(2.0, node.value(0).dtype))
     return comparison.where(comparison.equal(fraction, half), even, unary.round(x))
 
 
@@ -96,23 +91,18 @@ def _is_inf(node: OnnxNode) -> Result:
     if positive and negative:
         return comparison.isinf(x)
     if positive or negative:
-        return comparison.equal(x, number(np.inf if positive else -np.inf, dtype))
+        return comparison.equal(x, const(np.inf if positive else -np.inf, dtype))
     return comparison.not_equal(x, x) if not dtype.is_float else binary.logical_and(
         comparison.isinf(x), comparison.isfinite(x)
     )  # fmt: skip
 
 
 def _reciprocal(node: OnnxNode) -> Result:
-    return binary.divide(number(1.0, node.value(0).dtype), node.expr())
+    return binary.divide(const(1.0, node.value(0).dtype), node.expr())
 
 
 def _where(node: OnnxNode) -> Result:
     return comparison.where(node.expr(0), node.expr(1), node.expr(2))
-
-
-def smallest(dtype: DType) -> float:
-    """The least value of a type: minus infinity of floats."""
-    return -np.inf if dtype.is_float else float(integer_range(dtype)[0])
 
 
 _UNARY = {

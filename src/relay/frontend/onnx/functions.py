@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from relay.base.graph import post_order
-from relay.frontend.onnx.findings import malformed
-from relay.frontend.onnx.listing import printable
+from relay.frontend.onnx.malformed import malformed
 from relay.frontend.onnx.package import onnx_package
+from relay.frontend.shared.names import printable
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto

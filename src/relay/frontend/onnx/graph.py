@@ -10,23 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from relay.base.diagnostics import RelayError
 from relay.base.span import Source, Span
 from relay.frontend.onnx.attributes import read_attributes
-from relay.frontend.onnx.extent_values import array_of_extents, symbol_origins
-from relay.frontend.onnx.findings import Findings, malformed
-from relay.frontend.onnx.folding import fold_node
 from relay.frontend.onnx.functions import body_of, called_function, function_table
-from relay.frontend.onnx.listing import listing, node_label, node_span, printable
-from relay.frontend.onnx.node import Converter, OnnxNode, Output, Result, Unsupported
+from relay.frontend.onnx.listing import listing, node_label, node_span
+from relay.frontend.onnx.malformed import malformed
+from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.package import onnx_package
-from relay.frontend.onnx.placing import Placer
 from relay.frontend.onnx.reading import OnnxModel
-from relay.frontend.onnx.value import Value, is_symbolic
 from relay.frontend.onnx.weights import read_tensor
-from relay.ir.expr import Constant, Expr, ExprBase, Var
-from relay.ir.types import TensorType
-from relay.ops.build import TupleWrapper, with_known_type
+from relay.frontend.shared.building import ProgramBuilder
+from relay.frontend.shared.names import printable
+from relay.frontend.shared.value import Value
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, NodeProto, TensorProto
@@ -39,11 +34,11 @@ _DEEPEST = 60
 
 
 class GraphImporter:
-    """Builds expressions for the nodes of one graph. `parameters` gathers the weights that the program uses."""
+    """Builds expressions for the nodes of one graph."""
 
     def __init__(
-        self, model: OnnxModel, opset: int, converters: Mapping[str, Converter], inputs: Sequence[Var], frozen: bool,
-        findings: Findings,
+        self, model: OnnxModel, opset: int, converters: Mapping[str, Converter], inputs: Sequence[Value],
+        builder: ProgramBuilder,
     ) -> None:  # fmt: skip
         graph = model.proto.graph
         self.graph = graph
@@ -52,17 +47,14 @@ class GraphImporter:
         self.opset = opset
         self.source: Source = listing(graph, model.name)
         self.converters = converters
-        self.findings = findings
-        self.parameters: dict[str, tuple[Var, NDArray[Any]]] = {}
-        self._frozen = frozen
+        self.findings = builder.findings
+        self._builder = builder
         self._folder = model.folder
         self._raw_weights = model.raw_weights
-        self._origins = symbol_origins(inputs)
-        self._placer = Placer()
         # None: its node cannot be imported, which `findings` tells. The first map is of the innermost graph.
         self._values: ChainMap[str, Value | None] = ChainMap()
-        for var in inputs:
-            self._define(var.name_hint, self._input_value(var), None)
+        for value in inputs:
+            self._define(value.name, value, None)
 
     # Names
 
@@ -80,18 +72,12 @@ class GraphImporter:
             raise malformed(f"{what} {printable(name)!r}, {reason}", span=span)
         return self._values[name]
 
-    # Leaves
-
-    def _input_value(self, var: Var) -> Value:
-        placed = self._placer.keep(with_known_type(var))
-        if not isinstance(var.type_annotation, TensorType):
-            raise malformed(f"the input {printable(var.name_hint)!r} is not a tensor")
-        return Value.of(var.name_hint, placed, var.type_annotation)
+    # Weights
 
     def _read_weights(self, graph: GraphProto, raw_weights: Iterable[memoryview | None]) -> None:
         """Define every initialiser. Those that the program uses become parameters, the others leave no trace."""
         for tensor, raw in zip(graph.initializer, raw_weights, strict=False):
-            self._define(tensor.name, self._weight_value(tensor.name, self._read(tensor, raw)), None)
+            self._define(tensor.name, self._builder.weight(tensor.name, self._read(tensor, raw)), None)
         for sparse in graph.sparse_initializer:
             name = printable(sparse.values.name)
             self.findings.add("a sparse initialiser: weights must be dense", name)
@@ -103,33 +89,10 @@ class GraphImporter:
             raise malformed(f"{what} has {len(tensor.dims)} axes", expected=f"at most {_LARGEST_RANK}")
         return read_tensor(tensor, self._folder, what, raw)
 
-    def _weight_value(self, name: str, array: NDArray[Any]) -> Value:
-        constant = Constant(array)
-        type_ = TensorType(array.shape, constant.dtype)
-
-        def make() -> Expr:
-            if self._frozen:
-                return self._placer.keep(with_known_type(constant))
-            var = with_known_type(Var(name, type_))
-            self.parameters[name] = (var, array)
-            return self._placer.keep(var)
-
-        return Value(name, type_, make, known=array)
-
-    def _known_value(self, name: str, known: NDArray[Any], dtype: Any, span: Span) -> Value:
-        """A value computed from shapes and constants of the graph."""
-
-        def make() -> Expr:
-            if is_symbolic(known):
-                return self._placer.place([array_of_extents(known, dtype, self._origins)], span)[0]
-            return self._placer.place([with_known_type(Constant(known, span=span))], span)[0]
-
-        return Value(name, TensorType(known.shape, dtype), make, known=known, from_shapes=True)
-
     # Nodes
 
-    def run(self) -> list[Expr] | None:
-        """The expressions of the graph's outputs; None if some node could not be imported."""
+    def run(self) -> list[Value] | None:
+        """The graph's outputs; None if some node could not be imported."""
         self._read_weights(self.graph, self._raw_weights)
         for index, node in enumerate(self.graph.node):
             self._import_node(node, node_label(node, index), node_span(self.source, index))
@@ -137,7 +100,7 @@ class GraphImporter:
         kept = [value for value in outputs if value is not None]
         if self.findings or len(kept) < len(outputs):
             return None
-        return [value.expr for value in kept]
+        return kept
 
     @contextmanager
     def _scope(self, names: ChainMap[str, Value | None], opset: int, span: Span) -> Generator[None, None, None]:
@@ -192,12 +155,7 @@ class GraphImporter:
             return
         read = self._read_node(node, label, inputs, span)
         if read is not None and usable:
-            try:
-                made = self._convert(read, node, span)
-            except Unsupported as missing:
-                self.findings.add(missing.reason, label)
-            except RelayError as error:
-                raise _at_node(error, span) from None
+            made = self._builder.convert(self.converters[node.op_type], read, node.output, span)
         self._define_all(node, made, span)
 
     def _define_all(self, node: NodeProto, made: Sequence[Value | None], span: Span) -> None:
@@ -232,62 +190,7 @@ class GraphImporter:
         def subgraph(graph: GraphProto) -> tuple[Value, ...] | None:
             return self._subgraph(graph, span)
 
-        return OnnxNode(node.op_type, label, inputs, attributes, self.opset, count, subgraph)
-
-    def _convert(self, node: OnnxNode, proto: NodeProto, span: Span) -> tuple[Value | None, ...]:
-        folded = fold_node(node)
-        if folded is not None and len(folded) == len(proto.output):
-            return tuple(
-                self._known_value(name, known, dtype, span)
-                for name, (known, dtype) in zip(proto.output, folded, strict=True)
-            )
-        results = _as_results(self.converters[node.operator].convert(node))
-        if len(results) < len(proto.output):
-            node.unsupported(f"with {len(proto.output)} outputs")
-        return self._values_of(node, results, proto, span)
-
-    def _values_of(
-        self, node: OnnxNode, results: Sequence[Output | None], proto: NodeProto, span: Span
-    ) -> tuple[Value | None, ...]:
-        exprs = [result for result in results if isinstance(result, ExprBase)]
-        placed = iter(self._placer.place(exprs, span))
-        values: list[Value | None] = []
-        for position, name in enumerate(proto.output):
-            result = results[position]
-            match result:
-                case Value():
-                    values.append(result)
-                case ExprBase():
-                    expr = next(placed)
-                    values.append(Value.of(name, expr, _tensor_type(expr, node)))
-                case None:
-                    if name:
-                        node.unsupported(f"with its output {position} in use")
-                    values.append(None)
-                case _:
-                    values.append(self._known_value(name, result, Constant(result).dtype, span))
-        return tuple(values)
-
-
-def _as_results(result: Result) -> Sequence[Output | None]:
-    if isinstance(result, TupleWrapper):
-        return list(result)
-    return result if isinstance(result, tuple) else (result,)
-
-
-def _tensor_type(expr: Expr, node: OnnxNode) -> TensorType:
-    type_ = expr.checked_type
-    if not isinstance(type_, TensorType):
-        node.unsupported("whose result has no shape before the program runs")
-    return type_
-
-
-def _at_node(error: RelayError, span: Span) -> RelayError:
-    """The error of an operator's type relation, placed at the node of the model instead of the line that imports it."""
-    return RelayError(
-        rule=error.rule, message=error.message, span=span, expected=error.expected, found=error.found,
-        origins=error.origins, remedy=error.remedy,
-    )  # fmt: skip
+        return OnnxNode(node.op_type, label, inputs, attributes, count, self.opset, subgraph)
 
 
 def find_schema(operator: str, opset: int) -> Any:

@@ -13,17 +13,17 @@ from relay.arith.expr import IntExpr
 from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect, takes
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import dtype_of
-from relay.base.fresh_names import FreshNames
-from relay.frontend.onnx.findings import Findings, malformed
 from relay.frontend.onnx.graph import NEWEST_OPSET, OLDEST_OPSET, STANDARD_DOMAINS, GraphImporter
-from relay.frontend.onnx.listing import printable
+from relay.frontend.onnx.malformed import malformed
 from relay.frontend.onnx.reading import ModelSource, read_model
 from relay.frontend.onnx.table import CONVERTERS
 from relay.frontend.onnx.weights import element_type
-from relay.infer.infer_type import infer_type
-from relay.ir.expr import Expr, Function, Tuple, Var
+from relay.frontend.shared.building import ProgramBuilder
+from relay.frontend.shared.findings import Findings
+from relay.frontend.shared.names import SymbolNames, printable
 from relay.ir.module import IRModule
-from relay.ops.build import tensor_type, with_known_type
+from relay.ir.types import TensorType
+from relay.ops.build import tensor_type
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto
@@ -71,21 +71,16 @@ def read_onnx(
     bytes, `path` says of which file they are."""
     source = read_model(model, path)
     proto = source.proto
-    findings = Findings()
+    findings = Findings("unsupported-onnx")
+    builder = ProgramBuilder(findings, freeze_params)
     found = _opset(proto, findings) if opset is None else _supported(opset, findings)
-    inputs = _inputs(proto.graph, shape or {}, dtype)
-    importer = GraphImporter(source, found, CONVERTERS, inputs, freeze_params, findings)
-    outputs = importer.run()
+    inputs = [builder.input(name, type_) for name, type_ in _inputs(proto.graph, shape or {}, dtype)]
+    outputs = GraphImporter(source, found, CONVERTERS, inputs, builder).run()
     if findings or outputs is None:
         raise findings.error(source.name)
     if not outputs:
         raise malformed("the graph has no outputs")
-    parameters = importer.parameters
-    ordered = {tensor.name: None for tensor in proto.graph.initializer if tensor.name in parameters} | parameters
-    used = [parameters[key] for key in ordered]
-    body: Expr = outputs[0] if len(outputs) == 1 else with_known_type(Tuple(tuple(outputs)))
-    function = Function((*inputs, *(var for var, _ in used)), body)
-    return infer_type(IRModule.from_expr(function)), {var.name_hint: array for var, array in used}
+    return builder.finish(outputs)
 
 
 def _opset(model: ModelProto, findings: Findings) -> int:
@@ -104,8 +99,10 @@ def _supported(opset: int, findings: Findings) -> int:
     return nearest
 
 
-def _inputs(graph: GraphProto, shape: Mapping[str, Shape], dtype: str | Mapping[str, str]) -> tuple[Var, ...]:
-    """A variable for each input that is not a weight."""
+def _inputs(
+    graph: GraphProto, shape: Mapping[str, Shape], dtype: str | Mapping[str, str]
+) -> list[tuple[str, TensorType]]:
+    """Name and type of each input that is not a weight."""
     weights = {tensor.name for tensor in graph.initializer} | {s.values.name for s in graph.sparse_initializer}
     infos = [info for info in graph.input if info.name not in weights]
     names = [info.name for info in infos]
@@ -116,10 +113,12 @@ def _inputs(graph: GraphProto, shape: Mapping[str, Shape], dtype: str | Mapping[
             expected="one of " + (", ".join(map(printable, names)) or "(it has no inputs)"), found=unknown[0],
         )  # fmt: skip
     symbols = SymbolNames()
-    return tuple(_input(info, shape.get(info.name), dtype, symbols) for info in infos)
+    return [(info.name, _input(info, shape.get(info.name), dtype, symbols)) for info in infos]
 
 
-def _input(info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, str], symbols: SymbolNames) -> Var:
+def _input(
+    info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, str], symbols: SymbolNames
+) -> TensorType:
     what = f"the input {printable(info.name)!r}"
     if not info.name:
         raise malformed("an input of the graph has no name")
@@ -138,7 +137,7 @@ def _input(info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, 
     expect(shape, _SHAPE, f"the shape given for {what}")
     if len(shape) > np.iinfo(np.int8).max // 4:
         raise malformed(f"{what} has {len(shape)} axes")
-    return Var(info.name, tensor_type(tuple(shape), element))
+    return tensor_type(tuple(shape), element)
 
 
 def _extent(info: ValueInfoProto, axis: int, symbols: SymbolNames) -> int | str:
@@ -155,24 +154,3 @@ def _extent(info: ValueInfoProto, axis: int, symbols: SymbolNames) -> int | str:
 
 
 _SHAPE = Kind((tuple, list), "a tuple of extents", lambda value: f"write ({value},)" if isinstance(value, int) else "")
-
-
-class SymbolNames:
-    """Names of dimensions as the text format can write them; two names of the model stay two."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-        self._fresh = FreshNames(separator="_", first=1)
-
-    def of(self, name: str) -> str:
-        """Letters, digits and underscores, not beginning with a digit.
-
-        >>> names = SymbolNames()
-        >>> names.of("seq.len"), names.of("seq_len"), names.of("seq.len")
-        ('seq_len', 'seq_len_1', 'seq_len')
-        """
-        if name not in self._names:
-            plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
-            plain = plain if not plain[0].isdigit() else f"_{plain}"
-            self._names[name] = self._fresh.take(plain)
-        return self._names[name]

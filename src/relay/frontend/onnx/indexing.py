@@ -8,10 +8,10 @@ import numpy as np
 
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
-from relay.frontend.onnx.elementwise import number
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.slicing import slice_axes
-from relay.frontend.onnx.value import is_symbolic
+from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.value import is_symbolic
 from relay.ir.expr import Expr, const
 from relay.ops import index
 from relay.ops.check_indices import check_indices
@@ -79,7 +79,7 @@ def _one_hot(node: OnnxNode) -> Result:
     if dtype.is_float:
         node.unsupported("of indices that are floats")
     if dtype.is_signed_integer:
-        places = where(less(places, number(0, dtype)), add(places, number(int(depth), dtype)), places)
+        places = where(less(places, const(0, dtype)), add(places, const(int(depth), dtype)), places)
     off, on = (index.take(values.expr, const(at, DType.INT64), axis=0) for at in (0, 1))
     return index.one_hot(places, on, off, int(depth), axis, values.dtype)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from relay.base.span import Source, Span
+from relay.frontend.shared.names import printable
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
@@ -33,8 +34,3 @@ def _line(node: NodeProto) -> str:
     text = f"{', '.join(node.output)} = {called}({', '.join(node.input)})"
     shown = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
     return printable(f"{shown}  // {node.name}" if node.name else shown)
-
-
-def printable(text: str) -> str:
-    """Names come from the file: control characters in them must not reach a terminal or break a line."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)

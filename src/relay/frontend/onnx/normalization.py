@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.base.dtypes import DType
-from relay.frontend.onnx.elementwise import number
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
-from relay.ir.expr import Expr
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.node import Result, converter
+from relay.ir.expr import Expr, const
 from relay.ops import norm, reduce
 from relay.ops.comparison import equal, where
 from relay.ops.convert import cast
@@ -51,7 +51,7 @@ def _standardised(x: Expr, axes: Sequence[int], epsilon: float, dtype: DType) ->
     """(x - mean) / √(variance + epsilon) over `axes`"""
     centred = subtract(x, reduce.mean(x, axes, keepdims=True))
     variance = reduce.mean(multiply(centred, centred), axes, keepdims=True)
-    return divide(centred, sqrt(add(variance, number(epsilon, dtype))))
+    return divide(centred, sqrt(add(variance, const(epsilon, dtype))))
 
 
 def _rms_norm(node: OnnxNode) -> Result:
@@ -60,7 +60,7 @@ def _rms_norm(node: OnnxNode) -> Result:
     wide = x.dtype.computation
     data = _as(x.expr, wide)
     power = reduce.mean(multiply(data, data), tuple(range(axis, x.rank)), keepdims=True)
-    scaled = divide(data, sqrt(add(power, number(node.float("epsilon"), wide))))
+    scaled = divide(data, sqrt(add(power, const(node.float("epsilon"), wide))))
     return multiply(_as(scaled, x.dtype), node.expr(1))
 
 
@@ -90,7 +90,7 @@ def _lp_norm(node: OnnxNode) -> Result:
             length = sqrt(reduce.sum(multiply(x, x), axis, keepdims=True))
         case other:
             node.unsupported(f"with p {other}")
-    safe = where(equal(length, number(0, dtype)), number(1, dtype), length)
+    safe = where(equal(length, const(0, dtype)), const(1, dtype), length)
     return divide(x, safe)
 
 
@@ -107,7 +107,7 @@ def _mean_variance_norm(node: OnnxNode) -> Result:
     axes = tuple(node.wrapped_axis(axis, node.value(0).rank) for axis in node.ints("axes", (0, 2, 3)))
     centred = subtract(x, reduce.mean(x, axes, keepdims=True))
     deviation = sqrt(reduce.mean(multiply(centred, centred), axes, keepdims=True))
-    return divide(centred, add(deviation, number(1e-9, dtype)))
+    return divide(centred, add(deviation, const(1e-9, dtype)))
 
 
 NORMALIZATIONS: tuple[Converter, ...] = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relay.frontend.onnx.elementwise import number
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.windows import Window, read_window
-from relay.ir.expr import Call, Expr
+from relay.frontend.shared.node import Result, converter
+from relay.ir.expr import Call, Expr, const
 from relay.ops import pool, reduce
 from relay.ops.elementwise_binary import multiply, power
 from relay.ops.elementwise_unary import abs as magnitude
@@ -51,7 +51,7 @@ def _lp_pool(node: OnnxNode) -> Result:
     size = 1
     for extent in window.kernel:
         size *= extent
-    total = multiply(_average(node, _power(node.expr(), p, dtype), window, True), number(size, dtype))
+    total = multiply(_average(node, _power(node.expr(), p, dtype), window, True), const(size, dtype))
     return _root(total, p, dtype)
 
 
@@ -77,13 +77,13 @@ def _global_lp_pool(node: OnnxNode) -> Result:
 def _power(x: Expr, p: int, dtype: Any) -> Expr:
     if p == 1:
         return magnitude(x)
-    return multiply(x, x) if p == 2 else power(magnitude(x), number(p, dtype))
+    return multiply(x, x) if p == 2 else power(magnitude(x), const(p, dtype))
 
 
 def _root(x: Expr, p: int, dtype: Any) -> Expr:
     if p == 1:
         return x
-    return sqrt(x) if p == 2 else power(x, number(1 / p, dtype))
+    return sqrt(x) if p == 2 else power(x, const(1 / p, dtype))
 
 
 _WINDOW = ("auto_pad", "dilations", "kernel_shape", "pads", "strides", "ceil_mode")

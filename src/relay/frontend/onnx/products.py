@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from relay.arith.expr import IntExpr
-from relay.frontend.onnx.elementwise import number
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
-from relay.ir.expr import Expr
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.node import Result, converter
+from relay.ir.expr import Expr, const
 from relay.ir.types import TensorType
 from relay.ops.activation import bias_add
 from relay.ops.elementwise_binary import add, multiply
@@ -85,10 +85,10 @@ def _gemm(node: OnnxNode) -> Result:
     result: Expr = dense(left, right)
     alpha, beta = node.float("alpha"), node.float("beta")
     if alpha != 1:
-        result = multiply(result, number(alpha, a.dtype))
+        result = multiply(result, const(alpha, a.dtype))
     if c is None or beta == 0:
         return result
-    addend = c.expr if beta == 1 else multiply(c.expr, number(beta, a.dtype))
+    addend = c.expr if beta == 1 else multiply(c.expr, const(beta, a.dtype))
     columns = b.shape[0 if node.int("transB") else 1]
     if c.rank == 1 and c.shape[0] == columns:
         return bias_add(result, addend, axis=-1)

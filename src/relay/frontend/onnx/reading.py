@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular
 from relay.base.frozen import frozen
-from relay.frontend.onnx.listing import printable
 from relay.frontend.onnx.package import onnx_package
 from relay.frontend.onnx.wire import parse
+from relay.frontend.shared.names import printable
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto

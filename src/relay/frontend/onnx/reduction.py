@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.base.dtypes import DType
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.node import Result, converter
 from relay.ir.expr import Call, Expr
 from relay.ops import reduce
 from relay.ops.convert import cast

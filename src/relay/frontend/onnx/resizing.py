@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.node import Result, converter
 from relay.ops.resize import resize2d
 
 _METHODS = {"nearest": "nearest_neighbor", "linear": "linear", "cubic": "cubic"}

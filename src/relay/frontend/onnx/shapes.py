@@ -7,8 +7,10 @@ from itertools import accumulate
 
 from relay.arith.expr import IntExpr, floor_divide, multiply
 from relay.base.dtypes import DType
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.slicing import slice_axes
+from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.value import array_of
 from relay.ir.expr import Expr
 from relay.ir.types import ANY
 from relay.ops import shape
@@ -181,11 +183,14 @@ def _space_to_depth(node: OnnxNode) -> Result:
 
 
 def _shape(node: OnnxNode) -> Result:
-    """Where some extents are unknown before the run; else it is folded."""
+    """Extents `start` to `end` of the input, with NumPy's rules for slices (opset 15)."""
     value = node.value(0)
     start, end = node.int("start", 0), node.int("end", value.rank)
-    whole = shape_of(value.expr, DType.INT64)
     positions = range(value.rank)[start:end]
+    known = array_of(value.shape[start:end])
+    if known is not None:
+        return known
+    whole = shape_of(value.expr, DType.INT64)
     return slice_axes(whole, (value.rank,), {0: (positions.start, positions.stop, 1)})
 
 

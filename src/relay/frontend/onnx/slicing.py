@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from relay.arith.expr import IntExpr
-from relay.frontend.onnx.node import Converter, OnnxNode, Result, converter
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.node import Result, converter
 from relay.ir.expr import Expr
 from relay.ops.slice import strided_slice
 

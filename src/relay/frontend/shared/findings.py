@@ -1,19 +1,27 @@
-"""What is wrong with a model: what cannot be imported, gathered so that one error tells all of it, and what no model
-may be."""
+"""What of a model cannot be imported, gathered so that one error tells all of it."""
 
 from __future__ import annotations
 
 from relay.base.diagnostics import Origin, RelayError
-from relay.base.span import Span
 
 _NAMES_SHOWN = 6
 _REASONS_SHOWN = 40
 
 
 class Findings:
-    """Reasons in the order they were found, each with the names of the nodes concerned."""
+    """Reasons in the order they were found, each with the names of the nodes concerned. `rule` is that of the error.
 
-    def __init__(self) -> None:
+    >>> findings = Findings("unsupported-onnx")
+    >>> for node in ("first", "second"):
+    ...     findings.add("operator Loop", node)
+    >>> print(findings.error("model.onnx"))
+    error[unsupported-onnx]: model.onnx needs what the importer does not have
+      operator Loop   in first, second
+      help: export the model without these, or replace the nodes named
+    """
+
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
         self._nodes: dict[str, list[str]] = {}
 
     def add(self, reason: str, node: str) -> None:
@@ -31,7 +39,7 @@ class Findings:
             origins.append(Origin(f"… and {left} more", ""))
         count = len(self._nodes)
         return RelayError(
-            rule="unsupported-onnx",
+            rule=self.rule,
             message=f"{model} needs {'what' if count == 1 else f'{count} things that'} the importer does not have",
             origins=tuple(origins),
             remedy="export the model without these, or replace the nodes named",
@@ -41,8 +49,3 @@ class Findings:
 def _names(nodes: list[str]) -> str:
     shown = ", ".join(nodes[:_NAMES_SHOWN])
     return f"{shown} and {len(nodes) - _NAMES_SHOWN} more" if len(nodes) > _NAMES_SHOWN else shown
-
-
-def malformed(message: str, *, span: Span | None = None, expected: str = "", remedy: str = "") -> RelayError:
-    """The model breaks a rule of ONNX itself."""
-    return RelayError(rule="malformed-onnx", message=message, span=span, expected=expected, remedy=remedy)

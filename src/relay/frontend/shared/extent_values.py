@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from relay.arith.expr import FloorDiv, FloorMod, IntExpr, Max, Min, Product, Sum, Symbol
-from relay.base.diagnostics import CompilerBug
+from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr, Var, const
 from relay.ir.types import TensorType
@@ -59,7 +59,7 @@ def _scalar(extent: IntExpr, dtype: DType, origins: Origins) -> Expr:
                     scaled = multiply(scaled, const(coefficient, dtype))
                 total = scaled if total is None else add(total, scaled)
             if total is None:
-                raise CompilerBug("frontend.onnx", f"a sum without terms: {extent}")
+                raise CompilerBug("frontend.shared", f"a sum without terms: {extent}")
             return total
         case Product(factors):
             product = _scalar(factors[0], dtype, origins)
@@ -70,4 +70,8 @@ def _scalar(extent: IntExpr, dtype: DType, origins: Origins) -> Expr:
             function = {FloorDiv: floor_divide, FloorMod: floor_mod, Min: minimum, Max: maximum}[type(extent)]
             return function(_scalar(left, dtype, origins), _scalar(right, dtype, origins))
         case _:
-            raise CompilerBug("frontend.onnx", f"no input has the extent {extent}")
+            raise RelayError(
+                rule="extent-without-origin", message=f"the program needs the extent {extent} as a value",
+                expected="an input of which it is the extent of an axis", found="none",
+                remedy="give the shapes of the inputs with other symbols, or with numbers",
+            )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Gives the expressions that a converter made the place of their ONNX node."""
+"""Gives the expressions that a converter made the place of their node in the model."""
 
 from __future__ import annotations
 
@@ -25,12 +25,8 @@ class Placer:
     def place(self, roots: Sequence[Expr], span: Span) -> list[Expr]:
         """The same expressions, where every node made since the last call carries `span`."""
         placed = self._placed
-
-        def new_children(expr: Expr) -> tuple[Expr, ...]:
-            return () if expr in placed else children(expr)
-
         done: dict[Expr, Expr] = {}
-        for node in post_order(roots, new_children):
+        for node in post_order(roots, lambda expr: () if expr in placed else children(expr)):
             done[node] = node if node in placed else self.keep(_at(node, span, done))
         return [done[root] for root in roots]
 

@@ -1,0 +1,158 @@
+"""From the nodes of a model to a module: inputs, weights, what each node gives, and at last the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
+from relay.base.span import Span
+from relay.frontend.shared.extent_values import array_of_extents, symbol_origins
+from relay.frontend.shared.findings import Findings
+from relay.frontend.shared.node import AnyNode, Converter, Node, Result, Unsupported, results_of
+from relay.frontend.shared.placing import Placer
+from relay.frontend.shared.value import Value, is_symbolic
+from relay.infer.infer_type import infer_type
+from relay.ir.expr import Constant, Expr, ExprBase, Function, Tuple, Var
+from relay.ir.module import IRModule
+from relay.ir.types import TensorType
+from relay.ir.variables import free_vars, substitute
+from relay.ops.build import with_known_type
+from relay.ops.known_elements import LARGEST_KNOWN, Known, known_elements
+
+
+@frozen(eq=False)
+class _Extents:
+    """What a variable stands for until the program turns out to need it."""
+
+    elements: NDArray[Any]
+    dtype: DType
+    span: Span
+
+
+class ProgramBuilder:
+    """Makes values, and of those that the outputs reach a program. With `freeze_params` weights are constants of it,
+    else its parameters after the inputs. What cannot be converted is told to `findings`."""
+
+    def __init__(self, findings: Findings, freeze_params: bool = False) -> None:
+        self.findings = findings
+        self._freeze_params = freeze_params
+        self._names = FreshNames(separator="_", first=1)
+        self._placer = Placer()
+        self._inputs: list[Var] = []
+        self._weights: dict[Var, NDArray[Any]] = {}
+        self._extents: dict[Var, _Extents] = {}
+
+    # Leaves
+
+    def input(self, name: str, type_: TensorType) -> Value:
+        var = with_known_type(Var(self._names.take(name), type_))
+        self._inputs.append(var)
+        return Value(name, self._placer.keep(var), type_)
+
+    def weight(self, name: str, array: NDArray[Any]) -> Value:
+        """A weight, which becomes a parameter called `name` (or that with a number, if the name is taken)."""
+        constant = with_known_type(Constant(array))
+        type_ = TensorType(array.shape, constant.dtype)
+        leaf: Expr = constant
+        if not self._freeze_params:
+            leaf = with_known_type(Var(self._names.take(name), type_))
+            self._weights[leaf] = array
+        return Value(name, self._placer.keep(leaf), type_, array)
+
+    def known(self, name: str, elements: NDArray[Any], span: Span, dtype: DType = DType.INT64) -> Value:
+        """Elements computed from shapes and constants of the model: numbers, or extents, which are of type `dtype`."""
+        if is_symbolic(elements):
+            leaf: Expr = Var(name, TensorType(elements.shape, dtype))
+            self._extents[leaf] = _Extents(elements, dtype, span)
+        else:
+            leaf = Constant(elements, span=span)
+            dtype = leaf.dtype
+        expr = self._placer.keep(with_known_type(leaf))
+        return Value(name, expr, TensorType(elements.shape, dtype), elements, from_shapes=True)
+
+    # Nodes
+
+    def convert(
+        self, converter: Converter[AnyNode], node: AnyNode, names: Sequence[str], span: Span
+    ) -> tuple[Value | None, ...]:
+        """What the outputs of a node, called `names`, stand for. New expressions get the place `span`, as does the
+        error of an operator that refuses its inputs. What is known of the inputs is known of the results. None for all
+        of them if the node cannot be converted, and for one that has no name and is not computed."""
+        try:
+            return self._values(node, converter.convert(node), names, span)
+        except Unsupported as missing:
+            self.findings.add(missing.reason, node.name)
+            return (None,) * len(names)
+        except RelayError as error:
+            raise error.moved_to(span) from None
+
+    def _values(self, node: Node, result: Result, names: Sequence[str], span: Span) -> tuple[Value | None, ...]:
+        results = results_of(result)
+        if len(results) < len(names):
+            node.unsupported(f"with {len(names)} outputs")
+        exprs = [each for each in results[: len(names)] if isinstance(each, ExprBase)]
+        known = dict(zip(exprs, _known_results(node, exprs), strict=True))
+        unknown = [expr for expr in exprs if known[expr] is None]
+        placed = dict(zip(unknown, self._placer.place(unknown, span), strict=True))
+        values: list[Value | None] = []
+        for position, name in enumerate(names):
+            made = results[position]
+            match made:
+                case Value():
+                    values.append(made)
+                case None:
+                    if name:
+                        node.unsupported(f"with its output {position} in use")
+                    values.append(None)
+                case ExprBase():
+                    type_, elements = _tensor_type(made, node), known[made]
+                    if elements is None:
+                        values.append(Value(name, placed[made], type_))
+                    else:
+                        values.append(self.known(name, elements, span, type_.dtype))
+                case _:
+                    values.append(self.known(name, made, span))
+        return tuple(values)
+
+    # The whole
+
+    def finish(self, outputs: Sequence[Value]) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+        """The module whose `@main` gives the outputs (a tuple, unless there is one), and its parameters by name."""
+        exprs = tuple(output.expr for output in outputs)
+        body = exprs[0] if len(exprs) == 1 else with_known_type(Tuple(exprs))
+        reached = set(free_vars(body))
+        origins = symbol_origins(self._inputs)
+        body = substitute(body, {
+            var: self._placer.place([array_of_extents(each.elements, each.dtype, origins)], each.span)[0]
+            for var, each in self._extents.items() if var in reached
+        })  # fmt: skip
+        used = {var: array for var, array in self._weights.items() if var in reached}
+        module = IRModule.from_expr(Function((*self._inputs, *used), body))
+        return infer_type(module), {var.name_hint: array for var, array in used.items()}
+
+
+def _known_results(node: Node, exprs: Sequence[Expr]) -> Sequence[NDArray[Any] | None]:
+    """The elements of results of a node, where they follow from known elements of its inputs. Weights stay what they
+    are: floats are computed only together with something that comes from shapes."""
+    values = [value for value in node.inputs if value is not None]
+    if not any(value.from_shapes for value in values) and any(value.dtype.is_float for value in values):
+        return [None] * len(exprs)
+    given: dict[Expr, Known | None] = {value.expr: _if_small(value.known) for value in values}
+    return [each if not isinstance(each, tuple) else None for each in known_elements(exprs, given)]
+
+
+def _if_small(known: NDArray[Any] | None) -> NDArray[Any] | None:
+    return known if known is not None and known.size <= LARGEST_KNOWN else None
+
+
+def _tensor_type(expr: Expr, node: Node) -> TensorType:
+    type_ = expr.checked_type
+    if not isinstance(type_, TensorType):
+        node.unsupported("whose result has no shape before the program runs")
+    return type_
