@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from relay.frontend.onnx.node import Converter, OnnxNode
-from relay.frontend.onnx.windows import positive, read_window, split_padding
+from relay.frontend.onnx.windows import positive, read_window
 from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.windows import split_padding
 from relay.ir.expr import Expr
 from relay.ops.activation import bias_add
 from relay.ops.conv import conv1d, conv2d

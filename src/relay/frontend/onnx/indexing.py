@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode
-from relay.frontend.onnx.slicing import slice_axes
+from relay.frontend.shared.indices import checked, taken
 from relay.frontend.shared.node import Result, converter
-from relay.frontend.shared.value import is_symbolic
-from relay.ir.expr import Expr, const
+from relay.frontend.shared.slicing import slice_axes
+from relay.ir.expr import const
 from relay.ops import index
-from relay.ops.check_indices import check_indices
 from relay.ops.comparison import less, where
 from relay.ops.dimensions import product
 from relay.ops.elementwise_binary import add
 from relay.ops.transpose import transpose
-from relay.runtime.status import index_error
 
 
-def _checked(node: OnnxNode, extents: Sequence[IntExpr]) -> Expr:
-    """The indices of the node: input 1, or what ends the run where they lie outside of axes of these extents. Indices
-    that are known now are looked at now."""
-    indices = node.value(1)
-    known, what = indices.known, f"{node.operator} {node.name}"
-    if known is None or known.dtype.kind not in "iu" or not all(isinstance(extent, int) for extent in extents):
-        return check_indices(indices.expr, extents, what)
-    limits = np.broadcast_to(np.asarray(extents if len(extents) > 1 else extents[0], np.int64), known.shape)
-    outside = (known < -limits) | (known >= limits)
-    if bool(np.any(outside)):
-        raise index_error(what, int(known[outside][0]), int(limits[outside][0]))
-    return indices.expr
+def _what(node: OnnxNode) -> str:
+    """Who is given the indices."""
+    return f"{node.operator} {node.name}"
 
 
 def _gather(node: OnnxNode) -> Result:
-    """data[.., e, ..] × indices[..] → [.., indices, ..]. Indices may be negative; known ones are made plain here."""
-    axis = node.axis(default=0)
-    indices, extent = node.value(1), node.value(0).shape[axis]
-    checked, known = _checked(node, (extent,)), indices.known
-    if known is None or is_symbolic(known) or not isinstance(extent, int):
-        return index.take(node.expr(0), checked, axis=axis, mode="wrap")
-    if not bool(np.any(known < 0)):
-        return index.take(node.expr(0), checked, axis=axis)
-    return index.take(node.expr(0), const(np.where(known < 0, known + extent, known)), axis=axis)
+    return taken(node.value(0), node.value(1), node.axis(default=0), _what(node))
 
 
 def _gather_elements(node: OnnxNode) -> Result:
@@ -56,7 +35,9 @@ def _gather_elements(node: OnnxNode) -> Result:
     first: dict[int, tuple[IntExpr, IntExpr, int]] = {
         position: (0, count, 1) for position, count in enumerate(indices.shape) if position != axis
     }
-    return index.gather(slice_axes(data.expr, data.shape, first), axis, _checked(node, (data.shape[axis],)))
+    return index.gather(
+        slice_axes(data.expr, data.shape, first), axis, checked(indices, (data.shape[axis],), _what(node))
+    )
 
 
 def _gather_nd(node: OnnxNode) -> Result:
@@ -66,7 +47,7 @@ def _gather_nd(node: OnnxNode) -> Result:
     if not isinstance(depth, int) or not 0 < depth <= data.rank - batch:
         node.unsupported(f"with indices of type {indices.type}")
     first = (indices.rank - 1, *range(indices.rank - 1))
-    places = transpose(_checked(node, data.shape[batch : batch + depth]), first)
+    places = transpose(checked(indices, data.shape[batch : batch + depth], _what(node)), first)
     return index.gather_nd(data.expr, places, batch_dims=batch, index_rank=depth)
 
 

@@ -8,8 +8,8 @@ from itertools import accumulate
 from relay.arith.expr import IntExpr, floor_divide, multiply
 from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode
-from relay.frontend.onnx.slicing import slice_axes
 from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.slicing import slice_axes
 from relay.frontend.shared.value import array_of
 from relay.ir.expr import Expr
 from relay.ir.types import ANY

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from relay.base.frozen import frozen
 from relay.frontend.onnx.node import OnnxNode
+from relay.frontend.shared.windows import same_total, split_padding
 
 
 @frozen
@@ -63,14 +64,4 @@ def _same_total(node: OnnxNode, axis: int, span: int, stride: int) -> int:
         return span - 1
     if not isinstance(extent, int):
         node.unsupported("with auto_pad and strides over a symbolic extent")
-    return max(0, ((extent + stride - 1) // stride - 1) * stride + span - extent)
-
-
-def split_padding(totals: Sequence[int], *, upper: bool) -> tuple[int, ...]:
-    """Half before and half after; the odd one after when `upper`.
-
-    >>> split_padding([3, 2], upper=True)
-    (1, 1, 2, 1)
-    """
-    before = [total // 2 if upper else total - total // 2 for total in totals]
-    return (*before, *(total - first for total, first in zip(totals, before, strict=True)))
+    return same_total(extent, span, stride)

@@ -1,0 +1,44 @@
+"""Indices of elements, which a model may count from the end, and which must lie inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from relay.arith.expr import IntExpr
+from relay.frontend.shared.value import Value, is_symbolic
+from relay.ir.expr import Call, Expr, const
+from relay.ops.check_indices import check_indices
+from relay.ops.index import take
+from relay.runtime.status import index_error
+
+
+def checked(indices: Value, extents: Sequence[IntExpr], what: str) -> Expr:
+    """The indices, or what ends the run where they lie outside of axes of these extents; `what` is given them. Those
+    that are known now are looked at now.
+
+    Raises `RelayError` (rule `index-out-of-range`).
+    """
+    known = indices.known
+    if known is None or known.dtype.kind not in "iu" or not all(isinstance(extent, int) for extent in extents):
+        return check_indices(indices.expr, extents, what)
+    limits = np.broadcast_to(np.asarray(extents if len(extents) > 1 else extents[0], np.int64), known.shape)
+    outside = (known < -limits) | (known >= limits)
+    if bool(np.any(outside)):
+        raise index_error(what, int(known[outside][0]), int(limits[outside][0]))
+    return indices.expr
+
+
+def taken(data: Value, indices: Value, axis: int, what: str) -> Call:
+    """data[.., e, ..] × indices[..] → [.., indices, ..]. Indices may be negative; known ones are made plain here.
+
+    Raises `RelayError` (rule `index-out-of-range`).
+    """
+    extent, known = data.shape[axis], indices.known
+    inside = checked(indices, (extent,), what)
+    if known is None or is_symbolic(known) or not isinstance(extent, int):
+        return take(data.expr, inside, axis=axis, mode="wrap")
+    if not bool(np.any(known < 0)):
+        return take(data.expr, inside, axis=axis)
+    return take(data.expr, const(np.where(known < 0, known + extent, known)), axis=axis)
