@@ -3,6 +3,8 @@
 `RELAY_FUZZ=1` draws new examples at every run: that is `make fuzz`, the long campaign of which the suite runs a slice.
 `RELAY_TEST_HOST=zen_3` runs tests as if this machine had the caches of one in `tests/targets/cpu/machines.py`, and no
 features that it lacks: what tests take for granted of the machine that they were written on fails there first.
+
+Whatever tests compile in this process is verified (`relay.lower.program_verifier`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from relay.targets.cpu import host
+from tests.lower.verifying import verify_every_program
 from tests.targets.cpu.machines import MACHINES, as_far_as_here
 
 settings.register_profile("suite", derandomize=True)
@@ -24,6 +27,7 @@ settings.load_profile("fuzz" if os.environ.get("RELAY_FUZZ") == "1" else "suite"
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Before tests are imported: some ask for the host's features as they are."""
+    verify_every_program()
     name = os.environ.get("RELAY_TEST_HOST")
     if name:
         machine = as_far_as_here(MACHINES[name])

@@ -31,7 +31,7 @@ def test_the_cell_is_made_before_the_call() -> None:
     )
     assert (
         str(filling)
-        == """procedure @f.into(%0, %4, %5)
+        == """procedure @f.into(%0, %4, borrowed %5)
   block0():
     %1 = #1
     %2 = #0

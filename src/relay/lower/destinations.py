@@ -86,6 +86,7 @@ def _forms(procedure: Procedure, hole_label: int) -> Iterator[Procedure]:
         procedure.name + _INTO,
         (*procedure.parameters, first, last),
         tuple(filling.block(block, sites.get(block.number)) for block in procedure.blocks),
+        borrowed_count=1,
     )
 
 

@@ -354,7 +354,8 @@ class Procedure:
     many results.
 
     A flat procedure uses no heap and is not called by others: its parameters are the addresses of arrays of its
-    caller's, `symbols` the extents that it is told, and it gives nothing back."""
+    caller's, `symbols` the extents that it is told, and it gives nothing back. Other procedures own the words among
+    their parameters, but for the last `borrowed_count`."""
 
     name: str
     parameters: tuple[Register, ...]
@@ -362,6 +363,7 @@ class Procedure:
     result_count: int = 1
     symbols: tuple[Symbol, ...] = ()
     is_flat: bool = False
+    borrowed_count: int = 0
 
     def instructions(self) -> Iterator[ProcedureInstruction]:
         return (instruction for block in self.blocks for instruction in block.instructions)
@@ -371,7 +373,9 @@ class Procedure:
 
     def __str__(self) -> str:
         kind, told = "flat " if self.is_flat else "", f" [{_list(self.symbols)}]" if self.symbols else ""
-        return "\n".join((f"{kind}procedure @{self.name}({_list(self.parameters)}){told}", *map(str, self.blocks)))
+        owned = len(self.parameters) - self.borrowed_count
+        parameters = (*self.parameters[:owned], *(f"borrowed {each}" for each in self.parameters[owned:]))
+        return "\n".join((f"{kind}procedure @{self.name}({_list(parameters)}){told}", *map(str, self.blocks)))
 
 
 def _list(items: tuple[object, ...]) -> str:

@@ -163,3 +163,18 @@ def places(region: RunRegion) -> tuple[Place, ...]:
             case _:
                 assert_never(each)
     return tuple(found)
+
+
+def targets(terminator: Terminator) -> tuple[int, ...]:
+    """The blocks that a block may go on at."""
+    match terminator:
+        case Branch(_, if_true, if_false):
+            return (if_true, if_false)
+        case Switch(_, cases, otherwise):
+            return (*(block for _, block in cases), otherwise)
+        case Jump(block):
+            return (block,)
+        case Return() | TailCall() | TailCallClosure() | Fail():
+            return ()
+        case _:
+            assert_never(terminator)

@@ -7,7 +7,6 @@ from typing import assert_never
 
 from relay.lower.place import AddressPlace, ArenaPlace, ConstantPlace, DataPlace, Place, Scalar
 from relay.lower.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
-from relay.lower.registers import places
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.frame import Frame
 from relay.targets.cpu.emit.index import emit_index
@@ -20,8 +19,7 @@ def emit_region(e: Emitter, region: RunRegion, frame: Frame) -> None:
     text = e.function
     written = {scalar: text.alloca(8, alignment=16) for scalar in region.scalars}
     addresses: dict[Place, str] = {**written}
-    used = any(isinstance(place, ArenaPlace) for place in places(region))
-    arena = frame.arena(region) if used else ""
+    arena = frame.arena(region) if region.arena else ""
 
     def address(place: Place) -> str:
         if place not in addresses:
