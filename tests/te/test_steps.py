@@ -8,6 +8,7 @@ import pytest
 
 from relay import te
 from relay.base.diagnostics import RelayError
+from relay.tir.verifier import verify
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SCHEDULES = sorted((GOLDEN / "schedule").glob("*.txt"))
@@ -62,3 +63,10 @@ NO_STEPS = ["split(", "lambda: 1", "split(*x)", "1", "a.b(1)", "split('a', 'b', 
 def test_text_that_is_no_step_is_refused(line):
     with pytest.raises(RelayError, match="is not a schedule step"):
         te.parse_steps(line)
+
+
+def test_memory_of_a_block_that_is_one_thread_is_allocated_in_it(programs, hierarchies):
+    """No thread shares it with another, so it is where it would be without threads."""
+    steps = [te.Bind("c", "i", "blockIdx.x"), te.ComputeAt("b", "c", "i"), te.SetScope("b", "shared")]
+    func = programs["elementwise"]().check(steps, hierarchies["gpu"])
+    assert verify(func) == ()

@@ -5,7 +5,8 @@
 
 A fault counts if in 100 random orders of the threads it gives different results, or an error. One that gives the same
 result in all of them left a program that is sound, if perhaps another one (a store to the wrong element): no verifier
-can know which was meant. Those are counted apart.
+can know which was meant. Those are counted apart, and so are those that in every order read what is not written, such
+as elements that no thread writes any more: the verifier does not follow which elements have a value.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ AXES = {"gpu": ("blockIdx.x", "threadIdx.y", "threadIdx.x"), "subgroups": ("bloc
 
 
 def matmul(random: Random, machine: str) -> PrimFunc:
-    m, n, k = (random.choice((6, 8, 9)) for _ in range(3))
+    m, n, k = (random.choice((4, 6, 7)) for _ in range(3))
     program = conftest.matmul(m, n, k)
     s = te.ScheduleBuilder(program.outputs, ARENA[machine])
     block, rows, columns = AXES[machine]
     sums = s.cache_write("c", "register")
-    i, j, ii, jj = s.tile("c", "i", "j", random.choice((2, 3, 4)), random.choice((2, 3, 4)))
+    i, j, ii, jj = s.tile("c", "i", "j", random.choice((2, 3)), random.choice((2, 3)))
     s.bind("c", s.fuse("c", i, j), block)
     s.bind("c", ii, rows)
     s.bind("c", jj, columns)
@@ -58,7 +59,7 @@ def matmul(random: Random, machine: str) -> PrimFunc:
 
 
 def reduction(random: Random, machine: str) -> PrimFunc:
-    rows, columns = random.choice((4, 5, 6)), random.choice((12, 20, 21))
+    rows, columns = random.choice((2, 3, 4)), random.choice((8, 12, 13))
     name = random.choice(("total", "argmax"))
     program = conftest.row_sum(rows, columns) if name == "total" else conftest.argmax()
     s = te.ScheduleBuilder(program.outputs, ARENA[machine])
@@ -72,13 +73,13 @@ def reduction(random: Random, machine: str) -> PrimFunc:
 
 
 def softmax(random: Random, machine: str) -> PrimFunc:
-    program = conftest.softmax(random.choice((8, 10, 12)))
+    program = conftest.softmax(random.choice((6, 8)))
     s = te.ScheduleBuilder(program.outputs, ARENA[machine])
     block, beside, lane = AXES[machine]
     i, ii = s.split("softmax", "i", factor=random.choice((1, 2)))
     s.bind("softmax", i, block)
     s.bind("softmax", ii, beside)
-    threads = random.choice((2, 4, 5))
+    threads = random.choice((2, 3, 4))
     s.bind("softmax", s.split("softmax", "j", factor=threads)[1], lane)
     for stage in ("total", "raised", "top"):
         s.compute_at(stage, "softmax", ii)
@@ -206,12 +207,14 @@ def run(func: PrimFunc, seed: int) -> bytes:
 
 
 ERROR = b"error: "
+UNWRITTEN = ERROR + b"uninitialized-read"
 
 
 def depends_on_order(func: PrimFunc) -> bool:
     """Whether some order of the threads is an error, or gives another result than the first."""
     first = run(func, 0)
-    return first.startswith(ERROR) or any(run(func, seed) != first for seed in range(1, ORDERS))
+    is_error = first.startswith(ERROR) and first != UNWRITTEN
+    return is_error or any(run(func, seed) != first for seed in range(1, ORDERS))
 
 
 def generated(seed: int) -> PrimFunc:

@@ -14,8 +14,9 @@ from relay.base.frozen import frozen
 from relay.te.placement import Enclosing, Placement, Placements
 from relay.te.schedule.step import refused
 from relay.te.state import At, AtRoot, State
-from relay.tir.buffer import Buffer
-from relay.tir.hierarchy import ThreadAxis
+from relay.tir.buffer import Buffer, Scope
+from relay.tir.hierarchy import Hierarchy, ThreadAxis
+from relay.tir.stmt import THREAD_NAME, Allocate, For, LoopKind, Stmt
 
 
 @frozen(eq=False)
@@ -32,17 +33,32 @@ class Launch:
     """What the threads around a root stage are.
 
     `symbols` says which of them a loop of a stage stands for, `working` under which conditions a stage has work for a
-    thread, `shared` which buffers, by the depth of their level, several threads see.
+    thread, `shared` are the buffers that several threads see.
     """
 
     axes: tuple[LaunchAxis, ...]
     symbols: Mapping[Symbol, Symbol]
     working: Mapping[str, tuple[Comparison, ...]]
-    shared: tuple[tuple[int, Buffer], ...]
+    shared: tuple[Buffer, ...]
+
+    def shares(self, hierarchy: Hierarchy, scope: Scope) -> bool:
+        """Whether several threads see one buffer of a scope."""
+        return any(hierarchy.shares(scope, x.axis) for x in self.axes)
+
+    def around(self, body: Stmt, hierarchy: Hierarchy) -> Stmt:
+        """`body` in the loops over threads, outer levels first, with each buffer at the level of its scope."""
+        for level in reversed(hierarchy.levels):
+            for buffer in self.shared:
+                if hierarchy.depth(buffer.scope.level) == hierarchy.depth(level):
+                    body = Allocate(buffer, body)
+            for x in self.axes:
+                if x.axis.level == level:
+                    body = For(x.symbol, x.extent, body, LoopKind.THREAD, ((THREAD_NAME, x.axis.name),))
+        return body
 
 
 def launches(state: State, placements: Placements) -> dict[str, Launch]:
-    """The launch of every root stage that has threads, by the name of the stage."""
+    """The launch that each stage is in, by the name of the stage; none for those without threads."""
     _check_scopes(state, placements)
     found: dict[str, Launch] = {}
     for root in state.stages:
@@ -50,7 +66,7 @@ def launches(state: State, placements: Placements) -> dict[str, Launch]:
             members = [stage for stage in state.stages if state.root_of(stage) is root]
             launch = _launch(state, [placements[stage.name] for stage in members])
             if launch.axes:
-                found[root.name] = launch
+                found.update(dict.fromkeys((stage.name for stage in members), launch))
     return found
 
 
@@ -65,14 +81,13 @@ def _launch(state: State, members: list[Placement]) -> Launch:
     by_axis = {x.axis: x for x in axes}
     symbols = {x.symbol: by_axis[x.axis].symbol for x in own if x.axis is not None}
     working = {placed.stage.name: _working(state, placed, by_axis) for placed in members}
-    last = len(hierarchy.levels) - 1
     shared = tuple(
-        (depth, storage.buffer)
+        storage.buffer
         for placed in members
         for buffer, storage in zip(placed.stage.outputs, placed.storage, strict=True)
         if isinstance(placed.stage.place, At)
         and state.row_of_scan(buffer) is None
-        and (depth := hierarchy.depth(placed.stage.scope.level)) < last
+        and any(hierarchy.shares(placed.stage.scope, x.axis) for x in axes)
     )
     return Launch(axes, symbols, working, shared)
 

@@ -12,7 +12,7 @@ from relay.arith.bounds import Interval
 from relay.arith.expr import Comparison, IntExpr, Symbol, add, multiply, substitute
 from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.te.launches import Launch, launches
+from relay.te.launches import launches
 from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewriting, scalar_indices
 from relay.te.placement import OUTSIDE, Placement, Placements, Storage
 from relay.te.prefetch import claimed, prefetched
@@ -20,12 +20,20 @@ from relay.te.ranks import by_rank, inner_depth
 from relay.te.schedule.step import refused
 from relay.te.sharing import named
 from relay.te.state import AtRoot, Loop, Stage, State
-from relay.te.statements import guarded, in_order, looped, stored_together, with_names, with_symbols, within_lets
-from relay.te.tensor import Tensor
+from relay.te.statements import (
+    copied,
+    guarded,
+    in_order,
+    looped,
+    stored_together,
+    with_names,
+    with_symbols,
+    within_lets,
+)
 from relay.te.tensorize import AnyIntrinsic, Block, BlockIntrinsic, tensorized
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Value
-from relay.tir.stmt import THREAD_NAME, Allocate, For, If, LoopKind, Stmt, Store
+from relay.tir.stmt import Allocate, If, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
 
 
@@ -75,16 +83,7 @@ class Nests:
         """The nest of a root stage in its threads, with what they share allocated where they share it."""
         body = self._nest(root)
         launch = self.launches.get(root.name)
-        if launch is None:
-            return body
-        body = with_symbols(body, launch.symbols)
-        for depth, level in reversed(list(enumerate(self.state.hierarchy.levels))):
-            for at, buffer in launch.shared:
-                body = Allocate(buffer, body) if at == depth else body
-            for x in launch.axes:
-                if x.axis.level == level:
-                    body = For(x.symbol, x.extent, body, LoopKind.THREAD, ((THREAD_NAME, x.axis.name),))
-        return body
+        return body if launch is None else launch.around(with_symbols(body, launch.symbols), self.state.hierarchy)
 
     def _allocated(self, stage: Stage, body: Stmt, results: set[Buffer]) -> Stmt:
         for buffer, storage in zip(stage.outputs, self.placements[stage.name].storage, strict=True):
@@ -92,18 +91,24 @@ class Nests:
                 body = Allocate(storage.buffer, body)
         return body
 
-    def _launch(self, stage: Stage) -> Launch | None:
-        return self.launches.get(self.state.root_of(stage).name)
-
     def _is_shared(self, stage: Stage) -> bool:
         """Whether several threads of a launch see what a stage computes."""
-        launch = self._launch(stage)
-        return launch is not None and any(self.state.hierarchy.shares(stage.scope, x.axis) for x in launch.axes)
+        launch = self.launches.get(stage.name)
+        return launch is not None and launch.shares(self.state.hierarchy, stage.scope)
 
     def _working(self, stage: Stage) -> list[Comparison]:
         """The conditions under which a thread has work in a stage; none without threads."""
-        launch = self._launch(stage)
-        return [] if launch is None else list(launch.working[stage.name])
+        launch = self.launches.get(stage.name)
+        return [] if launch is None else [self._simplified(x) for x in launch.working[stage.name]]
+
+    def _simplified(self, condition: Comparison) -> Comparison:
+        """A condition as indices are written; that a thread is one of a stage's own is what others rest on."""
+        left, right = condition.left, condition.right
+        return (
+            condition
+            if isinstance(left, Symbol)
+            else Comparison(self.known.simplify(left), condition.op, self.known.simplify(right))
+        )
 
     def _nest(self, stage: Stage) -> Stmt:
         placed = self.placements[stage.name]
@@ -114,7 +119,8 @@ class Nests:
                 inner = self._inner(placed, values, None) or self._formulas(placed, values)
                 return self._loops(placed, guarded(inner, self._working(stage)))
             case Scan() as scan:
-                rows = in_order(*map(self._copy_rows, scan.init, placed.storage))
+                stored = zip(scan.init, placed.storage, strict=True)
+                rows = in_order(*(copied(self._stored(rows).buffer, at.buffer, rows.shape) for rows, at in stored))
                 return in_order(guarded(rows, self._working(stage)), self._loops(placed, Statements(())))
             case Extern(inputs=inputs, emit=emit):
                 outputs = tuple(storage.buffer for storage in placed.storage)
@@ -378,14 +384,6 @@ class Nests:
             return Load(storage.buffer, self._rebased(scalar_indices(load), storage))
 
         return tuple(map(rewriting(lambda index: self.known.simplify(substitute(index, axis_values)), on_load), values))
-
-    def _copy_rows(self, rows: Tensor, target: Storage) -> Stmt:
-        source = self._stored(rows)
-        symbols = tuple(Symbol(f"row{axis}") for axis in range(len(rows.shape)))
-        body: Stmt = Store(target.buffer, symbols, Load(source.buffer, symbols))
-        for symbol, extent in reversed(list(zip(symbols, rows.shape, strict=True))):
-            body = For(symbol, extent, body)
-        return body
 
 
 def written_depth(stage: Stage) -> int:

@@ -10,6 +10,7 @@ from relay.te.placement import is_single
 from relay.te.sharing import named
 from relay.te.state import Loop
 from relay.te.values import all_of
+from relay.tir.buffer import Buffer
 from relay.tir.expr import Holds, Load, Value, ValueVar
 from relay.tir.stmt import For, If, LetValue, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
@@ -56,6 +57,15 @@ def looped(loop: Loop, symbol: Symbol, extent: IntExpr, body: Stmt) -> Stmt:
         if is_single(extent) or loop.kind is LoopKind.THREAD
         else For(symbol, extent, body, loop.kind, loop.annotations)
     )
+
+
+def copied(source: Buffer, target: Buffer, shape: tuple[IntExpr, ...]) -> Stmt:
+    """The first elements of a buffer, as many as `shape` says, from another."""
+    symbols = tuple(Symbol(f"row{axis}") for axis in range(len(shape)))
+    body: Stmt = Store(target, symbols, Load(source, symbols))
+    for symbol, extent in reversed(list(zip(symbols, shape, strict=True))):
+        body = For(symbol, extent, body)
+    return body
 
 
 def with_symbols(body: Stmt, names: Mapping[Symbol, Symbol]) -> Stmt:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from relay.arith.expr import Comparison, IntExpr, add
+from relay.arith.expr import Comparison, IntExpr, add, minimum
 from relay.base.diagnostics import CompilerBug
 from relay.te.operation import Components, Compute, Reduction
 from relay.te.schedule.rewriting import compute_of, fresh_axes, with_producer_before
@@ -78,7 +78,7 @@ def _halved(state: State, stage: Stage, parts: Stage, before: int, scope: Scope)
     _, reduction = _reduction_of(stage)
     (*axes, lane) = fresh_axes(compute_of(parts, "combine"))
     at = Axis(lane.name, count)
-    left, right = _at(parts, (*axes, at)), _at(parts, (*axes, add(at, count)))
+    left, right = _at(parts, (*axes, at)), _at(parts, (*axes, minimum(add(at, count), before - 1)))
     both = reduction.combine(left, right)
     if before % 2:  # one part is left over
         paired = Holds(Comparison(add(at, count), "<", before))
