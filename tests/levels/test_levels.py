@@ -103,6 +103,21 @@ def test_resize_in_front_of_convolutions(size):
         assert ('layout="NHWC"' in resized) == (level > 1)
 
 
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_resize_behind_convolutions_to_few_channels(channels, size):
+    """The head of a network: its few channels would leave vectors empty, and what it reads is not turned for them."""
+    weights = weight(channels, 64, size, size)
+
+    def head(x):
+        return relay.image.resize2d(nn.conv2d(x, weights, padding=(size // 2, size // 2)), size=(64, 64))
+
+    function = case(head, (1, 64, 32, 32))
+    lowest, highest = program_work(function, 0), program_work(function, 3)
+    assert highest.operations <= lowest.operations
+    assert highest.bytes <= lowest.bytes
+
+
 def test_a_declared_repetition_is_needed_and_enough():
     """Cheap formulas of a row are computed in each sweep over it."""
 

@@ -85,7 +85,8 @@ def tile_of(convolution: ConvolutionExtents) -> int:
 
 
 CONTEXT = PassContext(
-    opt_level=4, layouts=LayoutPreferences("NHWC", (16,), (16,), planar_window=9, winograd_tile=tile_of)
+    opt_level=4,
+    layouts=LayoutPreferences("NHWC", (16,), (16,), planar_window=9, planar_channels=3, winograd_tile=tile_of),
 )
 CHANGES_TYPES = {"ToMixedPrecision"}
 """What computes with narrower numbers than the program says."""

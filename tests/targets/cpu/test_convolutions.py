@@ -65,11 +65,11 @@ def test_gives_the_meaning(case: tuple, target: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
 
 
-# channels, extents, output channels, strides, whether arithmetic stands between
+# channels, extents, output channels (more than stay with channels in front), strides, whether arithmetic stands between
 SEPARABLE = [
-    (64, (28, 28), 24, (1, 1), True),
-    (48, (17, 31), 16, (2, 2), True),
-    (33, (9, 15), 7, (2, 1), False),
+    (64, (28, 28), 40, (1, 1), True),
+    (48, (17, 31), 48, (2, 2), True),
+    (33, (9, 15), 39, (2, 1), False),
     (96, (31, 7), 48, (1, 1), False),
     (32, (15, 30), 64, (1, 1), True),
 ]

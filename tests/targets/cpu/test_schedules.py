@@ -69,8 +69,13 @@ def convolution_with_strides() -> relay.Expr:
 
 
 def convolution_of_few_channels() -> relay.Expr:
-    x = relay.var("x", shape=(1, 144, 56, 56))
-    return relay.nn.conv2d(x, constant(24, 144, 1, 1)) + constant(24, 1, 1)
+    x = relay.var("x", shape=(1, 56, 56, 144))
+    return relay.nn.conv2d(x, constant(1, 1, 144, 24), data_layout="NHWC", kernel_layout="HWIO") + constant(24)
+
+
+def convolution_along_rows() -> relay.Expr:
+    x = relay.var("x", shape=(1, 64, 56, 56))
+    return relay.nn.conv2d(x, constant(3, 64, 3, 3), padding=(1, 1)) + constant(3, 1, 1)
 
 
 def convolution_of_a_long_row() -> relay.Expr:
@@ -87,7 +92,7 @@ def depthwise() -> relay.Expr:
 def depthwise_with_pointwise() -> relay.Expr:
     x = relay.var("x", shape=(1, 144, 56, 56))
     spread = relay.nn.relu(relay.nn.conv2d(x, constant(144, 1, 3, 3), padding=(1, 1), groups=144))
-    return relay.nn.conv2d(spread, constant(24, 144, 1, 1)) + constant(24, 1, 1)
+    return relay.nn.conv2d(spread, constant(48, 144, 1, 1)) + constant(48, 1, 1)
 
 
 def dense() -> relay.Expr:
@@ -185,7 +190,7 @@ def convolution_by_tiles() -> relay.Expr:
 
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
-    attention, convolution, convolution_by_winograd, convolution_of_many_weights, convolution_of_few_channels,
+    attention, convolution, convolution_along_rows, convolution_by_winograd, convolution_of_many_weights, convolution_of_few_channels,
     convolution_of_a_long_row, convolution_with_strides,
     convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
     dense_of_bytes, dense_of_one_row, softmax,

@@ -25,6 +25,7 @@ from relay.targets.cpu.link import link_shared
 from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.rates import rates_of
 from relay.targets.cpu.schedules.choose import schedule_group
+from relay.targets.cpu.schedules.conv_planar import planar_channels
 from relay.targets.cpu.schedules.reduction import LARGEST_PLANAR_WINDOW
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PRODUCT, tile_widths, word_preferences
 from relay.targets.cpu.support import serial_support_object, support_object
@@ -66,6 +67,7 @@ class CpuBackend:
             words,
             None if words is not None and DType.BFLOAT16 in words.dtypes else FEW_ROWS_TO_WIDEN,
             LARGEST_PLANAR_WINDOW,
+            planar_channels(self.target),
             WinogradModel(self.target),
         )
 

@@ -68,7 +68,9 @@ class LayoutPreferences:
     `bfloat16_rows`: the target does not multiply bfloat16, and computes with float32 instead; constants by which more
     rows than this (or nobody knows how many) are multiplied are widened when they are compiled. None: it does.
 
-    `planar_window`: depthwise convolutions over so many taps at most are as fast with channels in front of space.
+    `planar_window`: depthwise convolutions over so many taps at most are as fast with channels in front of space;
+    `planar_channels`: so are 1×1 convolutions to so many channels at most; of larger windows, to so many divided by the
+    side of the window.
 
     `winograd_tile`: which convolutions are computed by minimal filtering; None: none.
     """
@@ -79,6 +81,7 @@ class LayoutPreferences:
     words: WordPreferences | None = None
     bfloat16_rows: int | None = None
     planar_window: int = 0
+    planar_channels: int = 0
     winograd_tile: WinogradTile | None = None
 
 

@@ -10,11 +10,11 @@ is converted in front of it (`early_layout_transforms`). Operators follow by the
 broadcasting ones take the layout of their inputs, those that name axes have the names changed, the others get their
 inputs back as they were. What is one-dimensional, NCW, is an image of one row here (`row_convolution`). Constant
 weights are packed in blocks of output channels (the packing folds); transposed convolutions with one become plain
-convolutions (`transposed_convolution`), others products (`transposed_product`); depthwise ones stay as they are where
-no other convolution takes or makes what they work on (`depthwise_in_place`); `nn.dense` becomes
-`nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a word at a time (`word_products`); those of
-bfloat16 on other targets in float32, where there are many rows (`wide_products`). Other products get their second
-matrix with columns innermost, by a transposition of its own.
+convolutions (`transposed_convolution`), others products (`transposed_product`). Depthwise ones, and those to few output
+channels with what resizes their results, stay as they are where no other convolution takes or makes what they work on
+(`convolutions_in_place`). `nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a
+word at a time (`word_products`); those of bfloat16 on other targets in float32, where there are many rows
+(`wide_products`). Other products get their second matrix with columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from relay.transform.algorithms.wide_products import widened
 from relay.transform.algorithms.word_products import WORD_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.passes import function_pass
-from relay.transform.layout.depthwise_in_place import depthwise_in_place
+from relay.transform.layout.convolutions_in_place import convolutions_in_place
 from relay.transform.layout.early_layout_transforms import with_early_layout_transforms
 from relay.transform.layout.kernel_layout import OF_FEW_CHANNELS, layout_of_kernel
 
@@ -78,7 +78,7 @@ _BATCHED = 3  # axes of a batch of matrices
 def AlterOpLayout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
     function = widened(function, context.layouts)
-    in_place = depthwise_in_place(function.body, context.layouts.planar_window)
+    in_place = convolutions_in_place(function.body, context.layouts)
     return relaid(function, Layouts(context.layouts, records=context.schedules, in_place=in_place))
 
 

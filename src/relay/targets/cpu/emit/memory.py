@@ -19,7 +19,6 @@ from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, 
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Cast, Index, Load, Ramp, Value, joined
 from relay.tir.stmt import Store
-from relay.tir.traversal import walk_value
 
 _NARROWEST_REGISTER = 32  # bits
 
@@ -71,12 +70,7 @@ def emit_store(e: Emitter, store: Store) -> None:
         if mask is not None:
             raise CompilerBug("emit", f"{e.kernel_name}: a masked store of all lanes to one element")
         _store_one(e, dtype, element.pointer, last, None)
-    elif (
-        needed is not None
-        and mask is not None
-        and _accumulates(store)
-        and is_chosen(store.buffer, store.indices, needed)
-    ):
+    elif needed is not None and mask is not None and is_chosen(store.buffer, store.indices, needed):
         old = _load_vector(e, e.places[store.buffer], dtype, element, None)
         _store_vector(e, dtype, element, _chosen(e, dtype, lanes, mask, text, old), None)
     else:
@@ -129,11 +123,6 @@ def _is_between(e: Emitter, base: IntExpr, low: int, high: int, extent: IntExpr)
 def _range(e: Emitter, term: Node) -> IntExpr | None:
     """How many values a loop's variable takes, from 0; None for what is no such variable."""
     return e.ranges.get(term) if isinstance(term, Symbol) else None
-
-
-def _accumulates(store: Store) -> bool:
-    """Whether a store adds to what was there."""
-    return any(isinstance(node, Load) and node.buffer is store.buffer for node in walk_value(store.value))
 
 
 def _chosen(e: Emitter, dtype: DType, lanes: int, mask: str, text: str, otherwise: str) -> str:

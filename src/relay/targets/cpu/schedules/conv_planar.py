@@ -1,12 +1,17 @@
 """Convolutions whose data have channels in front of space (NCW, NCHW): vectors lie along the innermost axis of space.
 
 A register tile of output channels × rows shares what it loads: one vector of the data for all channels, one weight for
-all rows. Loops: batch · channel tiles · row tiles · vectors · channels and window · (channels × rows, unrolled).
+all rows; few channels have many rows. Loops: batch · row tiles · channel tiles · vectors · channels and window ·
+(channels × rows, unrolled), so that rows stay in the cache while all channels pass over them; where weights are larger
+than the data, channel tiles are around row tiles.
 """
 
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr
+from relay.base.target import Target
+from relay.ir.expr import Call
+from relay.ir.types import TensorType
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.padding import pad
 from relay.targets.cpu.schedules.plan import (
@@ -14,11 +19,17 @@ from relay.targets.cpu.schedules.plan import (
     Plan,
     accumulators_of,
     dividing_tile,
+    product,
 )
 from relay.transform.framework.context import fitting_block
 
-_ROWS = 2
 _MOST_VECTORS = 3
+
+
+def planar_channels(target: Target) -> int:
+    """Up to how many output channels 1×1 convolutions are faster so than by vectors along channels, measured with what
+    turning the data takes."""
+    return target.register_bits // 32 * 2
 
 
 def _width(plan: Plan, columns: IntExpr) -> int:
@@ -28,12 +39,23 @@ def _width(plan: Plan, columns: IntExpr) -> int:
     return fitting_block(tuple(widths), columns) if isinstance(columns, int) else lanes
 
 
+def _convolution(plan: Plan) -> Call:
+    """The group's convolution."""
+    return next(call for call, _ in plan.group.anchors if isinstance(call.attrs, (Conv1DAttributes, Conv2DAttributes)))
+
+
 def _channels_of_group(plan: Plan, channels: IntExpr) -> IntExpr:
     """Output channels that read the same input channels."""
-    for call, _ in plan.group.anchors:
-        if isinstance(call.attrs, (Conv1DAttributes, Conv2DAttributes)) and isinstance(channels, int):
-            return channels // call.attrs.groups
-    return channels
+    attributes = _convolution(plan).attrs
+    assert isinstance(attributes, (Conv1DAttributes, Conv2DAttributes))
+    return channels // attributes.groups if isinstance(channels, int) else channels
+
+
+def _has_less_weights(plan: Plan) -> bool:
+    """Whether the weights are known to be smaller than the data."""
+    types = [argument.checked_type for argument in _convolution(plan).args]
+    data, weight = (product(each.shape) if isinstance(each, TensorType) else None for each in types)
+    return isinstance(data, int) and isinstance(weight, int) and weight < data
 
 
 def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
@@ -47,9 +69,11 @@ def schedule_planar_convolution(plan: Plan, reduction: str) -> None:
     channel_outer, channel = plan.tile(store, loops[1], together)
     width = _width(plan, extents[-1])
     column_outer, column = plan.tile(store, loops[-1], width)
-    most_rows = _ROWS if width == plan.vector_lanes else 1
+    most_rows = max(1, plan.target.register_count // 2 // (together * (width // plan.vector_lanes)))
     rows = [plan.tile(store, loop, dividing_tile(plan.extent(store, loop), most_rows)) for loop in loops[2:-1]]
-    outer = [loops[0], channel_outer, *(row for row, _ in rows), column_outer]
+    row_outer = [row for row, _ in rows]
+    by_rows = [*row_outer, channel_outer] if _has_less_weights(plan) else [channel_outer, *row_outer]
+    outer = [loops[0], *by_rows, column_outer]
     tile = [channel, *(row for _, row in rows)]
     s.reorder(store, *[loop for loop in outer if loop], *tile, column)
     operation = plan.compute(acc)

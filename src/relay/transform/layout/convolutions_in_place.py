@@ -1,10 +1,12 @@
-"""Depthwise convolutions that keep channels in front of space, though others get them behind it.
+"""Convolutions that keep channels in front of space, though others get them behind it.
 
     stays:    nn.relu(nn.conv2d(%x, W, groups=960)), where %x comes with channels in front and nothing behind minds
+    stays:    image.resize2d(nn.conv2d(%x, W, channels=3)), likewise: what a head of a network gives
     changes:  the same in front of a convolution that sums over channels, or behind one
 
-Each channel is by itself, so vectors lie as well along a row of its image as along channels, while the window is small
-enough to be written out: what turning the data and the result would take is saved.
+Where each channel is by itself, vectors lie as well along a row of its image as along channels, while the window is
+small enough to be written out; where the output channels leave most of a vector empty, they lie better along the row.
+What turning the data and the result would take is saved.
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ from relay.ops.conv import CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
 from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import OperatorRecord
+from relay.transform.algorithms.word_products import takes_words
+from relay.transform.framework.context import LayoutPreferences
 
 
-def depthwise_in_place(body: Expr, largest_window: int) -> frozenset[Expr]:
-    """The depthwise convolutions over windows of up to `largest_window` taps, whose results no other
-    convolution takes. They stay as they are where their data do."""
+def convolutions_in_place(body: Expr, preferences: LayoutPreferences) -> frozenset[Expr]:
+    """The convolutions that are as fast with channels in front of space, and whose results no other convolution takes.
+    They stay as they are where their data do."""
     found, wanted = set[Expr](), set[Expr]()
     for expr in reversed(post_order(body)):
         match expr:
@@ -30,7 +34,7 @@ def depthwise_in_place(body: Expr, largest_window: int) -> frozenset[Expr]:
                 wanted.update(fields)
             case Call(Op(operator=OperatorRecord() as record), arguments):
                 if record in (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS):
-                    if expr not in wanted and _is_depthwise(expr, largest_window):
+                    if expr not in wanted and _is_planar(expr, preferences):
                         found.add(expr)
                     else:
                         wanted.add(arguments[0])
@@ -41,8 +45,8 @@ def depthwise_in_place(body: Expr, largest_window: int) -> frozenset[Expr]:
     return frozenset(found)
 
 
-def _is_depthwise(convolution: Call, largest_window: int) -> bool:
-    """Whether a convolution takes each channel by itself, in front of space, over a small window."""
+def _is_planar(convolution: Call, preferences: LayoutPreferences) -> bool:
+    """Whether a convolution has channels in front of space, and is as fast with vectors along space."""
     weight = convolution.args[1].checked_type
     match convolution.attrs:
         case Conv2DAttributes(data_layout="NCHW", kernel_layout="OIHW", out_layout="", groups=groups):
@@ -51,7 +55,14 @@ def _is_depthwise(convolution: Call, largest_window: int) -> bool:
             pass
         case _:
             return False
-    if not isinstance(weight, TensorType) or weight.shape[:2] != (groups, 1):
+    if not isinstance(weight, TensorType):
         return False
-    taps = [extent for extent in weight.shape[2:] if isinstance(extent, int)]
-    return len(taps) == len(weight.shape) - 2 and math.prod(taps) <= largest_window
+    outputs, of_group, *window = weight.shape
+    known = [extent for extent in window if isinstance(extent, int)]
+    if len(known) != len(window) or not isinstance(outputs, int):
+        return False
+    taps = math.prod(known)
+    if (outputs, of_group) == (groups, 1):
+        return taps <= preferences.planar_window
+    few = groups == 1 and outputs**2 * taps <= preferences.planar_channels**2
+    return few and not takes_words(preferences, convolution)
