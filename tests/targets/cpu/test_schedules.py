@@ -190,8 +190,8 @@ def convolution_by_tiles() -> relay.Expr:
 
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
-    attention, convolution, convolution_along_rows, convolution_by_winograd, convolution_of_many_weights, convolution_of_few_channels,
-    convolution_of_a_long_row, convolution_with_strides,
+    attention, convolution, convolution_along_rows, convolution_by_winograd, convolution_of_many_weights,
+    convolution_of_few_channels, convolution_of_a_long_row, convolution_with_strides,
     convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
     dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, softmax_of_one_long_row, sum_of_everything,
