@@ -1,4 +1,4 @@
-"""What a call left on its heap, as Python values. The layout is that of `targets/cpu/support/heap.ll`.
+"""What a call left on its heap, as Python values. The layout is that of `targets/cpu/support/heap/object.h`.
 
 word    the address of an object, or 2 * label + 1 for one without fields
 object  count (i64) · label (i32) · number of words (i32) · class (i64) · words

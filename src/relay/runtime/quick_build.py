@@ -1,7 +1,7 @@
 """Values whose classes keep their fields in slots, lists, and arrays that fit as they are: one native function makes
 their objects. What it does not take is made the long way, which can say why it does not fit, if it does not.
 
-Where a class has its fields is found out by looking at an instance. See `targets/cpu/support/build.ll`.
+Where a class has its fields is found out by looking at an instance. See `targets/cpu/support/cpython/build.c`.
 """
 
 from __future__ import annotations

@@ -133,8 +133,9 @@ def quick_call(
 
 
 def _wanted(spec: EntrySpec) -> tuple[Any, int] | None:
-    """What the native function compares arrays with (see `targets/cpu/support/call.ll`), and how many symbols it finds
-    meanwhile: those of the entry, and one for each extent that is computed of them, which it takes as it comes."""
+    """What the native function compares arrays with (see `targets/cpu/support/cpython/call.c`), and how many symbols it
+    finds meanwhile: those of the entry, and one for each extent that is computed of them, which it takes as it comes.
+    """
     layout = array_layout()
     inputs = [each for each in spec.inputs if isinstance(each, TensorSpec)]
     plain = {extent for each in inputs for extent in each.shape if isinstance(extent, Symbol)}

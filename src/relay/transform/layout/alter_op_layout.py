@@ -95,8 +95,8 @@ class Layouts:
     preferred layout.
 
     `source` is the layout of the convolutions that change. `kernel_layout` is that of their kernels, whatever it was;
-    empty: one that a record asks for or that suits the target, of kernels in OIHW. Convolutions `in_place`, by `id`,
-    stay as they are where their data do.
+    empty: one that a record asks for or that suits the target, of kernels in OIHW. Convolutions `in_place` stay as they
+    are where their data do.
     """
 
     preferences: LayoutPreferences

@@ -9,7 +9,7 @@ of a heap it is
 
     int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbols, relay_value *result);
 
-and the arena owns the result; the functions that make and read values are those of `support/values.ll`.
+and the arena owns the result; the functions that make and read values are those of `support/heap/values.c`.
 """
 
 from __future__ import annotations
