@@ -103,8 +103,8 @@ def test_a_depthwise_convolution_with_the_one_that_joins_its_channels(case: tupl
 
 def test_a_depthwise_convolution_goes_with_one_other() -> None:
     """Of two 1×1 convolutions behind it, the second has a kernel of its own."""
-    function = separable((96, (14, 14), 32, (1, 1), True))
-    second = relay.const(np.random.default_rng(2).standard_normal((16, 32, 1, 1)).astype(np.float32))
+    function = separable((96, (14, 14), 48, (1, 1), True))
+    second = relay.const(np.random.default_rng(2).standard_normal((40, 48, 1, 1)).astype(np.float32))
     module = relay.IRModule.from_expr(relay.Function(function.params, relay.nn.conv2d(function.body, second)))
     x = np.random.default_rng(1).standard_normal((2, 96, 14, 14)).astype(np.float32)
     expected = np.asarray(relay.create_executor("debug", module).evaluate()(x))
