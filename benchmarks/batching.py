@@ -108,7 +108,7 @@ def draw(records: Sequence[Record], path: Path) -> None:
             axis.set_title(f"{program}, weights {weights}, 1 thread", fontsize=9)
             axis.set_xlabel("hidden size")
         panels[row][0].set_ylabel("time without AutoBatch ÷ time with it")
-    for axis in panels[-1]:
+    for axis in (each for each in panels[-1] if each.get_legend_handles_labels()[0]):  # a run may have no such program
         axis.legend(fontsize=7, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.15))
     picture.tight_layout()
     picture.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": None})
