@@ -91,7 +91,7 @@ def refuse_name() -> None:
 
 
 def refuse_kind() -> None:
-    relay.register_operator("mine.twice")  # type: ignore[arg-type]
+    relay.register_operator("mine.twice")
 
 
 def refuse_unknown() -> None:

@@ -160,7 +160,7 @@ def _turned(store: Store, threads: list[For], inner: list[Symbol]) -> Iterator[S
     mappings += [{x: floor_modulo(add(x, 1), extents[x])} for x in inner if extents[x] != 1]
     for mapping in mappings:
         on_index = lambda index, mapping=mapping: substitute(index, mapping)  # noqa: E731
-        indices = tuple(map(on_index, store.indices))  # type: ignore[arg-type]
+        indices = tuple(map(on_index, store.indices))
         if indices != store.indices:
             yield replace(store, indices=indices)
         value = map_value(store.value, lambda node: node, on_index)

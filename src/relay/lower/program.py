@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol
-from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.base.named import find_named
 from relay.ir.types import TensorType
 from relay.lower.place import CheckExtents
 from relay.lower.procedure import ComputeScalar, Procedure
@@ -108,27 +108,13 @@ class Program:
 
     def procedure(self, name: str) -> Procedure:
         """The procedure called `name`. Raises `RelayError` (rule `unknown-global`)."""
-        for procedure in self.procedures:
-            if procedure.name == name:
-                return procedure
-        raise RelayError(
-            rule="unknown-global",
-            message=f"the program has no procedure `{name}`",
-            expected="one of " + ", ".join(procedure.name for procedure in self.procedures),
-            found=name,
-        )
+        message = f"the program has no procedure `{name}`"
+        return find_named(self.procedures, name, rule="unknown-global", message=message)
 
     def entry(self, name: str) -> Entry:
         """The entry called `name`. Raises `RelayError` (rule `unknown-entry`)."""
-        for entry in self.entries:
-            if entry.name == name:
-                return entry
-        raise RelayError(
-            rule="unknown-entry",
-            message=f"the program has no entry `{name}`",
-            expected="one of " + ", ".join(entry.name for entry in self.entries),
-            found=name,
-        )
+        message = f"the program has no entry `{name}`"
+        return find_named(self.entries, name, rule="unknown-entry", message=message)
 
     @property
     def uses_heap(self) -> bool:

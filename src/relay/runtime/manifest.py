@@ -14,6 +14,7 @@ from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.base.named import find_named
 from relay.base.target import Target
 from relay.runtime.extent_json import extent_from_json, extent_to_json
 from relay.runtime.value_types import DataSpec, ValueType, data_from_json, data_to_json, type_from_json, type_to_json
@@ -166,15 +167,8 @@ class Manifest:
     kernels: tuple[KernelWork, ...] = ()
 
     def entry(self, name: str) -> EntrySpec:
-        for entry in self.entries:
-            if entry.name == name:
-                return entry
-        raise RelayError(
-            rule="unknown-entry",
-            message=f"the artefact has no function `{name}`",
-            expected="one of " + ", ".join(entry.name for entry in self.entries),
-            found=name,
-        )
+        message = f"the artefact has no function `{name}`"
+        return find_named(self.entries, name, rule="unknown-entry", message=message)
 
     def to_json(self) -> str:
         """One line of JSON with sorted keys, so that equal manifests are equal bytes."""

@@ -15,6 +15,7 @@ from relay.base.dtypes import DType
 from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
 from relay.base.graph import post_order
+from relay.base.named import find_named
 from relay.te.operation import (
     Compute,
     Extern,
@@ -164,14 +165,11 @@ class State:
 
     def stage(self, name: str) -> Stage:
         """The stage of that name. Raises `RelayError` (`schedule-unknown-stage`)."""
-        for stage in self.stages:
-            if stage.name == name:
-                return stage
-        raise RelayError(
+        return find_named(
+            self.stages,
+            name,
             rule="schedule-unknown-stage",
             message=f"there is no stage `{name}`",
-            expected="one of " + ", ".join(stage.name for stage in self.stages),
-            found=name,
             remedy="stages are named after their computes; inlined ones are gone",
         )
 

@@ -8,7 +8,7 @@ from functools import update_wrapper
 from typing import Generic, ParamSpec, TypeAlias, Union, overload
 
 from relay.base.arguments import Kind, expect, expect_each
-from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.diagnostics import RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.infer.infer_type import infer_type
@@ -257,6 +257,3 @@ def _pass(on_module: ModuleTransform, written: ModuleTransform | FunctionTransfo
 
 def _first_line(documented: object) -> str:
     return (documented.__doc__ or "").strip().partition("\n")[0]
-
-
-__all__ = ["CompilerBug", "Pass", "PassFactory", "Sequential", "function_pass", "module_pass", "pass_factory", "run"]

@@ -1,0 +1,30 @@
+"""Finding what has a name among others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from relay.base.diagnostics import RelayError
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+Found = TypeVar("Found", bound=Named)
+
+
+def find_named(things: Sequence[Found], name: str, *, rule: str, message: str, remedy: str = "") -> Found:
+    """The one called `name`. Raises `RelayError` of this rule, which lists the names that there are.
+
+    >>> from relay.base.dtypes import DType
+    >>> find_named((DType.INT8, DType.INT64), "INT64", rule="unknown-dtype", message="there is no such type").value
+    'int64'
+    """
+    for thing in things:
+        if thing.name == name:
+            return thing
+    names = ", ".join(thing.name for thing in things)
+    raise RelayError(rule=rule, message=message, expected=f"one of {names}", found=name, remedy=remedy)
