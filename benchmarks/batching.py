@@ -20,7 +20,7 @@ import relay
 from benchmarks.figures import RELAY, Failure, Figure, Record, figure
 from benchmarks.workloads import LARGEST_ERROR
 from relay.ir.module import IRModule
-from relay.runtime.values import DataValue, data_list
+from relay.runtime.values.values import DataValue, data_list
 from relay.testing.libraries import library
 from relay.testing.measure import interleaved
 from relay.testing.peers import relative_error

@@ -12,8 +12,8 @@ from benchmarks.figures import RELAY, Failure, Quantity, Record
 from benchmarks.network_programs import NETWORKS, SMALL
 from benchmarks.workloads import Workload, told
 from relay.driver.build import compile_stages
-from relay.runtime.arena_map import arena_map
-from relay.runtime.manifest import HeapResult
+from relay.runtime.artefact.arena_map import arena_map
+from relay.runtime.artefact.manifest import HeapResult
 
 
 def measure(options: argparse.Namespace) -> Iterator[Record]:

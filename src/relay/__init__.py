@@ -90,10 +90,10 @@ if TYPE_CHECKING:
     from relay.op import *  # noqa: F403
     from relay.ops.registry import register_operator, unregister_operator
     from relay.prelude import Prelude
+    from relay.runtime.artefact.param_dict import load_param_dict, save_param_dict
     from relay.runtime.executable import Executable, load
-    from relay.runtime.graph_executor import GraphExecutor
-    from relay.runtime.param_dict import load_param_dict, save_param_dict
-    from relay.runtime.threads import num_threads, set_num_threads
+    from relay.runtime.graph.graph_executor import GraphExecutor
+    from relay.runtime.memory.threads import num_threads, set_num_threads
     from relay.text.printer import astext
     from relay.transform.framework.context import PassContext
 
@@ -128,9 +128,9 @@ _HOMES = {
     "relay.ops.registry": ("register_operator", "unregister_operator"),
     "relay.prelude": ("Prelude",),
     "relay.runtime.executable": ("Executable", "load"),
-    "relay.runtime.graph_executor": ("GraphExecutor",),
-    "relay.runtime.param_dict": ("load_param_dict", "save_param_dict"),
-    "relay.runtime.threads": ("num_threads", "set_num_threads"),
+    "relay.runtime.graph.graph_executor": ("GraphExecutor",),
+    "relay.runtime.artefact.param_dict": ("load_param_dict", "save_param_dict"),
+    "relay.runtime.memory.threads": ("num_threads", "set_num_threads"),
     "relay.text.printer": ("astext",),
     "relay.transform.framework.context": ("PassContext",),
 }  # fmt: skip

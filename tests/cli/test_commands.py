@@ -17,7 +17,7 @@ import relay
 from relay.base.dtypes import DType
 from relay.cli.main import COMMANDS, main
 from relay.driver import compilation
-from relay.runtime.roofline import MemoryLevel, Roofline
+from relay.runtime.profile.roofline import MemoryLevel, Roofline
 from relay.testing.peers import PEERS
 from tests.driver.processes import environment, relay_command
 from tests.driver.programs import LAYER, WEIGHT, layer, layer_result, rows

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.artefact import MAGIC, Artefact
+from relay.runtime.artefact.artefact import MAGIC, Artefact
 from tests.driver.processes import environment, python
 from tests.driver.programs import WEIGHT, layer, layer_result, rows
 

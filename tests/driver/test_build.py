@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.manifest import TupleSpec
-from relay.runtime.objects import pool_threads
+from relay.runtime.artefact.manifest import TupleSpec
+from relay.runtime.memory.objects import pool_threads
 from tests.driver.programs import WEIGHT, layer, layer_result, rows, same_shape_pair
 from tests.messages import check_message
 

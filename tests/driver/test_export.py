@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.native import load_shared_library
+from relay.runtime.call.native import load_shared_library
 from tests.driver.programs import WEIGHT, layer, layer_result, rows, same_shape_pair
 from tests.messages import check_message
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.graph import Graph
+from relay.runtime.graph.graph import Graph
 from tests.messages import check_message
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "graph"

@@ -12,8 +12,8 @@ import pytest
 import relay
 from relay.driver.compilation import Compilation
 from relay.driver.targets import backend_for
-from relay.lower.region import CallKernel, CheckIndex
-from relay.runtime.graph import Graph
+from relay.lower.program.region import CallKernel, CheckIndex
+from relay.runtime.graph.graph import Graph
 from relay.transform.simplify.eliminate_common_subexpr import EliminateCommonSubexpr
 from relay.transform.simplify.fold_constant import FoldConstant
 from tests.messages import check_message

@@ -9,8 +9,8 @@ import pytest
 
 import relay
 from relay.base.dtypes import DType
-from relay.runtime.program_profile import SpanKind
-from relay.runtime.roofline import MemoryLevel, Roofline
+from relay.runtime.profile.program_profile import SpanKind
+from relay.runtime.profile.roofline import MemoryLevel, Roofline
 from tests.driver.processes import python
 from tests.driver.programs import WEIGHT, layer, layer_result, rows
 from tests.messages import check_message

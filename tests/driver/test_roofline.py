@@ -8,8 +8,8 @@ import pytest
 
 import relay
 from relay.base.dtypes import DType
-from relay.runtime.program_profile import roofline_line
-from relay.runtime.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
+from relay.runtime.profile.program_profile import roofline_line
+from relay.runtime.profile.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
 
 
 @pytest.fixture(autouse=True)

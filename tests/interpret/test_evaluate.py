@@ -10,7 +10,7 @@ from relay.interpret.values import RefValue
 from relay.ir.expr import Call, Function, Op, Var
 from relay.ir.operator import Conflict, Operator
 from relay.ops.table import OPERATORS
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 from relay.text.module_parser import parse, parse_expr
 
 LIST = "type List[a] { Nil, Cons(a, List[a]) }\n"

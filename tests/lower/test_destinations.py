@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from relay.lower.destinations import with_destinations
-from relay.lower.procedure import Block as ProcedureBlock
-from relay.lower.procedure import CallProcedure, Immediate, NewCell, Procedure, Register, Return, TailCall
+from relay.lower.procedures.destinations import with_destinations
+from relay.lower.program.procedure import Block as ProcedureBlock
+from relay.lower.program.procedure import CallProcedure, Immediate, NewCell, Procedure, Register, Return, TailCall
 
 A, B, C, D, E = map(Register, range(5))
 

@@ -10,7 +10,7 @@ import pytest
 
 import relay
 from relay.ir.expr import Expr, Function, Var
-from relay.runtime.arena_map import arena_map
+from relay.runtime.artefact.arena_map import arena_map
 
 X = relay.var("x", shape=(1, 4, 5, 32))
 

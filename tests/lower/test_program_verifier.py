@@ -9,11 +9,11 @@ import pytest
 
 from relay.base.diagnostics import CompilerBug
 from relay.driver.build import compile_stages
-from relay.lower.place import AddressPlace, ArenaPlace, ConstantPlace, Register
-from relay.lower.procedure import Block, Jump, Procedure, Release, Retain, Return, TailCall
-from relay.lower.program import Program
-from relay.lower.program_verifier import verify_program
-from relay.lower.region import CallKernel, RunRegion
+from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Register
+from relay.lower.program.procedure import Block, Jump, Procedure, Release, Retain, Return, TailCall
+from relay.lower.program.program import Program
+from relay.lower.program.program_verifier import verify_program
+from relay.lower.program.region import CallKernel, RunRegion
 from tests.native.running import module
 
 SOURCE = """

@@ -10,8 +10,8 @@ import pytest
 import relay
 from relay.driver.build import compile_stages
 from relay.ir.expr import Expr, Function
-from relay.lower.procedure import NewTensor, NewView, Procedure
-from relay.lower.region import CopyBytes, RunRegion
+from relay.lower.program.procedure import NewTensor, NewView, Procedure
+from relay.lower.program.region import CopyBytes, RunRegion
 from tests.native.running import LIST, check, module
 
 X = relay.var("x", shape=(1, 14, 14, 32))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.arith.expr import Symbol
-from relay.lower.storage import ALIGNMENT_BYTES, Lifetime, plan_storage
+from relay.lower.planning.storage import ALIGNMENT_BYTES, Lifetime, plan_storage
 
 LIFETIMES = st.lists(
     st.tuples(st.integers(1, 5000), st.integers(0, 12), st.integers(0, 12)).map(

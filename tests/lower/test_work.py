@@ -9,8 +9,8 @@ import pytest
 
 import relay
 from relay.arith.expr import evaluate
-from relay.runtime.arena_map import arena_map
-from relay.runtime.work import KernelWork
+from relay.runtime.artefact.arena_map import arena_map
+from relay.runtime.artefact.work import KernelWork
 
 
 def works(inputs: Sequence[relay.Var], body: relay.Expr) -> tuple[KernelWork, ...]:

@@ -8,10 +8,10 @@ from functools import wraps
 from relay.driver import compilation
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
-from relay.lower.kernel_calls import KernelInfo, KernelOf
 from relay.lower.module import Checks
-from relay.lower.program import Program
-from relay.lower.program_verifier import verify_program
+from relay.lower.planning.kernel_calls import KernelInfo, KernelOf
+from relay.lower.program.program import Program
+from relay.lower.program.program_verifier import verify_program
 
 
 def verify_every_program() -> None:

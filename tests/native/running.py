@@ -8,7 +8,7 @@ import numpy as np
 
 import relay
 from relay.runtime.executable import Executable
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 
 LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.values import data_list
+from relay.runtime.values.values import data_list
 from tests.messages import check_message
 from tests.native.running import LIST, check, module, watch
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.stored import NativeFunction
-from relay.runtime.values import DataValue
+from relay.runtime.values.stored import NativeFunction
+from relay.runtime.values.values import DataValue
 from tests.messages import check_message
 from tests.native.running import LIST, module, watch
 

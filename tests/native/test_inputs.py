@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.values import DataValue, data_list
+from relay.runtime.values.values import DataValue, data_list
 from tests.messages import check_message
 from tests.native.running import LIST, assert_same, module, watch
 

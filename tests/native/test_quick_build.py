@@ -70,7 +70,7 @@ def forbid_the_long_way(monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError("made the long way")
 
-    monkeypatch.setattr("relay.runtime.building.Image.add", refuse)
+    monkeypatch.setattr("relay.runtime.values.building.Image.add", refuse)
 
 
 def test_classes_that_were_met_are_read_natively(summed, monkeypatch):

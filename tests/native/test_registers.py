@@ -8,7 +8,7 @@ import pytest
 import relay
 from relay.base.dtypes import DType
 from relay.driver.build import compile_stages
-from relay.lower.procedure import Box, NewCell, NewClosure, NewConstant, NewTensor, NewView, Procedure
+from relay.lower.program.procedure import Box, NewCell, NewClosure, NewConstant, NewTensor, NewView, Procedure
 from tests.native.running import LIST, check, module, watch
 from tests.native.test_recursion import LOOP
 

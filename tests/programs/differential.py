@@ -12,8 +12,8 @@ import numpy as np
 import relay
 from relay.interpret.evaluate import evaluate
 from relay.ir.module import IRModule
-from relay.runtime.manifest import HeapResult
-from relay.runtime.values import DataValue, RefValue
+from relay.runtime.artefact.manifest import HeapResult
+from relay.runtime.values.values import DataValue, RefValue
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from tests.programs.generate import Program
 from tests.programs.to_python import as_python, run_python

@@ -10,9 +10,9 @@ import pytest
 
 from relay.base.dtypes import DType
 from relay.report import html_page, trace_json, write_html, write_trace
-from relay.runtime.arena_map import ArenaMap, PlacedBuffer
-from relay.runtime.program_profile import KernelProfile, ProgramProfile, Span, SpanKind
-from relay.runtime.roofline import MemoryLevel, Roofline
+from relay.runtime.artefact.arena_map import ArenaMap, PlacedBuffer
+from relay.runtime.profile.program_profile import KernelProfile, ProgramProfile, Span, SpanKind
+from relay.runtime.profile.roofline import MemoryLevel, Roofline
 
 ROOFLINE = Roofline(2, {DType.FLOAT32: 100e9}, (MemoryLevel("L2", 1 << 20, 50e9), MemoryLevel("memory", 0, 10e9)))
 ODD_NAME = 'a<b>&"c"'

@@ -8,8 +8,8 @@ import pytest
 
 import relay
 from relay.base.dtypes import DType
-from relay.runtime.arguments import as_array
-from relay.runtime.manifest import TensorSpec
+from relay.runtime.arguments.arguments import as_array
+from relay.runtime.artefact.manifest import TensorSpec
 from tests.driver.programs import WEIGHT, identity, layer, rows
 from tests.messages import check_message
 

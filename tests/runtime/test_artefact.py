@@ -10,7 +10,7 @@ import pytest
 
 from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
-from relay.runtime.artefact import Artefact, constants_room
+from relay.runtime.artefact.artefact import Artefact, constants_room
 from relay.runtime.executable import load
 from tests.runtime.test_manifest import sample
 

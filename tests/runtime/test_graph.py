@@ -9,9 +9,9 @@ import pytest
 
 import relay
 from relay.base.dtypes import DType
-from relay.runtime.graph import Graph, GraphNode, GraphTensor
-from relay.runtime.manifest import TupleSpec
-from relay.runtime.profile import OperatorTime, Profile
+from relay.runtime.artefact.manifest import TupleSpec
+from relay.runtime.graph.graph import Graph, GraphNode, GraphTensor
+from relay.runtime.profile.profile import OperatorTime, Profile
 
 VECTOR = GraphTensor((4,), DType.FLOAT32, 0)
 HALVES = (GraphTensor((2,), DType.FLOAT32, 1, 0), GraphTensor((2,), DType.INT8, 2, 64))

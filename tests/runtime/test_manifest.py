@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from relay.arith.expr import Symbol, evaluate, maximum, minimum
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.runtime.extent_json import extent_from_json, extent_to_json
-from relay.runtime.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, TupleSpec
+from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, TupleSpec
 
 N, M = Symbol("n"), Symbol("m")
 

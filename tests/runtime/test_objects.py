@@ -11,7 +11,7 @@ import pytest
 
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
-from relay.runtime.objects import load_objects, load_support
+from relay.runtime.memory.objects import load_objects, load_support
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support import support_object

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay.runtime.array_layout import array_layout
+from relay.runtime.cpython.array_layout import array_layout
 
 LOOP = """#[version = "0.0.5"]
 def @main(%x: Tensor[(n, 4), float32], %steps: int32) -> (Tensor[(n, 4), float32], int32) {
@@ -87,7 +87,7 @@ def scaled(monkeypatch):
     x, s = relay.var("x", shape=(n,)), relay.var("s", shape=())
     executable = relay.build(relay.Function([x, s], relay.multiply(x, s)))
     executable(A, np.float32(2))
-    monkeypatch.setattr("relay.runtime.entry_point.bind_arguments", None)
+    monkeypatch.setattr("relay.runtime.call.entry_point.bind_arguments", None)
     return executable
 
 

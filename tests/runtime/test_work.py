@@ -8,9 +8,9 @@ import pytest
 
 from relay.arith.expr import Symbol, evaluate
 from relay.base.dtypes import DType
-from relay.runtime.arena_map import ArenaMap, PlacedBuffer, arena_map
-from relay.runtime.manifest import EntrySpec
-from relay.runtime.work import (
+from relay.runtime.artefact.arena_map import ArenaMap, PlacedBuffer, arena_map
+from relay.runtime.artefact.manifest import EntrySpec
+from relay.runtime.artefact.work import (
     ArenaBuffer,
     KernelWork,
     buffer_from_json,

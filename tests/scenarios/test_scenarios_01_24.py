@@ -48,7 +48,7 @@ from relay.ir.types import (
     scalar_type,
 )
 from relay.ops.table import OPERATORS
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 from relay.testing import dcgan, densenet, dqn, inception_v3, mlp, mobilenet, resnet, squeezenet, vgg
 from relay.text import module_parser
 

@@ -11,7 +11,7 @@ import pytest
 import relay
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
-from relay.runtime.values import DataValue, data_list
+from relay.runtime.values.values import DataValue, data_list
 from relay.transform.batching import AutoBatch, Recursion, Refusal, batching
 from relay.transform.framework.context import PassContext
 from relay.transform.pipelines import optimization_pipeline

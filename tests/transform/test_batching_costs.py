@@ -16,7 +16,7 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import GlobalVar
 from relay.ir.module import IRModule
 from relay.runtime.executable import Executable
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 from relay.testing.programs import tree_lstm
 from relay.transform.batching import AutoBatch, Recursion, batching, generate
 from relay.transform.batching.costs import KERNELS_OF_RESULT, KERNELS_OF_START, Costs, costs_of

@@ -16,7 +16,7 @@ from rich.table import Table
 from relay.base.diagnostics import RelayError
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import add_model_options, compile_model, with_schedules
-from relay.runtime.threads import set_num_threads
+from relay.runtime.memory.threads import set_num_threads
 from relay.testing.measure import interleaved, ratio
 from relay.testing.peers import PEERS, Call
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import RelayError
-from relay.runtime.manifest import EntrySpec, TensorSpec
+from relay.runtime.artefact.manifest import EntrySpec, TensorSpec
 
 
 def add_extent_option(command: argparse.ArgumentParser) -> None:

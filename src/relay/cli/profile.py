@@ -16,8 +16,8 @@ from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import COMPILED_SUFFIXES, SOURCE_SUFFIXES, add_model_options, compile_model, with_schedules
 from relay.report import write_html, write_trace
 from relay.runtime.executable import Executable, load
-from relay.runtime.program_profile import HEADER, NAMES, KernelProfile, ProgramProfile
-from relay.runtime.roofline import kept_roofline, to_json
+from relay.runtime.profile.program_profile import HEADER, NAMES, KernelProfile, ProgramProfile
+from relay.runtime.profile.roofline import kept_roofline, to_json
 
 ARTEFACT_SUFFIX = ".rlx"
 _BAR_CELLS = 10

@@ -15,10 +15,10 @@ from relay.base.files import write_atomically
 from relay.cli.inputs import add_extent_option, random_inputs, read_extents
 from relay.cli.models import COMPILED_SUFFIXES, add_model_options, compile_model, with_schedules
 from relay.modelfiles.reading import SOURCE_SUFFIXES
-from relay.runtime.entry_point import Result
+from relay.runtime.artefact.manifest import EntrySpec
+from relay.runtime.call.entry_point import Result
 from relay.runtime.executable import load
-from relay.runtime.manifest import EntrySpec
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

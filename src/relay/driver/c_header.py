@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Label, Manifest, TensorLabel, TensorSpec
-from relay.runtime.value_types import DataSpec
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Label, Manifest, TensorLabel, TensorSpec
+from relay.runtime.artefact.value_types import DataSpec
 
 
 def c_header(manifest: Manifest, library: str) -> str:

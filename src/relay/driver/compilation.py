@@ -24,9 +24,9 @@ from relay.infer.infer_type import infer_type
 from relay.ir.module import IRModule
 from relay.lower.backend import Backend
 from relay.lower.devices import on_one_device
-from relay.lower.external import with_external_kernels
+from relay.lower.kernels.external import with_external_kernels
 from relay.lower.module import entry_checks, lower_module
-from relay.lower.program import (
+from relay.lower.program.program import (
     Entry,
     Parameter,
     Program,
@@ -35,10 +35,10 @@ from relay.lower.program import (
     scalar_kernels,
 )
 from relay.lower.work import kernel_uses, kernel_work
-from relay.runtime.artefact import Artefact
-from relay.runtime.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
-from relay.runtime.work import KernelWork
-from relay.runtime.workspaces import aligned_bytes
+from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
+from relay.runtime.artefact.work import KernelWork
+from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.instruments.timing import TimedPass, Timing
 from relay.transform.pipelines import optimization_pipeline

@@ -8,9 +8,9 @@ from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
 from relay.driver.c_header import c_header
 from relay.lower.backend import Backend
-from relay.runtime.artefact import Artefact
-from relay.runtime.manifest import HeapResult, ValueSpec
-from relay.runtime.value_types import is_plain_data
+from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.manifest import HeapResult, ValueSpec
+from relay.runtime.artefact.value_types import is_plain_data
 
 
 def export_library(backend: Backend, artefact: Artefact, path: Path) -> None:

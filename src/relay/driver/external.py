@@ -8,7 +8,7 @@ from typing import Any
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.target import Target
 from relay.ir.expr import Function
-from relay.lower.external import COMPILER, external_function
+from relay.lower.kernels.external import COMPILER, external_function
 from relay.transform.framework.external import ExternalCompiler, ExternalFunction
 
 

@@ -27,16 +27,16 @@ from relay.ir.expr import Function
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
-from relay.lower.group import leaf_types
-from relay.lower.index_faults import FAULT, FAULT_TYPE, index_user
-from relay.lower.kernel_calls import size_bytes
-from relay.lower.place import AddressPlace, ArenaPlace, ConstantPlace, Place
-from relay.lower.program import Parameter, Program
-from relay.lower.region import CallKernel, CheckIndex, CopyBytes
-from relay.runtime.artefact import Artefact
-from relay.runtime.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
-from relay.runtime.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
-from relay.runtime.manifest import Manifest
+from relay.lower.kernels.group import leaf_types
+from relay.lower.kernels.index_faults import FAULT, FAULT_TYPE, index_user
+from relay.lower.planning.kernel_calls import size_bytes
+from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Place
+from relay.lower.program.program import Parameter, Program
+from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes
+from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.manifest import Manifest
+from relay.runtime.graph.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
+from relay.runtime.graph.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
 from relay.transform.framework.context import PassContext
 from relay.transform.functions.inline import calls_in_place
 

@@ -21,12 +21,12 @@ from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
-from relay.lower.external import external_key, is_external, signature_symbols
-from relay.lower.group import GAP, Group, make_group
-from relay.lower.in_place import in_place_inputs
-from relay.lower.index_faults import tells_of_body
-from relay.lower.kernel_calls import KernelInfo
-from relay.lower.value_extents import open_symbols
+from relay.lower.kernels.external import external_key, is_external, signature_symbols
+from relay.lower.kernels.group import GAP, Group, make_group
+from relay.lower.kernels.index_faults import tells_of_body
+from relay.lower.kernels.value_extents import open_symbols
+from relay.lower.planning.in_place import in_place_inputs
+from relay.lower.planning.kernel_calls import KernelInfo
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step

@@ -18,7 +18,7 @@ from relay.ir.expr import Constant, Function, Var
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.ir.variables import substitute
-from relay.runtime.dlpack import from_dlpack
+from relay.runtime.arguments.dlpack import from_dlpack
 
 
 def bind_params(module: IRModule, params: Mapping[str, Any], name: str = "main") -> IRModule:

@@ -17,11 +17,11 @@ from relay.base.dtypes import DType
 from relay.base.target import Target
 from relay.driver.targets import backend_for
 from relay.lower.backend import Backend
-from relay.runtime.array_layout import data_address
-from relay.runtime.objects import load_objects, load_support, pool_threads
-from relay.runtime.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
-from relay.runtime.threads import set_num_threads
-from relay.runtime.workspaces import aligned_bytes
+from relay.runtime.cpython.array_layout import data_address
+from relay.runtime.cpython.workspaces import aligned_bytes
+from relay.runtime.memory.objects import load_objects, load_support, pool_threads
+from relay.runtime.memory.threads import set_num_threads
+from relay.runtime.profile.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
 from relay.tir.parser import parse_primfunc
 from relay.tir.pipeline import lower
 from relay.tir.stmt import PrimFunc

@@ -25,7 +25,7 @@ from relay.ir.expr import (
 )
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType, TupleType, Type
-from relay.lower.checked import is_check
+from relay.lower.kernels.checked import is_check
 
 
 def check_straight(module: IRModule) -> None:

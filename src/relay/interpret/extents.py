@@ -33,7 +33,7 @@ from relay.ir.types import (
     TypeCall,
     TypeVar,
 )
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 
 
 def extent_of(dim: IntExpr, environment: Environment) -> int | None:

@@ -44,7 +44,7 @@ from relay.ir.sharing import Scope, Scopes, scopes, value_node
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import RefType, TensorType, Type
 from relay.ops.record import OperatorRecord
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 
 CallOperator = Callable[[Operator, Attributes, tuple[Value, ...]], Value]
 Trace = Callable[["Step"], None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.interpret.values import Value
 from relay.ir.expr import Constructor, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 
 
 def fits(pattern: Pattern, value: Value, bound: dict[object, Value | int]) -> bool:

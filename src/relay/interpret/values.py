@@ -15,7 +15,7 @@ from relay.base.identity import IdentityMap
 from relay.ir.expr import Constructor, Function, Op
 from relay.ir.sharing import Scopes
 from relay.ir.types import GlobalTypeVar, TupleType, Type, TypeCall
-from relay.runtime.values import DataValue, RefValue, as_data, data_list
+from relay.runtime.values.values import DataValue, RefValue, as_data, data_list
 
 
 class Environment:

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from relay.base.stopwatch import Stopwatch
 from relay.base.target import Target
-from relay.lower.group import Group
-from relay.lower.program import Program
-from relay.runtime.artefact import Artefact
+from relay.lower.kernels.group import Group
+from relay.lower.program.program import Program
+from relay.runtime.artefact.artefact import Artefact
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc

@@ -25,25 +25,25 @@ from relay.ir.types import (
     TypeCall,
     type_children,
 )
-from relay.lower.border import applying_entry, host_procedure
-from relay.lower.destinations import with_destinations
-from relay.lower.flat import flat_procedure, is_flat
-from relay.lower.group import is_of_tensors, leaf_types
-from relay.lower.inputs import InputTypes
-from relay.lower.interface import (
+from relay.lower.boundary.foreign_functions import applying_entry, host_procedure
+from relay.lower.boundary.inputs import InputTypes
+from relay.lower.boundary.interface import (
     determined_symbols,
     extent_checks,
     input_parameters,
     output_parameters,
     result_spec,
 )
-from relay.lower.kernel_calls import Constants, KernelOf
-from relay.lower.procedure import Procedure
-from relay.lower.procedures import Procedures, is_deep
-from relay.lower.program import Entry, Parameter, Program, ValueParameter
+from relay.lower.code.run_time_checks import own_symbols
+from relay.lower.kernels.group import is_of_tensors, leaf_types
+from relay.lower.planning.kernel_calls import Constants, KernelOf
+from relay.lower.procedures.destinations import with_destinations
+from relay.lower.procedures.flat import flat_procedure, is_flat
+from relay.lower.procedures.procedures import Procedures, is_deep
+from relay.lower.program.procedure import Procedure
+from relay.lower.program.program import Entry, Parameter, Program, ValueParameter
 from relay.lower.refusal import not_crossing
-from relay.lower.run_time_checks import own_symbols
-from relay.runtime.manifest import CellLabel, ResultSpec, TensorLabel
+from relay.runtime.artefact.manifest import CellLabel, ResultSpec, TensorLabel
 
 Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 

@@ -19,8 +19,8 @@ def not_native(expr: Expr, what: str) -> RelayError:
 def not_crossing(expr: Expr, what: str) -> RelayError:
     """The refusal of what is generic between a program and its caller."""
     return RelayError(
-        rule="generic-at-border",
-        message=f"{what}, and what is generic cannot cross the border of native code",
+        rule="generic-at-boundary",
+        message=f"{what}, and what is generic cannot cross the boundary of native code",
         span=expr.span,
         expected="values and functions whose types are written out",
         remedy="annotate the function with the types that it is called with",

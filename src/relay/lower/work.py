@@ -18,13 +18,13 @@ from relay.ir.known_types import known_type
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import TensorType
-from relay.lower.group import leaf_types
-from relay.lower.index_faults import tells_of_body
-from relay.lower.kernel_calls import size_bytes
-from relay.lower.place import ConstantPlace
-from relay.lower.program import Program
+from relay.lower.kernels.group import leaf_types
+from relay.lower.kernels.index_faults import tells_of_body
+from relay.lower.planning.kernel_calls import size_bytes
+from relay.lower.program.place import ConstantPlace
+from relay.lower.program.program import Program
 from relay.ops.record import FusionKind, OperatorRecord
-from relay.runtime.work import KernelWork
+from relay.runtime.artefact.work import KernelWork
 
 
 @frozen

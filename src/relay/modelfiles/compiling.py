@@ -29,7 +29,7 @@ from relay.base.kept_files import Draft, KeptFiles
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
 from relay.modelfiles.reading import ModelFile, Shape, file_or_bytes, read_model
-from relay.runtime.artefact import Artefact, constants_room
+from relay.runtime.artefact.artefact import Artefact, constants_room
 from relay.runtime.executable import Executable, instantiate
 from relay.targets.cpu.host import resolve
 

@@ -25,7 +25,7 @@ from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import PIECEWISE_CONSTANT, FusionKind, IndexFault, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
-from relay.runtime.status import index_error
+from relay.runtime.artefact.status import index_error
 from relay.tir.expr import Value
 
 

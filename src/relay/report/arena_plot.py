@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from relay.report.families import family
 from relay.report.svg import bytes_text, drawing, element, label, title
-from relay.runtime.arena_map import ArenaMap, PlacedBuffer
-from relay.runtime.program_profile import ProgramProfile
+from relay.runtime.artefact.arena_map import ArenaMap, PlacedBuffer
+from relay.runtime.profile.program_profile import ProgramProfile
 
 _WIDTH, _HEIGHT = 960, 340
 _LEFT, _BOTTOM, _TOP = 70, 40, 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from relay.runtime.program_profile import KernelProfile
+from relay.runtime.profile.program_profile import KernelProfile
 
 FAMILIES: Mapping[str, str] = MappingProxyType(
     {

@@ -14,7 +14,7 @@ from relay.report.families import FAMILIES, described, family
 from relay.report.roofline_plot import roofline_plot
 from relay.report.svg import bytes_text, element, time_text
 from relay.report.timeline import timeline
-from relay.runtime.program_profile import CONTROL, HEADER, KernelProfile, ProgramProfile, roofline_line
+from relay.runtime.profile.program_profile import CONTROL, HEADER, KernelProfile, ProgramProfile, roofline_line
 
 _NUMBERS = HEADER[2:]
 

@@ -8,8 +8,8 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.report.families import described, family
 from relay.report.svg import drawing, element, label, title
-from relay.runtime.program_profile import KernelProfile, ProgramProfile
-from relay.runtime.roofline import Roofline
+from relay.runtime.profile.program_profile import KernelProfile, ProgramProfile
+from relay.runtime.profile.roofline import Roofline
 
 _WIDTH, _HEIGHT = 960, 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 150, 16, 44

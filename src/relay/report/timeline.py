@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from relay.base.frozen import frozen
 from relay.report.families import family
 from relay.report.svg import drawing, element, label, time_text, title
-from relay.runtime.program_profile import ProgramProfile, Span, SpanKind
+from relay.runtime.profile.program_profile import ProgramProfile, Span, SpanKind
 
 _WIDTH, _ROW, _LEFT, _FOOT = 1200, 26, 84, 22
 _LEAST_SHARE = 1 / 6000

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from relay.base.files import write_atomically
-from relay.runtime.program_profile import ProgramProfile
+from relay.runtime.profile.program_profile import ProgramProfile
 
 _PROCESS = 1
 
@@ -20,7 +20,7 @@ _PROCESS = 1
 def trace_json(profile: ProgramProfile) -> str:
     """The run that a profile shows, every kernel call and every thread's part of a loop, as one line of JSON.
 
-    >>> from relay.runtime.program_profile import Span, SpanKind
+    >>> from relay.runtime.profile.program_profile import Span, SpanKind
     >>> spans = (Span("main", SpanKind.ENTRY, 0, 0, 2500),)
     >>> text = trace_json(ProgramProfile("main", "llvm", 1, (), (1.0,), (1.0,), spans, None, None, 0))
     >>> json.loads(text)["traceEvents"][-1]["dur"]

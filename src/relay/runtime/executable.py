@@ -11,18 +11,18 @@ from typing import Any, NoReturn, TypeAlias
 from relay.base.arguments import PATH, takes
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular
-from relay.runtime.artefact import Artefact
-from relay.runtime.elf import ELF_MAGIC
-from relay.runtime.entry_point import EntryPoint, Result
-from relay.runtime.heap_calls import HeapCalls
-from relay.runtime.host import check_runs_here, runs_here
-from relay.runtime.manifest import EntrySpec, HeapResult, Manifest
-from relay.runtime.native import NativeCode, load_artefact_code, load_shared_library
-from relay.runtime.objects import pool_threads
-from relay.runtime.profiling import control_seconds, entry_seconds, kernel_profiles, record_runs, spans_of
-from relay.runtime.program_profile import ProgramProfile
-from relay.runtime.recording import RecordedCode, load_recorded_code
-from relay.runtime.roofline import Roofline, kept_roofline
+from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.elf import ELF_MAGIC
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest
+from relay.runtime.call.entry_point import EntryPoint, Result
+from relay.runtime.call.heap_calls import HeapCalls
+from relay.runtime.call.native import NativeCode, load_artefact_code, load_shared_library
+from relay.runtime.memory.host import check_runs_here, runs_here
+from relay.runtime.memory.objects import pool_threads
+from relay.runtime.profile.profiling import control_seconds, entry_seconds, kernel_profiles, record_runs, spans_of
+from relay.runtime.profile.program_profile import ProgramProfile
+from relay.runtime.profile.recording import RecordedCode, load_recorded_code
+from relay.runtime.profile.roofline import Roofline, kept_roofline
 
 Exporter: TypeAlias = Callable[[Artefact, Path], None]
 

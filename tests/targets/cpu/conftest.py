@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from relay.base.target import Target
-from relay.runtime.objects import load_objects, load_support
+from relay.runtime.memory.objects import load_objects, load_support
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.emit import emit_kernel
 from relay.targets.cpu.host import resolve, supports

@@ -16,10 +16,10 @@ from unicorn import UC_PROT_READ, UC_PROT_WRITE
 import relay
 from relay.arith.expr import evaluate
 from relay.driver.build import compile_stages
-from relay.runtime.arguments import bind_arguments, solve_symbols
-from relay.runtime.artefact import Artefact
-from relay.runtime.extents import symbol_sources
-from relay.runtime.nesting import nesting
+from relay.runtime.arguments.arguments import bind_arguments, solve_symbols
+from relay.runtime.arguments.extents import symbol_sources
+from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.nesting import nesting
 from tests.targets.cpu.emulator import Machine
 
 AARCH64 = "llvm -mtriple=aarch64-unknown-linux-gnu -num-threads=2"

@@ -17,7 +17,7 @@ from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
-from relay.lower.program import Program
+from relay.lower.program.program import Program
 from relay.runtime.executable import Executable, instantiate
 from relay.targets.cpu.backend import CpuBackend
 from relay.targets.cpu.codegen import kept_object, optimization_level

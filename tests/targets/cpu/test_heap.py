@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from relay.base.target import Target
-from relay.runtime.heap import HEAP_BYTES
-from relay.runtime.native import HEAP_SYMBOLS
-from relay.runtime.objects import load_objects
+from relay.runtime.call.native import HEAP_SYMBOLS
+from relay.runtime.memory.objects import load_objects
+from relay.runtime.values.heap import HEAP_BYTES
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.support.library import heap_text
 

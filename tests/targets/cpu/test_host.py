@@ -12,8 +12,8 @@ import relay
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.target import Target
 from relay.driver.build import compile_stages
-from relay.runtime.host import check_runs_here
-from relay.runtime.tiles import ask_for_tiles
+from relay.runtime.memory.host import check_runs_here
+from relay.runtime.memory.tiles import ask_for_tiles
 from relay.targets.cpu import object_code
 from relay.targets.cpu.codegen import emit_object, optimization_level
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
@@ -95,9 +95,9 @@ def test_programs_with_tiles_ask_for_them(monkeypatch):
     have = {"amx-tile": True, "amx-bf16": True}
     target = Target.parse("llvm -mattr=+amx-tile,+amx-bf16")
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: have)
-    monkeypatch.setattr("relay.runtime.tiles.ask_for_tiles", lambda: True)
+    monkeypatch.setattr("relay.runtime.memory.tiles.ask_for_tiles", lambda: True)
     check_runs_here(target)
-    monkeypatch.setattr("relay.runtime.tiles.ask_for_tiles", lambda: False)
+    monkeypatch.setattr("relay.runtime.memory.tiles.ask_for_tiles", lambda: False)
     with pytest.raises(RelayError, match="no-tiles") as caught:
         check_runs_here(target)
     assert "-mattr=-amx-tile" in str(caught.value)

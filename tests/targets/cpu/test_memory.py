@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from relay.base.target import Target
-from relay.runtime.objects import LoadedObjects, load_objects
+from relay.runtime.memory.objects import LoadedObjects, load_objects
 from relay.targets.cpu.support import support_object
 
 Alloc = Callable[[int], int | None]

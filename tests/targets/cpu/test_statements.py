@@ -10,7 +10,7 @@ import pytest
 from relay.arith.expr import Comparison, Symbol, maximum, minimum
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
-from relay.runtime.objects import load_objects
+from relay.runtime.memory.objects import load_objects
 from relay.targets.cpu.codegen import emit_assembly, emit_object
 from relay.targets.cpu.emit import emit_kernel
 from relay.targets.cpu.emit.text import FunctionText, ModuleText

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from relay.base.target import Target
-from relay.runtime.objects import LoadedObjects, load_objects
+from relay.runtime.memory.objects import LoadedObjects, load_objects
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support import support_text
@@ -152,7 +152,7 @@ def test_a_process_ends_while_workers_spin(pinning):
     program = f"""
         import ctypes, os, numpy as np
         from relay.base.target import Target
-        from relay.runtime.objects import load_objects, load_support
+        from relay.runtime.memory.objects import load_objects, load_support
         from relay.targets.cpu.codegen import emit_object
         from relay.targets.cpu.host import resolve
         from relay.targets.cpu.support import support_object

@@ -10,7 +10,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from relay.base.target import Target
-from relay.runtime import heap
+from relay.runtime.values import heap
 from relay.targets.cpu.codegen import emit_object, optimization_level
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support.generate import UNITS, Unit, generated_text

@@ -10,7 +10,7 @@ from relay.base.frozen import frozen
 from relay.frontend.python.arguments import Parameter
 from relay.frontend.python.block import Block
 from relay.ir.expr import Var
-from relay.runtime.values import RefValue
+from relay.runtime.values.values import RefValue
 
 
 @frozen(eq=False)

@@ -11,7 +11,7 @@ from relay.frontend.shared.value import Value, is_symbolic
 from relay.ir.expr import Call, Expr, const
 from relay.ops.check_indices import check_indices
 from relay.ops.index import take
-from relay.runtime.status import index_error
+from relay.runtime.artefact.status import index_error
 
 
 def checked(indices: Value, extents: Sequence[IntExpr], what: str) -> Expr:

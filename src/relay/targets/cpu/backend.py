@@ -11,9 +11,9 @@ from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch, part_of
 from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
-from relay.lower.group import Group
-from relay.lower.program import Program
-from relay.runtime.artefact import Artefact
+from relay.lower.kernels.group import Group
+from relay.lower.program.program import Program
+from relay.runtime.artefact.artefact import Artefact
 from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_assembly, emit_object, kept_object
 from relay.targets.cpu.emit.kernel import emit_kernel

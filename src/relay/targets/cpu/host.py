@@ -9,7 +9,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 from relay.base.target import Target
-from relay.runtime.tiles import ask_for_tiles
+from relay.runtime.memory.tiles import ask_for_tiles
 from relay.targets.cpu.processors import features_of
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")

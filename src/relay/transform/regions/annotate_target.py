@@ -26,7 +26,7 @@ from relay.ir.traversal import post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.registry import operators
-from relay.runtime.extents import symbol_sources
+from relay.runtime.arguments.extents import symbol_sources
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 from relay.transform.regions.regions import COMPOSITE, make_region, outer_nodes, with_outer_parts

@@ -15,7 +15,7 @@ import relay
 from relay.base.diagnostics import RelayError
 from relay.interpret.evaluate import evaluate
 from relay.ir.module import IRModule
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 from tests.frontend.python.generated.functions import HEADER, PythonProgram
 from tests.frontend.python.generated.reference import NotJudged, Raised, expected
 from tests.frontend.python.running import kind

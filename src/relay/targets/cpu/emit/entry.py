@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.lower.place import CheckExtents
-from relay.lower.program import Entry
-from relay.runtime.manifest import entry_symbol
+from relay.lower.program.place import CheckExtents
+from relay.lower.program.program import Entry
+from relay.runtime.artefact.manifest import entry_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols
 from relay.targets.cpu.emit.index import emit_comparison

@@ -8,10 +8,10 @@ from typing import Protocol
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
-from relay.lower.place import Register
-from relay.lower.procedure import Procedure
-from relay.lower.region import RunRegion
-from relay.runtime.heap import INDEX_OFFSET_BYTES
+from relay.lower.program.place import Register
+from relay.lower.program.procedure import Procedure
+from relay.lower.program.region import RunRegion
+from relay.runtime.values.heap import INDEX_OFFSET_BYTES
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.passing import take_arguments

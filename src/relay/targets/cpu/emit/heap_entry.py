@@ -5,9 +5,10 @@ Where the caller can make room for the result, a second entry does that: it copi
 
 from __future__ import annotations
 
-from relay.lower.kernel_calls import size_bytes
-from relay.lower.program import Entry, ValueParameter
-from relay.runtime.heap import (
+from relay.lower.planning.kernel_calls import size_bytes
+from relay.lower.program.program import Entry, ValueParameter
+from relay.runtime.artefact.manifest import CellLabel, Label, ResultSpec, entry_symbol, heap_entry_symbol
+from relay.runtime.values.heap import (
     DATA_OFFSET_BYTES,
     EXTENTS_OFFSET_BYTES,
     FIELDS_OFFSET_BYTES,
@@ -17,7 +18,6 @@ from relay.runtime.heap import (
     STACK_END_OFFSET_BYTES,
     STATUS_OFFSET_BYTES,
 )
-from relay.runtime.manifest import CellLabel, Label, ResultSpec, entry_symbol, heap_entry_symbol
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.entry import allocation_failures, give_status, refuse_extents
 from relay.targets.cpu.emit.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols

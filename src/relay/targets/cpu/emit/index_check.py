@@ -9,7 +9,7 @@ from relay.targets.cpu.emit.text import FunctionText
 
 def emit_index_check(text: FunctionText, found: str, left: str, fail: Callable[[], object]) -> None:
     """Unless the int64 at `found` is an index of an axis of as many entries as the next one says, leave both at `left`,
-    where `runtime.status.left_index` reads them, and do what `fail` emits."""
+    where `runtime.artefact.status.left_index` reads them, and do what `fail` emits."""
     index, extent = (text.impure(f"load i64, ptr {slot}, align 8") for slot in _slots(text, found))
     from_end = text.impure(f"add i64 {index}, {extent}")
     place = text.impure(f"select i1 {text.impure(f'icmp slt i64 {index}, 0')}, i64 {from_end}, i64 {index}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.runtime.heap import HEAP_BYTES, REGISTER_WORDS
+from relay.runtime.values.heap import HEAP_BYTES, REGISTER_WORDS
 from relay.targets.cpu.emit.text import FunctionText
 
 

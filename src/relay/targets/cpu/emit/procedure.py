@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import assert_never
 
 from relay.arith.expr import IntExpr
-from relay.lower.place import (
+from relay.lower.program.place import (
     CheckExtents,
     ConstantPlace,
     Register,
     Scalar,
 )
-from relay.lower.procedure import (
+from relay.lower.program.procedure import (
     Box,
     Branch,
     CallClosure,
@@ -49,14 +49,14 @@ from relay.lower.procedure import (
     Terminator,
     Unbox,
 )
-from relay.lower.region import RunRegion
-from relay.runtime.heap import (
+from relay.lower.program.region import RunRegion
+from relay.runtime.artefact.status import HOST_FAILED
+from relay.runtime.values.heap import (
     DATA_OFFSET_BYTES,
     EXTENTS_OFFSET_BYTES,
     FIELDS_OFFSET_BYTES,
     HOST_OFFSET_BYTES,
 )
-from relay.runtime.status import HOST_FAILED
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.frame import (
     FlatFrame,

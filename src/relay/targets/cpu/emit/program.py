@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from relay.base.target import Target
-from relay.lower.program import Program
+from relay.lower.program.program import Program
 from relay.targets.cpu.emit.context import Machine
 from relay.targets.cpu.emit.entry import emit_flat_entry
 from relay.targets.cpu.emit.frame import procedure_symbol

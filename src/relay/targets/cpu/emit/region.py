@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from relay.lower.place import AddressPlace, ArenaPlace, ConstantPlace, DataPlace, Place, Scalar
-from relay.lower.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
+from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, DataPlace, Place, Scalar
+from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.frame import Frame
 from relay.targets.cpu.emit.index import emit_index

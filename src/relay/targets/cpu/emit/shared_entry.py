@@ -15,9 +15,9 @@ and the arena owns the result; the functions that make and read values are those
 from __future__ import annotations
 
 from relay.base.target import Target
-from relay.runtime.heap import ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES
-from relay.runtime.manifest import EntrySpec, HeapResult, Manifest
-from relay.runtime.status import NO_TILES
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest
+from relay.runtime.artefact.status import NO_TILES
+from relay.runtime.values.heap import ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText, ModuleText

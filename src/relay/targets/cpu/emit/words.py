@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from relay.lower.place import Register, Scalar
-from relay.runtime.heap import DATA_OFFSET_BYTES, FIELDS_OFFSET_BYTES
+from relay.lower.program.place import Register, Scalar
+from relay.runtime.values.heap import DATA_OFFSET_BYTES, FIELDS_OFFSET_BYTES
 from relay.targets.cpu.emit.text import FunctionText
 
 

@@ -6,7 +6,7 @@ from relay.arith.expr import free_symbols
 from relay.base.target import Target
 from relay.ir.expr import Call
 from relay.ir.types import TensorType
-from relay.lower.group import Group
+from relay.lower.kernels.group import Group
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.attention import is_attention, schedule_attention
 from relay.targets.cpu.schedules.conv import schedule_conv2d

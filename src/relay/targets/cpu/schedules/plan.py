@@ -7,7 +7,7 @@ from itertools import pairwise
 from relay.arith.expr import IntExpr, Symbol, ceil_divide, multiply
 from relay.base.frozen import frozen
 from relay.base.target import Target
-from relay.lower.group import Group
+from relay.lower.kernels.group import Group
 from relay.te.operation import Compute, Reduction, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.state import FuseRelation, Stage

@@ -1,0 +1,129 @@
+"""How each function of a module takes its arguments and gives its result.
+
+Parameters are held as their types say. So are results, unless that would cost a tail call: a function that ends with a
+call gives what the callee gives, so all functions that end with calls of one another agree, and where one of them ends
+with a call of a closure, or their types differ (one is generic), all give words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from relay.base.graph import strongly_connected
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, If, Match, Var
+from relay.ir.module import IRModule
+from relay.ir.sharing import let_chain
+from relay.ir.traversal import children
+from relay.lower.code.representation import (
+    BOXED,
+    MOST_RESULTS,
+    Convention,
+    Representation,
+    register_count,
+    representation,
+)
+
+
+@dataclass(slots=True, eq=False)
+class _Facts:
+    """One function: whom it ends with a call of."""
+
+    function: Function
+    ends_with: list[Function] = field(default_factory=list)
+    ends_with_unknown: bool = False
+
+
+class Conventions:
+    """Conventions of all functions of a module in A-normal form, local ones included. `computed` are the variables that
+    operators or branches use: scalars among them are worth unboxing."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.computed: set[Var] = set()
+        self._module = module
+        self._facts: dict[int, _Facts] = {}
+        pending: list[tuple[Function, Var | None]] = [(each, None) for each in module.functions.values()]
+        while pending:
+            function, itself = pending.pop()
+            if id(function) not in self._facts:
+                self._facts[id(function)] = facts = _Facts(function)
+                pending.extend(self._walk(facts, itself))
+        self._results = self._agreed()
+
+    def of(self, function: Function) -> Convention:
+        """How a function is called when the caller knows it."""
+        return Convention(
+            tuple(representation(each.checked_type) for each in function.params), self._results[id(function)]
+        )
+
+    def _walk(self, facts: _Facts, itself: Var | None) -> Iterator[tuple[Function, Var | None]]:
+        """Note the facts of one function; gives the functions inside it, each with the variable it is known by."""
+        known: dict[Var, Function] = {} if itself is None else {itself: facts.function}
+        scopes: list[tuple[Expr, bool]] = [(facts.function.body, True)]
+        while scopes:
+            scope, ends = scopes.pop()
+            lets, result = let_chain(scope)
+            for let in lets:
+                var, value = let.var, let.value
+                tail = ends and let is lets[-1] and result is var
+                match value:
+                    case Function() if not value.attrs.get("Primitive"):
+                        known[var] = value
+                        yield value, var
+                    case If(cond, true_branch, false_branch):
+                        self.computed.update([cond] if isinstance(cond, Var) else [])
+                        scopes += [(true_branch, tail), (false_branch, tail)]
+                    case Match(_, clauses):
+                        scopes += [(clause.rhs, tail) for clause in clauses]
+                    case Call(op=Function() as callee, args=args) if callee.attrs.get("Primitive"):
+                        self.computed.update(each for each in args if isinstance(each, Var))
+                    case Call(op=callee) if tail and not isinstance(callee, Constructor):
+                        self._ends(facts, callee, known)
+                    case _:
+                        pass
+                yield from ((each, None) for atom in _atoms(value) for each in _functions(atom))
+            yield from ((each, None) for each in _functions(result))
+
+    def _ends(self, facts: _Facts, callee: Expr, known: dict[Var, Function]) -> None:
+        match callee:
+            case GlobalVar():
+                facts.ends_with.append(self._module[callee])
+            case Function():
+                facts.ends_with.append(callee)
+            case Var() if callee in known:
+                facts.ends_with.append(known[callee])
+            case _:
+                facts.ends_with_unknown = True
+
+    def _agreed(self) -> dict[int, Representation]:
+        """The result of each function: those that end with calls of one another agree."""
+        related: dict[int, list[int]] = {number: [] for number in self._facts}
+        for number, facts in self._facts.items():
+            for callee in facts.ends_with:
+                related[number].append(id(callee))
+                related[id(callee)].append(number)
+        found: dict[int, Representation] = {}
+        for group in strongly_connected(list(related), related.__getitem__):
+            wanted = {representation(self._facts[each].function.body.checked_type) for each in group}
+            (agreed, *others) = wanted
+            words = others or any(self._facts[each].ends_with_unknown for each in group)
+            fits = not words and register_count(agreed) <= MOST_RESULTS
+            found.update(dict.fromkeys(group, agreed if fits else BOXED))
+        return found
+
+
+def _atoms(value: Expr) -> tuple[Expr, ...]:
+    """What a binding is made of, other than scopes."""
+    match value:
+        case Function():
+            return ()
+        case If(cond=atom) | Match(data=atom):
+            return (atom,)
+        case _:
+            return children(value)
+
+
+def _functions(atom: Expr) -> Iterator[Function]:
+    """The function that stands where an atom stands, if one does."""
+    if isinstance(atom, Function) and not atom.attrs.get("Primitive"):
+        yield atom

@@ -1,0 +1,104 @@
+"""From one way of holding a value to another: tuples taken apart and made, scalars unboxed and boxed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from relay.lower.code.blocks import OpenBlock, OpenProcedure
+from relay.lower.code.context import LoweringContext
+from relay.lower.code.representation import (
+    BOXED,
+    Boxed,
+    Convention,
+    Representation,
+    ScalarReplaced,
+    Unboxed,
+    register_count,
+)
+from relay.lower.program.place import Register, Scalar
+from relay.lower.program.procedure import (
+    Box,
+    CallProcedure,
+    Field,
+    NewCell,
+    Procedure,
+    Release,
+    Retain,
+    Return,
+    TailCall,
+    Unbox,
+)
+from relay.runtime.artefact.manifest import CellLabel, TensorLabel
+
+
+def opened(block: OpenBlock, procedure: OpenProcedure, word: Register, wanted: Representation) -> Iterator[Register]:
+    """The registers of a value of which `block` borrows the word; those of them that are words are owned."""
+    match wanted:
+        case Boxed():
+            block.add(Retain(word))
+            yield word
+        case Unboxed(dtype):
+            result = Scalar(procedure.register(), dtype)
+            block.add(Unbox(result, word))
+            yield result.register
+        case ScalarReplaced(parts):
+            for index, part in enumerate(parts):
+                field = procedure.register()
+                block.add(Field(field, word, index))
+                yield from opened(block, procedure, field, part)
+        case _:
+            assert_never(wanted)
+
+
+def packed(
+    block: OpenBlock,
+    procedure: OpenProcedure,
+    context: LoweringContext,
+    registers: Iterator[Register],
+    held: Representation,
+) -> Register:
+    """One word, owned, for a value in as many of the `registers` as it has."""
+    match held:
+        case Boxed():
+            return next(registers)
+        case Unboxed(dtype):
+            result = procedure.register()
+            block.add(Box(result, context.label(TensorLabel(dtype, 0)), Scalar(next(registers), dtype)))
+        case ScalarReplaced(parts):
+            fields = tuple(packed(block, procedure, context, registers, part) for part in parts)
+            result = procedure.register()
+            block.add(NewCell(result, context.label(CellLabel("tuple")), fields))
+        case _:
+            assert_never(held)
+    return result
+
+
+def boxed_procedure(
+    name: str, callee: str, convention: Convention, context: LoweringContext, takes_closure: bool, hands_it_on: bool
+) -> Procedure:
+    """A procedure that takes and gives words only, and does what `callee` does. A closure, where it takes one, comes
+    first: it hands it on, or drops it."""
+    procedure = OpenProcedure(name)
+    closure = procedure.register() if takes_closure else None
+    words = procedure.some(len(convention.parameters))
+    procedure.parameters = words if closure is None else (closure, *words)
+    block = procedure.block()
+    arguments: list[Register] = []
+    if closure is not None and hands_it_on:
+        arguments.append(closure)
+    elif closure is not None:
+        block.add(Release(closure))
+    for word, wanted in zip(words, convention.parameters, strict=True):
+        if wanted == BOXED:
+            arguments.append(word)
+        else:
+            arguments.extend(opened(block, procedure, word, wanted))
+            block.add(Release(word))
+    if convention.result == BOXED:
+        block.close(TailCall(callee, tuple(arguments)))
+        return procedure.closed()
+    results = procedure.some(register_count(convention.result))
+    block.add(CallProcedure(results, callee, tuple(arguments)))
+    block.close(Return((packed(block, procedure, context, iter(results), convention.result),)))
+    return procedure.closed()

@@ -1,0 +1,103 @@
+"""What variables of a procedure are held in: registers, or, for a tuple that is not made, variables of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias, Union
+
+from relay.base.diagnostics import CompilerBug
+from relay.ir.expr import Var, record_type
+from relay.ir.types import TupleType
+from relay.lower.code.blocks import OpenBlock, OpenProcedure
+from relay.lower.code.context import LoweringContext
+from relay.lower.code.representation import BOXED, Boxed, Representation, ScalarReplaced, Unboxed, representation
+from relay.lower.program.place import Register, Scalar
+from relay.lower.program.procedure import Field, Retain, Unbox
+
+Location: TypeAlias = Union[Register, Scalar, tuple[Var, ...]]
+
+
+class ValueLocations:
+    """Where the values of variables are. Only words are owned and counted."""
+
+    def __init__(self, procedure: OpenProcedure, context: LoweringContext) -> None:
+        self.procedure = procedure
+        self.context = context
+        self.of: dict[Var, Location] = {}
+
+    def word(self, var: Var) -> Register:
+        held = self.of[var]
+        if not isinstance(held, Register):
+            raise CompilerBug("lower", f"%{var.name_hint} is held in {held}, not in a word")
+        return held
+
+    def how(self, var: Var) -> Representation:
+        match self.of[var]:
+            case Register():
+                return BOXED
+            case Scalar(dtype=dtype):
+                return Unboxed(dtype)
+            case parts:
+                return ScalarReplaced(tuple(map(self.how, parts)))
+
+    def hold(self, var: Var, how: Representation) -> tuple[Register, ...]:
+        """Hold a variable in fresh registers, which are given."""
+        match how:
+            case Boxed():
+                register = self.of[var] = self.procedure.register()
+                return (register,)
+            case Unboxed(dtype):
+                scalar = self.of[var] = Scalar(self.procedure.register(), dtype)
+                return (scalar.register,)
+            case ScalarReplaced():
+                parts = self._parts(var, how)
+                return tuple(register for part, inner in parts for register in self.hold(part, inner))
+
+    def hold_in(self, var: Var, how: Representation, registers: Iterator[Register]) -> None:
+        """Hold a variable in the registers that come next."""
+        match how:
+            case Boxed():
+                self.of[var] = next(registers)
+            case Unboxed(dtype):
+                self.of[var] = Scalar(next(registers), dtype)
+            case ScalarReplaced():
+                for part, inner in self._parts(var, how):
+                    self.hold_in(part, inner, registers)
+
+    def _parts(self, var: Var, how: ScalarReplaced) -> list[tuple[Var, Representation]]:
+        """A variable for each part of a tuple."""
+        type_ = var.checked_type
+        if not isinstance(type_, TupleType):
+            raise CompilerBug("lower", f"%{var.name_hint}, of type {type_}, is taken apart")
+        parts = tuple(record_type(Var(f"{var.name_hint}.{i}"), field) for i, field in enumerate(type_.fields))
+        self.of[var] = parts
+        return list(zip(parts, how.parts, strict=True))
+
+    def load(self, block: OpenBlock, var: Var, whole: Register, index: int) -> None:
+        """Hold in a variable what a field of a cell holds: a scalar that is computed with, or the word, owned."""
+        field = self.procedure.register()
+        block.add(Field(field, whole, index))
+        self.take_borrowed(block, var, field)
+
+    def take_borrowed(self, block: OpenBlock, var: Var, word: Register) -> None:
+        """Hold in a variable a word that is borrowed: as a scalar if it is computed with, or owned."""
+        how = representation(var.checked_type)
+        if isinstance(how, Unboxed) and self.context.is_computed(var):
+            scalar = self.of[var] = Scalar(self.procedure.register(), how.dtype)
+            block.add(Unbox(scalar, word))
+        else:
+            self.of[var] = word
+            block.add(Retain(word))
+
+    def leaves(self, var: Var) -> Iterator[Var]:
+        """The variable, or those of its parts."""
+        held = self.of.get(var)
+        if isinstance(held, tuple):
+            for part in held:
+                yield from self.leaves(part)
+        else:
+            yield var
+
+    def words(self, var: Var) -> Iterator[Var]:
+        """Those of the leaves that are words."""
+        return (leaf for leaf in self.leaves(var) if isinstance(self.of[leaf], Register))

@@ -1,0 +1,124 @@
+"""Where the values of a region are: what outlives it where that was allocated, parts in what they are parts of, all
+others in the arena, at offsets that they share with values that are not alive at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from relay.arith.expr import IntExpr, Symbol
+from relay.lower.kernels.group import with_gap
+from relay.lower.planning.kernel_calls import KernelInfo, KernelOf, extent_here, extents_of
+from relay.lower.planning.storage import Lifetime, plan_storage
+from relay.lower.planning.straight_line import KernelStep, Part, Storage
+from relay.lower.program.place import ArenaPlace, Place, moved
+from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
+from relay.runtime.artefact.work import ArenaBuffer
+
+Result: TypeAlias = tuple[Storage, Place]
+"""A storage that outlives the region, and where its contents must be then."""
+
+
+def placed(
+    steps: Sequence[KernelStep], parts: Mapping[Storage, Part], results: Sequence[Result], kernel_of: KernelOf,
+    symbols: Mapping[Symbol, IntExpr],
+) -> RunRegion:  # fmt: skip
+    """The calls of kernels, and copies of those results that stand elsewhere too. `symbols` says which symbol of the
+    procedure stands for one of the types."""
+    places: dict[Storage, Place] = {}
+    copied: list[Result] = []
+    for storage, place in results:
+        if storage.fixed is not None or storage in places or storage in parts:
+            copied.append((storage, place))
+        else:
+            places[storage] = place
+    kernels = [kernel_of(with_gap(step.function, step.gap)) for step in steps]
+    plan = _Plan(steps, kernels, parts, places)
+    arena_bytes, arena, shapes = plan.arena([storage for storage, _ in copied])
+    instructions: list[RegionInstruction] = []
+    for step, kernel in zip(steps, kernels, strict=True):
+        arguments = (*(each.storage for each in step.inputs), *step.outputs)
+        extents = extents_given(kernel, step, symbols)
+        instructions.append(CallKernel(kernel.name, tuple(map(plan.place, arguments)), len(step.outputs), extents))
+        if step.failure:
+            instructions.append(CheckIndex(plan.place(step.outputs[0]), step.failure))
+    for storage, destination in copied:
+        instructions.append(CopyBytes(plan.place(storage), destination, storage.size_bytes))
+    return RunRegion(tuple(instructions), arena_bytes, arena, shapes)
+
+
+def extents_given(kernel: KernelInfo, step: KernelStep, symbols: Mapping[Symbol, IntExpr]) -> tuple[IntExpr, ...]:
+    """The extents that a kernel is called with: those of its inputs' shapes, the others as the procedure knows them."""
+    known = extents_of(step.function, [each.type for each in step.inputs])
+    given = [known.get(symbol, symbol) for symbol in kernel.symbols]
+    return tuple(
+        extent_here(extent, symbols, step.function) if extent is symbol else extent
+        for extent, symbol in zip(given, kernel.symbols, strict=True)
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Plan:
+    """`places` are those of results, and in the end those of all that is part of nothing else."""
+
+    steps: Sequence[KernelStep]
+    kernels: Sequence[KernelInfo]
+    parts: Mapping[Storage, Part]
+    places: dict[Storage, Place]
+    last: dict[Storage, int] = field(default_factory=dict)  # when a storage, or a part of it, is used
+    owner: dict[Storage, Storage] = field(default_factory=dict)  # whose bytes a storage of the arena has
+
+    def place(self, storage: Storage) -> Place:
+        if storage in self.parts:
+            part = self.parts[storage]
+            return moved(self.place(part.whole), part.offset)
+        return storage.fixed if storage.fixed is not None else self.places[storage]
+
+    def arena(
+        self, copied: Sequence[Storage]
+    ) -> tuple[IntExpr, tuple[ArenaBuffer, ...], tuple[tuple[IntExpr, ...], ...]]:
+        """Give every storage that has no place yet an offset of the arena; `copied` are read at the end. Gives the
+        bytes that this needs, who is where and when, and the shapes that have open extents."""
+        for time, step in enumerate(self.steps):
+            self.last.update((self._whole(each), time) for each in (*(i.storage for i in step.inputs), *step.outputs))
+        self.last.update((self._whole(storage), len(self.steps) - 1) for storage in copied)
+        first: dict[Storage, int] = {}
+        for time, step in enumerate(self.steps):
+            for storage in map(self._whole, step.outputs):
+                if storage not in self.places and storage not in first:
+                    first[storage] = time
+                    self.owner[storage] = self._overwritten(time, storage) or storage
+        begin: dict[Storage, int] = {}
+        end: dict[Storage, int] = {}
+        for storage, whose in self.owner.items():
+            begin.setdefault(whose, first[storage])
+            end[whose] = max(end.get(whose, 0), self.last[storage])
+        plan = plan_storage([Lifetime(storage.size_bytes, begin[storage], end[storage]) for storage in begin])
+        offsets = dict(zip(begin, plan.offsets_bytes, strict=True))
+        self.places.update((storage, ArenaPlace(offsets[whose])) for storage, whose in self.owner.items())
+        arena = tuple(
+            ArenaBuffer(self.kernels[time].name, offsets[whose], storage.size_bytes, time, self.last[storage])
+            for (storage, whose), time in zip(self.owner.items(), first.values(), strict=True)
+        )
+        shapes = dict.fromkeys(each.shape for each in begin if not isinstance(each.size_bytes, int))
+        return plan.total_bytes, arena, tuple(shapes)
+
+    def _overwritten(self, time: int, result: Storage) -> Storage | None:
+        """The owner of the bytes of an input that dies here and that the result may be written over: neither is in
+        parts, of which others may be needed."""
+        step = self.steps[time]
+        if result not in step.outputs:
+            return None
+        for position in self.kernels[time].in_place:
+            storage = step.inputs[position].storage
+            once = sum(self._whole(other.storage) is storage for other in step.inputs) == 1
+            dies = storage in self.owner and self.last[storage] == time
+            if once and dies and storage.size_bytes == result.size_bytes:
+                return self.owner[storage]
+        return None
+
+    def _whole(self, storage: Storage) -> Storage:
+        while storage in self.parts:
+            storage = self.parts[storage].whole
+        return storage

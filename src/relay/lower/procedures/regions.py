@@ -1,0 +1,203 @@
+"""Regions of a scope: its bindings of tensors wait until something else is next, and then are one region.
+
+Tensors that outlive a region are made before it; scalars that only scalars need are computed around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
+from relay.ir.types import ANY, TensorType, TupleType, Type
+from relay.lower.code.representation import BOXED, Unboxed, representation
+from relay.lower.kernels.checked import ValueCheck, check_of
+from relay.lower.kernels.group import is_of_tensors
+from relay.lower.kernels.index_faults import index_user
+from relay.lower.ownership.ownership import OpenScopes, OwningScope, Task
+from relay.lower.planning.kernel_calls import extent_here, size_bytes
+from relay.lower.planning.kernel_line import KernelLine, leaves, stored
+from relay.lower.planning.placing import Result, placed
+from relay.lower.planning.straight_line import StoredValue
+from relay.lower.planning.sub_buffers import write_parts_in_place
+from relay.lower.planning.views import is_view
+from relay.lower.procedures.waiting import Kind, Split, Waiting
+from relay.lower.program.place import DataPlace, Place, Register, Scalar
+from relay.lower.program.procedure import (
+    Branch,
+    ComputeScalar,
+    Fail,
+    NewTensor,
+    NewView,
+    Operand,
+    Unbox,
+)
+from relay.lower.refusal import not_native
+from relay.runtime.artefact.manifest import CHECK_FAILED, CellLabel, TensorLabel
+
+
+class RegionScope(OwningScope):
+    """A scope that gathers calls of primitive functions into regions."""
+
+    def __init__(self, scopes: OpenScopes, task: Task) -> None:
+        super().__init__(scopes, task)
+        self.waiting: list[Waiting] = []
+        self.made: set[Var] = set()  # by what waits
+        self.read: set[Var] = set()  # by what waits, of the words that were there before
+        self.refuses = False  # whether what waits may refuse an index
+
+    # ------------------------------------------------------------------------------------------- what is waited for
+
+    def _kind(self, value: Expr) -> Kind | None:
+        """What a binding is to a region; None where it is no part of any."""
+        match value:
+            case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
+                if check_of(function, args) is not None:
+                    return None
+                if is_view(function):
+                    return Kind.REFUSAL if index_user(function) else Kind.LOOK
+                if not self.context.kernel(function).of_scalars:
+                    return Kind.KERNEL
+                return None if self._runs_before(value) else Kind.FORMULA
+            case Tuple() | TupleGetItem() | Var() | Constant() if is_of_tensors(value.checked_type):
+                return Kind.LOOK if all(map(self._is_at_hand, self.uses[self.time])) else None
+            case _:
+                return None
+
+    def _is_at_hand(self, var: Var) -> bool:
+        """Whether a region knows where the tensors of a value are: not if they are fields of a cell."""
+        return var in self.made or (isinstance(var.checked_type, TensorType) and var in self.values.of)
+
+    def _runs_before(self, value: Expr) -> bool:
+        """Whether a binding that has no effect uses nothing that waits makes, and no word that it reads: its last use
+        must be the last."""
+        match value:
+            case TupleGetItem():
+                pass
+            case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
+                if check_of(function, args) is not None:
+                    return False
+            case _:
+                return False
+        return not any(each in self.made or each in self.read for each in self.uses[self.time])
+
+    # --------------------------------------------------------------------------------------------------- the region
+
+    def _run(self, found: Split) -> None:
+        line = self._line()
+        results: list[Result] = []
+        cells: list[tuple[Var, tuple[Register, ...]]] = []
+        for each in found.inside:
+            line.bind(each.var, each.value, each.var not in found.results)
+        for each in found.inside:
+            if each.var in found.results:
+                places = self._outputs(each.var, each.value)
+                storages = [leaf.storage for leaf in leaves(line.values[each.var])]
+                results += zip(storages, places, strict=True)
+                if each.var not in self.values.of:
+                    cells.append((each.var, tuple(place.tensor for place in places if isinstance(place, DataPlace))))
+        steps = write_parts_in_place(line.steps, line.parts, [storage for storage, _ in results])
+        if steps:
+            self.block.add(placed(steps, line.parts, results, self.context.kernel, self.symbols))
+        for var, fields in cells:
+            self.values.of[var] = self._new_cell(CellLabel("tuple"), fields)
+
+    def _line(self) -> KernelLine:
+        return KernelLine(self.context, self._outside, self._type_here)
+
+    def _outputs(self, var: Var, call: Expr) -> tuple[Place, ...]:
+        """Where a kernel writes what outlives its region; the variable is held in it, but for a tuple of so many parts
+        that it is made."""
+        type_ = call.checked_type
+        if isinstance(type_, TupleType) and representation(type_) == BOXED:
+            return tuple(DataPlace(self._new_tensor(field, call)) for field in type_.fields)
+        self.values.hold(var, representation(type_))
+        places: list[Place] = []
+        for leaf in self.values.leaves(var):
+            where = self.values.of[leaf]
+            if isinstance(where, Register):
+                places.append(DataPlace(self._new_tensor(leaf.checked_type, call, where)))
+            elif isinstance(where, Scalar):
+                places.append(where)
+        return tuple(places)
+
+    def _outside(self, var: Var) -> StoredValue:
+        """What a variable is that was bound before."""
+        held = self.values.of[var]
+        match held:
+            case Register():
+                return stored(self._here(var), DataPlace(held))
+            case Scalar():
+                return stored(self._here(var), held)
+            case parts:
+                return tuple(map(self._outside, parts))
+
+    # ------------------------------------------------------------------------------------------------ around regions
+
+    def _around_kernels(self, var: Var, call: Call, function: Function, args: Sequence[Expr]) -> None:
+        """A call of a primitive function for which no kernel runs."""
+        check = check_of(function, args)
+        if check is not None:
+            self._checked(var, check, call)
+        elif is_view(function):
+            self._view(var, args[0], self._here(call))
+        else:
+            inputs = tuple(map(self._scalar, args))
+            result = self.values.of[var] = Scalar(self._register(), self._here(call).dtype)
+            self.block.add(ComputeScalar(result, self.context.kernel(function).name, inputs))
+
+    def _checked(self, var: Var, check: ValueCheck, call: Call) -> None:
+        """What is checked, behind a branch to where the run fails."""
+        passed, failed = self.scopes.procedure.block(), self.scopes.procedure.block()
+        self.block.close(Branch(self._operand(check.holds), passed.number, failed.number))
+        where = "" if call.span is None else f" ({call.span})"
+        failed.close(Fail(self.context.failure(f"{CHECK_FAILED}{check.message}{where}")))
+        self.block = passed
+        self._alias(var, check.data)
+
+    def _scalar(self, argument: Expr) -> Scalar:
+        """A scalar that an operator reads."""
+        type_ = self._here(argument)
+        (register,) = self._give([argument], [Unboxed(type_.dtype)])
+        return Scalar(register, type_.dtype)
+
+    def _operand(self, argument: Expr) -> Operand:
+        match argument:
+            case Var():
+                held = self.values.of[argument]
+                return held if isinstance(held, Scalar) else self.values.word(argument)
+            case Constant():
+                return self.context.place(argument)
+            case _:
+                raise not_native(argument, f"gives an operator a {type(argument).__name__}")
+
+    def _new_tensor(self, type_: Type | None, where: Expr, result: Register | None = None) -> Register:
+        here = self._type_here(type_, where)
+        result = result or self._register()
+        label = self.context.label(TensorLabel(here.dtype, len(here.shape)))
+        self.block.add(NewTensor(result, label, here.shape, size_bytes(here)))
+        return result
+
+    def _view(self, var: Var, source: Expr, type_: TensorType) -> None:
+        """A tensor with the data of another; of one without axes, the element."""
+        operand = self._operand(source)
+        if not type_.shape and isinstance(operand, Scalar):
+            self.values.of[var] = operand
+        elif not type_.shape and not isinstance(operand, Scalar):
+            result = self.values.of[var] = Scalar(self._register(), type_.dtype)
+            self.block.add(Unbox(result, operand))
+        else:
+            word = self.values.of[var] = self._register()
+            label = self.context.label(TensorLabel(type_.dtype, len(type_.shape)))
+            (owned,) = self._give_words([source])
+            self.block.add(NewView(word, label, type_.shape, owned))
+
+    def _here(self, expr: Expr) -> TensorType:
+        return self._type_here(expr.checked_type, expr)
+
+    def _type_here(self, type_: Type | None, where: Expr) -> TensorType:
+        """A tensor type in terms of the symbols that are defined in this procedure."""
+        if not isinstance(type_, TensorType):
+            raise not_native(where, f"gives an operator a value of type {type_}")
+        if ANY in type_.shape:
+            raise not_native(where, f"computes with a value of type {type_}, whose extent only the run knows")
+        return TensorType(tuple(extent_here(extent, self.symbols, where) for extent in type_.shape), type_.dtype)

@@ -1,0 +1,224 @@
+"""Whether a program keeps the rules of its form. What breaks one is an error of the compiler, told with its place.
+
+blocks      are numbered in order; jumps lead to others than the first, with an argument for each parameter
+registers   and symbols are written once, before they are read on every path
+calls       have as many arguments and results as what they call
+places      lie inside constants and arena; nothing is read in the arena that is not alive there, and no two values
+            that are alive at once overlap, but for one that is written over another in its last use
+flat code   runs one region on the addresses that it is given, and nothing else does
+words       are owned by one at a time, and given away or released on every path (`ownership_verifier`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from relay.arith.expr import IntExpr, Symbol, free_symbols
+from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
+from relay.lower.program.ownership_verifier import broken_ownership
+from relay.lower.program.place import AddressPlace, ArenaPlace, CheckExtents, ConstantPlace, DataPlace, Register
+from relay.lower.program.procedure import (
+    Block,
+    CallProcedure,
+    Jump,
+    NewClosure,
+    NewConstant,
+    NewTensor,
+    NewView,
+    Procedure,
+    ProcedureInstruction,
+    ReadElement,
+    ReadExtent,
+    Return,
+    TailCall,
+    Terminator,
+)
+from relay.lower.program.program import Program
+from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
+from relay.lower.program.region_verifier import broken_arena
+from relay.lower.program.registers import borrowed, places, scalars, taken, targets, written
+
+MayOverwrite = Mapping[str, Sequence[int]]
+"""The inputs, by position, that the result of a kernel may be written over."""
+
+
+def verify_program(program: Program, may_overwrite: MayOverwrite) -> None:
+    """Raises `CompilerBug` that names the procedure, the instruction and the rule which it breaks."""
+    procedures = {each.name: each for each in program.procedures}
+    if len(procedures) < len(program.procedures):
+        raise CompilerBug("verify program", "two procedures have one name")
+    for entry in program.entries:
+        callee = procedures.get(entry.procedure)
+        if callee is None or callee.is_flat != entry.is_flat:
+            raise CompilerBug("verify program", f"entry {entry.name}: @{entry.procedure} cannot be entered this way")
+    for procedure in program.procedures:
+        _Verifier(program, procedures, procedure, may_overwrite).verify()
+    for where, rule in broken_ownership(program):
+        raise CompilerBug("verify program", f"{where}: {rule}")
+
+
+@frozen
+class _Known:
+    """What is written on every path to a point."""
+
+    registers: frozenset[Register]
+    symbols: frozenset[Symbol]
+
+    def both(self, other: _Known) -> _Known:
+        return _Known(self.registers & other.registers, self.symbols & other.symbols)
+
+
+@dataclass(slots=True, eq=False)
+class _Verifier:
+    program: Program
+    procedures: Mapping[str, Procedure]
+    procedure: Procedure
+    may_overwrite: MayOverwrite
+    known: dict[int, _Known] = field(default_factory=dict)  # at the beginning of each block
+
+    def verify(self) -> None:
+        self._written_once()
+        for number, block in enumerate(self.procedure.blocks):
+            if block.number != number:
+                self._broken(block, block.terminator, f"it is number {number} of the blocks")
+            for each in block.instructions:
+                self._instruction(block, each)
+            self._terminator(block, block.terminator)
+        self._read_after_written()
+
+    def _written_once(self) -> None:
+        seen = set(self.procedure.parameters)
+        for block in self.procedure.blocks:
+            for each in block.parameters:
+                if each in seen:
+                    self._broken(block, each, "it is written twice")
+                seen.add(each)
+            for instruction in block.instructions:
+                for each in written(instruction):
+                    if each in seen:
+                        self._broken(block, instruction, f"{each} is written twice")
+                    seen.add(each)
+
+    def _read_after_written(self) -> None:
+        """What is known at the beginning of a block is known at the end of all that lead there."""
+        self.known[0] = _Known(frozenset(self.procedure.parameters), frozenset(self.procedure.symbols))
+        waiting = [0]
+        while waiting:
+            block = self.procedure.blocks[waiting.pop()]
+            end = self._through(block, self.known[block.number])
+            for target in targets(block.terminator):
+                before = self.known.get(target)
+                now = end if before is None else before.both(end)
+                if now != before:
+                    self.known[target] = now
+                    waiting.append(target)
+
+    def _through(self, block: Block, start: _Known) -> _Known:
+        registers, symbols = set(start.registers) | set(block.parameters), set(start.symbols)
+        for each in (*block.instructions, block.terminator):
+            made = () if isinstance(each, Terminator) else written(each)
+            told = [scalar.register for scalar in scalars(each)]
+            for register in (*taken(each), *borrowed(each), *told):
+                if register not in registers and register not in made:
+                    self._broken(block, each, f"{register} is read before it is written")
+            for symbol in symbols_of(each):
+                if symbol not in symbols:
+                    self._broken(block, each, f"`{symbol.name}` is read before anything tells it")
+            registers.update(made)
+            if isinstance(each, ReadExtent | ReadElement):
+                symbols.add(each.symbol)
+        return _Known(frozenset(registers), frozenset(symbols))
+
+    def _instruction(self, block: Block, instruction: ProcedureInstruction) -> None:
+        if self.procedure.is_flat and not isinstance(instruction, RunRegion):
+            self._broken(block, instruction, "flat code runs a region only")
+        match instruction:
+            case CallProcedure(results, procedure, arguments):
+                self._call(block, instruction, procedure, len(arguments), len(results))
+            case NewClosure(procedure=procedure) if procedure not in self.procedures:
+                self._broken(block, instruction, f"there is no procedure @{procedure}")
+            case NewConstant(place=place) if not 0 <= place.offset_bytes < max(1, self.program.constant_bytes):
+                self._broken(block, instruction, "it lies behind the constants")
+            case RunRegion():
+                self._region(block, instruction)
+            case _:
+                pass
+        label = getattr(instruction, "label", 0)
+        if label and label >= len(self.program.labels):
+            self._broken(block, instruction, f"there is no label #{label}")
+
+    def _region(self, block: Block, region: RunRegion) -> None:
+        for place in places(region):
+            match place:
+                case AddressPlace(array) if not self.procedure.is_flat or array not in self.procedure.parameters:
+                    self._broken(block, region, f"{place} is no array of the caller's")
+                case DataPlace() if self.procedure.is_flat:
+                    self._broken(block, region, f"flat code has no tensor {place}")
+                case ConstantPlace(offset_bytes) if not 0 <= offset_bytes < max(1, self.program.constant_bytes):
+                    self._broken(block, region, f"{place} lies behind the constants")
+                case _:
+                    pass
+        for instruction, rule in broken_arena(region, self.may_overwrite):
+            self._broken(block, instruction, rule)
+
+    def _terminator(self, block: Block, terminator: Terminator) -> None:
+        for target in targets(terminator):
+            if not 0 < target < len(self.procedure.blocks):
+                self._broken(block, terminator, f"there is no block{target} to go to")
+            given = len(terminator.arguments) if isinstance(terminator, Jump) else 0
+            if given != len(self.procedure.blocks[target].parameters):
+                wanted = len(self.procedure.blocks[target].parameters)
+                self._broken(block, terminator, f"block{target} has {wanted} parameters")
+        match terminator:
+            case Return(values) if len(values) != self.procedure.result_count:
+                self._broken(block, terminator, f"@{self.procedure.name} has {self.procedure.result_count} results")
+            case TailCall(procedure, arguments):
+                self._call(block, terminator, procedure, len(arguments), self.procedure.result_count)
+            case _:
+                pass
+
+    def _call(self, block: Block, call: object, name: str, arguments: int, results: int) -> None:
+        callee = self.procedures.get(name)
+        if callee is None or callee.is_flat:
+            self._broken(block, call, f"there is no procedure @{name} to call")
+        elif (len(callee.parameters), callee.result_count) != (arguments, results):
+            self._broken(
+                block, call, f"@{name} takes {len(callee.parameters)} and gives {callee.result_count} registers"
+            )
+
+    def _broken(self, block: Block, what: object, rule: str) -> None:
+        text = str(what).splitlines()[0]
+        raise CompilerBug("verify program", f"@{self.procedure.name}, block{block.number}, `{text}`: {rule}")
+
+
+def symbols_of(instruction: ProcedureInstruction | Terminator) -> set[Symbol]:
+    """The symbols that an instruction reads."""
+    match instruction:
+        case NewTensor(shape=shape, size_bytes=size_bytes):
+            return _symbols((*shape, size_bytes))
+        case NewConstant(shape=shape) | NewView(shape=shape):
+            return _symbols(shape)
+        case CheckExtents(condition):
+            return _symbols((condition.left, condition.right))
+        case RunRegion(instructions, arena_bytes):
+            numbers = [number for each in instructions for number in _numbers(each)]
+            offsets = [place.offset_bytes for place in places(instruction) if isinstance(place, ArenaPlace)]
+            return _symbols((arena_bytes, *numbers, *offsets))
+        case _:
+            return set()
+
+
+def _numbers(instruction: RegionInstruction) -> tuple[IntExpr, ...]:
+    match instruction:
+        case CallKernel(extents=extents):
+            return extents
+        case CopyBytes(size_bytes=size_bytes):
+            return (size_bytes,)
+        case CheckIndex():
+            return ()
+
+
+def _symbols(extents: Sequence[IntExpr]) -> set[Symbol]:
+    return {symbol for extent in extents for symbol in free_symbols(extent)}

@@ -1,0 +1,106 @@
+"""Whether the arena of a region is planned soundly, judged by its places and by who says to be where when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from relay.arith.expr import IntExpr
+from relay.lower.program.place import ArenaPlace, Place
+from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
+from relay.runtime.artefact.work import ArenaBuffer
+
+
+def broken_arena(
+    region: RunRegion, may_overwrite: Mapping[str, Sequence[int]]
+) -> Iterator[tuple[RegionInstruction | ArenaBuffer, str]]:
+    """What breaks a rule, and the rule. `may_overwrite` are the inputs, by position, that the result of a kernel may be
+    written over."""
+    calls = list(region.calls)
+    for buffer in region.arena:
+        end = _end(buffer)
+        if end is not None and isinstance(region.arena_bytes, int) and end > region.arena_bytes:
+            yield buffer, f"it ends behind the arena, at byte {end} of {region.arena_bytes}"
+    alive = _alive(region)
+    for one in region.arena:
+        for other in alive[one.first]:
+            if other is not one and _collide(one, other) and not _is_overwritten(one, other, calls, may_overwrite):
+                yield one, f"it lies over what `{other.kernel}` makes, which is needed at the same time"
+    written = 0  # how many calls have written their results
+    for instruction in region.instructions:
+        read, made = _places(instruction)
+        before = written - 1
+        written += isinstance(instruction, CallKernel)
+        now = written - 1
+        yield from ((instruction, f"nothing is alive at {each}") for each in _dead(alive, read, before, now))
+        yield from ((instruction, f"it has no room at {each}") for each in _dead(alive, made, now, now))
+
+
+def _places(instruction: RegionInstruction) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """What an instruction reads, and what it writes."""
+    match instruction:
+        case CallKernel():
+            return instruction.inputs, instruction.outputs
+        case CopyBytes(source, destination):
+            return (source,), (destination,)
+        case CheckIndex(place):
+            return (place,), ()
+
+
+def _alive(region: RunRegion) -> list[list[ArenaBuffer]]:
+    """Who is in the arena while each kernel runs."""
+    found: list[list[ArenaBuffer]] = [[] for _ in region.calls]
+    for buffer in region.arena:
+        for time in range(buffer.first, buffer.last + 1):
+            found[time].append(buffer)
+    return found
+
+
+def _dead(alive: Sequence[Sequence[ArenaBuffer]], places: Sequence[Place], first: int, last: int) -> Iterator[Place]:
+    """The places in the arena that belong to nobody who was written by call number `first` and is needed by `last`."""
+    for place in places:
+        if isinstance(place, ArenaPlace) and not any(_holds(each, place, first) for each in alive[last]):
+            yield place
+
+
+def _holds(buffer: ArenaBuffer, place: ArenaPlace, first: int) -> bool:
+    """Whether a place is of a buffer that is written by then."""
+    begin, end = buffer.offset_bytes, _end(buffer)
+    if buffer.first > first:
+        return False
+    if isinstance(place.offset_bytes, int) and isinstance(begin, int) and end is not None:
+        return begin <= place.offset_bytes < max(end, begin + 1)
+    return place.offset_bytes == begin
+
+
+def _collide(one: ArenaBuffer, other: ArenaBuffer) -> bool:
+    """Whether two buffers have bytes in common."""
+    if one.size_bytes == 0 or other.size_bytes == 0:
+        return False
+    ends = _end(one), _end(other)
+    if ends[0] is None or ends[1] is None:
+        return one.offset_bytes == other.offset_bytes
+    return _below(one.offset_bytes, ends[1]) and _below(other.offset_bytes, ends[0])
+
+
+def _is_overwritten(
+    one: ArenaBuffer, other: ArenaBuffer, calls: Sequence[CallKernel], may_overwrite: Mapping[str, Sequence[int]]
+) -> bool:
+    """Whether the kernel that makes the later of two buffers reads the earlier one for the last time, and may write
+    over it."""
+    earlier, later = (one, other) if one.first < other.first else (other, one)
+    if (earlier.offset_bytes, earlier.size_bytes) != (later.offset_bytes, later.size_bytes):
+        return False
+    call = calls[later.first]
+    shared = [position for position, place in enumerate(call.inputs) if place == ArenaPlace(later.offset_bytes)]
+    return earlier.last == later.first and set(shared) <= set(may_overwrite.get(call.kernel, ()))
+
+
+def _end(buffer: ArenaBuffer) -> int | None:
+    """Where a buffer ends, if numbers tell."""
+    if isinstance(buffer.offset_bytes, int) and isinstance(buffer.size_bytes, int):
+        return buffer.offset_bytes + buffer.size_bytes
+    return None
+
+
+def _below(offset: IntExpr, end: int) -> bool:
+    return isinstance(offset, int) and offset < end

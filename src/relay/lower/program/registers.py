@@ -1,0 +1,180 @@
+"""What the instructions of procedures do with registers: which they write, take, give and borrow.
+
+An instruction that *takes* a word owns it from then on; one that *gives* a word makes its procedure the owner; one that
+*borrows* a word only looks at it. Scalars have no owner.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from relay.lower.program.place import AddressPlace, CheckExtents, DataPlace, Place, Register, Scalar
+from relay.lower.program.procedure import (
+    Box,
+    Branch,
+    CallClosure,
+    CallHost,
+    CallProcedure,
+    ComputeScalar,
+    Fail,
+    Field,
+    Immediate,
+    Jump,
+    NewCell,
+    NewClosure,
+    NewConstant,
+    NewTensor,
+    NewView,
+    Operand,
+    ProcedureInstruction,
+    ReadElement,
+    ReadExtent,
+    Release,
+    Retain,
+    Return,
+    ScalarConstant,
+    StoreField,
+    Switch,
+    TailCall,
+    TailCallClosure,
+    Terminator,
+    Unbox,
+)
+from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RunRegion
+
+
+def written(instruction: ProcedureInstruction) -> tuple[Register, ...]:
+    """The registers that an instruction writes."""
+    match instruction:
+        case NewTensor() | NewConstant() | NewView() | NewCell() | NewClosure() | Immediate() | Field() | Box():
+            return (instruction.result,)
+        case Unbox() | ScalarConstant() | ComputeScalar():
+            return (instruction.result.register,)
+        case RunRegion():
+            return tuple(each.register for each in instruction.scalars)
+        case CallProcedure(results=results):
+            return results
+        case CallClosure(result) | CallHost(result):
+            return (result,)
+        case StoreField() | Retain() | Release() | ReadExtent() | ReadElement() | CheckExtents():
+            return ()
+        case _:
+            assert_never(instruction)
+
+
+def given(instruction: ProcedureInstruction) -> tuple[Register, ...]:
+    """The words that a procedure owns once more behind an instruction."""
+    match instruction:
+        case Retain(value):
+            return (value,)
+        case Field() | Unbox() | ScalarConstant() | ComputeScalar() | RunRegion():
+            return ()
+        case _:
+            return written(instruction)
+
+
+def taken(instruction: ProcedureInstruction | Terminator) -> tuple[Register, ...]:
+    """The words that an instruction owns from then on, or releases; also the scalars that go the same way."""
+    match instruction:
+        case NewView(source=source):
+            return (source,)
+        case NewCell(fields=fields):
+            return fields
+        case NewClosure(captures=captures):
+            return captures
+        case StoreField(value=value) | Release(value):
+            return (value,)
+        case CallProcedure(arguments=arguments) | TailCall(arguments=arguments) | Jump(arguments=arguments):
+            return arguments
+        case CallClosure(_, closure, arguments) | TailCallClosure(closure, arguments):
+            return (closure, *arguments)
+        case Return(values):
+            return values
+        case NewTensor() | NewConstant() | Immediate() | Field() | Retain() | Box() | Unbox() | ScalarConstant():
+            return ()
+        case ComputeScalar() | RunRegion() | CallHost() | ReadExtent() | ReadElement() | CheckExtents():
+            return ()
+        case Branch() | Switch() | Fail():
+            return ()
+        case _:
+            assert_never(instruction)
+
+
+def borrowed(instruction: ProcedureInstruction | Terminator) -> tuple[Register, ...]:
+    """The words that an instruction looks at."""
+    match instruction:
+        case Field(source=source):
+            return (source,)
+        case StoreField(target=target):
+            return (target,)
+        case Retain(value) | Switch(value):
+            return (value,)
+        case Unbox(source=source) | Branch(source):
+            return (source,) if isinstance(source, Register) else ()
+        case ReadExtent(tensor=tensor) | ReadElement(tensor=tensor):
+            return (tensor,)
+        case CallHost(_, closure, arguments):
+            return (closure, *arguments)
+        case RunRegion():
+            return tuple(place.tensor for place in places(instruction) if isinstance(place, DataPlace))
+        case _:
+            return ()
+
+
+def scalars(instruction: ProcedureInstruction | Terminator) -> tuple[Scalar, ...]:
+    """The scalars that an instruction reads or writes, and says so."""
+    match instruction:
+        case Box(source=source):
+            return (source,)
+        case Unbox(result):
+            return (result,)
+        case ScalarConstant(result):
+            return (result,)
+        case ComputeScalar(result, _, inputs):
+            return (result, *inputs)
+        case RunRegion():
+            return tuple(place for place in places(instruction) if isinstance(place, Scalar))
+        case Branch(condition):
+            return _scalar(condition)
+        case _:
+            return ()
+
+
+def _scalar(operand: Operand) -> tuple[Scalar, ...]:
+    return (operand,) if isinstance(operand, Scalar) else ()
+
+
+def addresses(region: RunRegion) -> tuple[Register, ...]:
+    """The registers that a region takes for addresses."""
+    return tuple(place.array for place in places(region) if isinstance(place, AddressPlace))
+
+
+def places(region: RunRegion) -> tuple[Place, ...]:
+    """All places that a region reads or writes, in order."""
+    found: list[Place] = []
+    for each in region.instructions:
+        match each:
+            case CallKernel(arguments=arguments):
+                found += arguments
+            case CopyBytes(source, destination):
+                found += (source, destination)
+            case CheckIndex(place):
+                found.append(place)
+            case _:
+                assert_never(each)
+    return tuple(found)
+
+
+def targets(terminator: Terminator) -> tuple[int, ...]:
+    """The blocks that a block may go on at."""
+    match terminator:
+        case Branch(_, if_true, if_false):
+            return (if_true, if_false)
+        case Switch(_, cases, otherwise):
+            return (*(block for _, block in cases), otherwise)
+        case Jump(block):
+            return (block,)
+        case Return() | TailCall() | TailCallClosure() | Fail():
+            return ()
+        case _:
+            assert_never(terminator)

@@ -1,0 +1,26 @@
+"""How the outputs of a call nest in its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from relay.runtime.artefact.manifest import ResultSpec
+
+Nesting: TypeAlias = Callable[[Sequence[Any]], Any]
+
+
+def nesting(result: ResultSpec) -> Nesting:
+    """What makes a result of the outputs.
+
+    >>> from relay.runtime.artefact.manifest import TupleSpec
+    >>> nesting(TupleSpec((0, TupleSpec((1, 2)))))(("a", "b", "c"))
+    ('a', ('b', 'c'))
+    """
+    if isinstance(result, int):
+        return itemgetter(result)
+    if len(result.fields) > 1 and all(isinstance(each, int) for each in result.fields):
+        return itemgetter(*result.fields)
+    fields = tuple(map(nesting, result.fields))
+    return lambda outputs: tuple([field(outputs) for field in fields])

@@ -1,0 +1,97 @@
+"""What the status of a native call means."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.runtime.artefact.manifest import CHECK_FAILED, NO_CLAUSE_FITS, EntrySpec
+
+OUT_OF_MEMORY = -1
+STACK_USED_UP = -2
+HOST_FAILED = -3
+"""A function of the caller's raised."""
+NO_TILES = -4
+"""The system does not permit the tiles of AMX; programs in C are told so, others by `check_tiles`."""
+
+CONSTANTS_LOST = -5
+"""The file that constants are mapped from was cut short; `Constants.check` says so."""
+
+
+_INDEX_OUTSIDE = "an index is out of range: "
+"""How the text of a failure begins where an index lies outside; who was given the index follows."""
+
+
+def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tuple[int, int] = (0, 0)) -> Exception:
+    """What to raise. `values` are the extents of the call, by the names of symbols; `index` is what a failure for an
+    index left: see `left_index`."""
+    if status == STACK_USED_UP:
+        return RelayError(
+            rule="recursion-too-deep",
+            message=f"`{spec.name}` nests calls deeper than its stack of 1 GiB holds",
+            remedy="carry the result along in a parameter, so that the call is the last thing its caller does",
+        )
+    if 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(NO_CLAUSE_FITS):
+        return RelayError(rule="no-clause-fits", message=f"`{spec.name}`: {spec.failures[status - 1]}")
+    if is_about_index(spec, status):
+        return index_error(f"`{spec.name}`: {spec.failures[status - 1].removeprefix(_INDEX_OUTSIDE)}", *index)
+    if 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(CHECK_FAILED):
+        message = spec.failures[status - 1].removeprefix(CHECK_FAILED)
+        return RelayError(rule="check-failed", message=f"`{spec.name}`: {message}")
+    if 0 < status <= len(spec.failures):
+        return RelayError(
+            rule="check-failed",
+            message=f"`{spec.name}`: {spec.failures[status - 1]}",
+            found=shown_values(values),
+            remedy="give inputs whose extents agree",
+        )
+    if status == OUT_OF_MEMORY:
+        return MemoryError(f"`{spec.name}` could not allocate memory")
+    return CompilerBug("runtime", f"`{spec.name}` returned the unknown status {status}")
+
+
+def index_failure_text(what: str) -> str:
+    """The text of the failure that `what` was given an index which lies outside."""
+    return _INDEX_OUTSIDE + what
+
+
+def is_about_index(spec: EntrySpec, status: int) -> bool:
+    """Whether a status says that an index lies outside."""
+    return 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(_INDEX_OUTSIDE)
+
+
+def left_index(spec: EntrySpec, status: int, address: int) -> tuple[int, int]:
+    """The index that a call refused, and how many entries its axis has; `address` is where it left them."""
+    if not is_about_index(spec, status):
+        return 0, 0
+    index, extent = (ctypes.c_int64 * 2).from_address(address)
+    return int(index), int(extent)
+
+
+def check_index(what: str, found: NDArray[np.generic]) -> None:
+    """Raise that `what` is given the index found[0], unless an axis with found[1] entries has it."""
+    index, extent = map(int, found.tolist())
+    if not -extent <= index < extent:
+        raise index_error(what, index, extent)
+
+
+def index_error(what: str, index: int, extent: int) -> RelayError:
+    """The error that `what` was given an index which lies outside of an axis.
+
+    >>> index_error("Gather `embed`", 7, 5).found
+    '7'
+    """
+    return RelayError(
+        rule="index-out-of-range",
+        message=f"{what}: an index lies outside of an axis with {extent} {'entry' if extent == 1 else 'entries'}",
+        expected=f"from {-extent} to {extent - 1}" if extent else "no index at all",
+        found=str(index),
+    )
+
+
+def shown_values(values: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())

@@ -1,0 +1,199 @@
+"""A native function of an executable, callable with arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.arith.expr import Symbol, evaluate
+from relay.base.diagnostics import RelayError
+from relay.runtime.arguments.arguments import as_array, bind_arguments, solve_symbols
+from relay.runtime.arguments.extents import symbol_sources
+from relay.runtime.artefact.arena_map import ArenaMap, arena_map
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, TensorSpec
+from relay.runtime.artefact.nesting import nesting
+from relay.runtime.artefact.status import failure, left_index, shown_values
+from relay.runtime.call.heap_calls import HeapCalls
+from relay.runtime.call.native import NativeCode
+from relay.runtime.cpython.array_layout import data_address
+from relay.runtime.cpython.quick_call import QuickCall, Sizes, quick_call
+from relay.runtime.cpython.workspaces import Workspaces
+from relay.runtime.values.heap import INDEX_OFFSET_BYTES
+from relay.runtime.values.stored import NativeFunction
+from relay.runtime.values.values import DataValue, RefValue
+
+Result: TypeAlias = Union[NDArray[np.generic], DataValue, RefValue, NativeFunction, "tuple[Result, ...]"]
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+
+_MOST_SHAPES = 64
+
+
+class EntryPoint:
+    """One native function of an executable, callable with arrays.
+
+    What follows from the shapes of a call's arrays is kept: a call of the same shapes goes straight to native code,
+    which looks at everything else. If it does not like what it sees, the call is begun again, with all checks.
+    """
+
+    __slots__ = (
+        "_buffers",
+        "_code",
+        "_function",
+        "_heap",
+        "_known",
+        "_names",
+        "_nested",
+        "_quick",
+        "_scalars",
+        "_sizes",
+        "_sources",
+        "_spec",
+        "_symbols",
+        "_workspaces",
+    )
+
+    def __init__(self, spec: EntrySpec, code: NativeCode, heap: HeapCalls | None) -> None:
+        self._spec = spec
+        self._code = code
+        self._function = code.entry(spec.native_symbol)
+        self._names = tuple(each.name for each in spec.inputs)
+        self._scalars = tuple(
+            (position, each)
+            for position, each in enumerate(spec.inputs)
+            if isinstance(each, TensorSpec) and not each.shape
+        )
+        self._sources = symbol_sources(spec.input_shapes)
+        self._buffers = ctypes.c_void_p * (len(spec.inputs) + len(spec.outputs))
+        self._symbols = ctypes.c_int64 * max(1, len(spec.symbols))
+        self._heap = heap
+        self._workspaces = Workspaces()
+        self._nested = tuple if spec.copied is None else nesting(spec.copied)
+        self._quick = self._quick_call()
+        self._sizes = None if spec.symbols else self._sizes_of({})
+        self._known: dict[Shapes, Sizes] = {}
+
+    def _quick_call(self) -> QuickCall | None:
+        spec = self._spec
+        if isinstance(spec.result, HeapResult) and spec.result.type is not None:
+            return None  # it depends on more than the heap
+        finish = None if self._heap is None else self._heap.finish(spec)
+
+        def failed(status: int, arrays: tuple[Any, ...], workspace: int) -> Exception:
+            return self._failure(status, solve_symbols(spec, self._sources, arrays), workspace)
+
+        code = self._code
+        return quick_call(spec, code.address, code.constants, self._workspaces, self._nested, finish, failed)
+
+    @property
+    def spec(self) -> EntrySpec:
+        return self._spec
+
+    def arena(self, positional: Sequence[Any], named: Mapping[str, Any]) -> ArenaMap:
+        """What is where in the workspace of a call on such arrays. Raises what a call raises."""
+        arrays = bind_arguments(self._spec, positional, named)
+        return arena_map(self._spec, solve_symbols(self._spec, self._sources, arrays))
+
+    def __call__(self, *positional: Any, **named: Any) -> Result:
+        quick = self._quick
+        if quick is not None:
+            given = self._in_order(positional, named) if named else positional
+            if given is not None and len(given) == quick.arity:
+                if self._scalars:
+                    given = self._with_scalars(given)
+                sizes = self._sizes or self._known_sizes(given)
+                result = None if sizes is None else quick(given, sizes)
+                if result is not None:
+                    return result
+        arrays = bind_arguments(self._spec, positional, named)
+        values = solve_symbols(self._spec, self._sources, arrays)
+        sizes = self._sizes or self._sizes_of(values)
+        if quick is not None:
+            self._remember(tuple(each.shape for each in arrays), sizes)
+            result = quick(arrays, sizes)
+            if result is not None:
+                return result
+        outputs = tuple(map(np.empty, sizes.shapes, sizes.dtypes))
+        if self._heap is not None:
+            return self._heap.run(self._spec, self._function, arrays, outputs, values)
+        self._run(arrays, outputs, sizes.workspace_bytes, values)
+        return self._nested(outputs)
+
+    def observe_heap(self, observer: Callable[[int], None] | None) -> None:
+        """For tests and debugging: call `observer` after each call with the number of objects still alive when the
+        result has been released. More than none are a leak, or cycles through refs; either way they are freed."""
+        if self._heap is None:
+            raise RelayError(rule="no-heap", message=f"`{self._spec.name}` runs without a heap")
+        self._heap.observer = observer
+        self._quick = self._quick_call()
+
+    def _run(
+        self,
+        inputs: Sequence[NDArray[np.generic]],
+        outputs: Sequence[NDArray[np.generic]],
+        workspace_bytes: int,
+        values: Mapping[Symbol, int],
+    ) -> None:
+        """Run on arrays that fit the specification already (as `bind_arguments` makes them)."""
+        buffers = self._buffers(*map(data_address, inputs), *map(data_address, outputs))
+        symbols = self._symbols(*(values[symbol] for symbol in self._spec.symbols))
+        workspace = self._workspaces.take(workspace_bytes)
+        try:
+            status = self._function(buffers, symbols, workspace.address, self._code.constants.address)
+            self._code.constants.check()
+            if status:
+                raise self._failure(status, values, workspace.address)
+        finally:
+            self._workspaces.give_back(workspace)
+
+    def _in_order(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """All arguments in the order of the inputs; None where they do not pair up, which the long way explains."""
+        if len(positional) + len(named) != len(self._names):
+            return None
+        try:
+            return positional + tuple([named[name] for name in self._names[len(positional) :]])
+        except KeyError:
+            return None
+
+    def _with_scalars(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Numbers of Python, which stand for arrays without axes, as such arrays."""
+        arrays = list(given)
+        for position, spec in self._scalars:
+            if type(given[position]) is not np.ndarray:
+                arrays[position] = as_array(given[position], spec)
+        return tuple(arrays)
+
+    def _known_sizes(self, arrays: Sequence[Any]) -> Sizes | None:
+        try:
+            return self._known.get(tuple([each.shape for each in arrays]))
+        except (AttributeError, TypeError):  # something else than arrays
+            return None
+
+    def _remember(self, shapes: Shapes, sizes: Sizes) -> None:
+        known = self._known if len(self._known) < _MOST_SHAPES else {}
+        known[shapes] = sizes
+        self._known = known
+
+    def _sizes_of(self, values: Mapping[Symbol, int]) -> Sizes:
+        shapes: list[tuple[int, ...]] = []
+        for spec in self._spec.outputs:
+            shape = tuple(evaluate(extent, values) for extent in spec.shape)
+            if min(shape, default=0) < 0:
+                raise RelayError(
+                    rule="negative-extent",
+                    message=f"the inputs are too small: `{spec.name}` would have a negative extent",
+                    expected="extents of 0 or more in " + str(spec),
+                    found=f"{shape}, where {shown_values({symbol.name: value for symbol, value in values.items()})}",
+                )
+            shapes.append(shape)
+        dtypes = tuple(spec.dtype.numpy for spec in self._spec.outputs)
+        return Sizes(tuple(shapes), dtypes, evaluate(self._spec.workspace_bytes, values))
+
+    def _failure(self, status: int, values: Mapping[Symbol, int], workspace: int) -> Exception:
+        """What a call's status means; `workspace` is the address of what it worked in."""
+        self._code.constants.check()
+        index = left_index(self._spec, status, workspace + (0 if self._heap is None else INDEX_OFFSET_BYTES))
+        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()}, index)

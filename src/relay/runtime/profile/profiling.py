@@ -1,0 +1,132 @@
+"""Running a program to see where its time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.arith.expr import IntExpr, Symbol, evaluate
+from relay.base.frozen import frozen
+from relay.runtime.artefact.work import KernelWork
+from relay.runtime.profile.program_profile import KernelProfile, Span, SpanKind
+from relay.runtime.profile.recording import CHUNK, END, ENTRY, EXTENTS, KIND, START, THREAD, RecordedCode, Recorder
+from relay.runtime.profile.roofline import Roofline
+
+Records = NDArray[np.int64]
+_NANO = 1e-9
+
+
+@frozen(eq=False)
+class Runs:
+    """The records of each timed run, and those of one more that has parts of loops too."""
+
+    timed: tuple[Records, ...]
+    shown: Records
+
+
+def record_runs(recorder: Recorder, call: Callable[[], object], count: int) -> Runs:
+    """Run once to warm up, `count` times to measure, and once more to show."""
+    _one_run(recorder, call, parts_of_loops=False)
+    timed = tuple(_one_run(recorder, call, parts_of_loops=False) for _ in range(count))
+    return Runs(timed, _one_run(recorder, call, parts_of_loops=True))
+
+
+def _one_run(recorder: Recorder, call: Callable[[], object], parts_of_loops: bool) -> Records:
+    """The records of a run; one that finds no room for them is repeated with more. Raises `RelayError`
+    (rule `profile-too-long`)."""
+    while True:
+        recorder.begin(parts_of_loops)
+        call()
+        if recorder.wanted <= recorder.room:
+            return recorder.records()
+        recorder.make_room(recorder.wanted + recorder.wanted // 4)
+
+
+def entry_seconds(records: Records) -> float:
+    """The native time of a run."""
+    return _seconds(records[records[:, KIND] == ENTRY])
+
+
+def control_seconds(records: Records) -> float:
+    """The native time of a run that no kernel has."""
+    return entry_seconds(records) - _seconds(records[records[:, KIND] >= 0])
+
+
+def kernel_profiles(
+    recorded: RecordedCode, runs: Runs, roofline: Roofline | None, program_bytes: int
+) -> tuple[KernelProfile, ...]:
+    """The kernels that ran, in the order of the manifest."""
+    found: list[KernelProfile] = []
+    for number, work in enumerate(recorded.kernels):
+        own = [records[records[:, KIND] == number] for records in runs.timed]
+        if not any(map(len, own)):
+            continue
+        last = own[-1]
+        counts, least = _amounts(work, last, roofline, program_bytes)
+        touched = None if counts[1] is None or counts[2] is None else counts[1] + counts[2]
+        seconds = tuple(map(_seconds, own))
+        found.append(
+            KernelProfile(work.name, work.operators, len(last), seconds, work.dtype, counts[0], touched, least)
+        )
+    return tuple(found)
+
+
+def _amounts(
+    work: KernelWork, records: Records, roofline: Roofline | None, program_bytes: int
+) -> tuple[tuple[int | None, int | None, int | None], float | None]:
+    """Multiply-adds, bytes of constants and of values over all calls, and the seconds that they need at least. Calls of
+    the same extents are counted together."""
+    count = len(work.symbols)
+    kinds, times = np.unique(records[:, EXTENTS : EXTENTS + count], axis=0, return_counts=True)
+    totals: list[int | None] = [0, 0, 0]
+    least: float | None = 0.0
+    for extents, calls in zip(kinds.tolist(), times.tolist(), strict=True):
+        values = dict(zip(work.symbols, extents, strict=True))
+        amounts = [_value(each, values) for each in (work.multiply_adds, work.constant_bytes, work.value_bytes)]
+        for position, amount in enumerate(amounts):
+            total = totals[position]
+            totals[position] = None if total is None or amount is None else total + calls * amount
+        one = _least(roofline, work, amounts, program_bytes)
+        least = None if least is None or one is None else least + calls * one
+    return (totals[0], totals[1], totals[2]), least
+
+
+def _least(roofline: Roofline | None, work: KernelWork, amounts: list[int | None], program_bytes: int) -> float | None:
+    multiply_adds, constants, values = amounts
+    if roofline is None or multiply_adds is None or constants is None or values is None:
+        return None
+    return roofline.least_seconds(work.dtype, multiply_adds, constants, values, program_bytes)
+
+
+def _value(count: IntExpr | None, values: Mapping[Symbol, int]) -> int | None:
+    return None if count is None else evaluate(count, values)
+
+
+def spans_of(records: Records, kernels: tuple[KernelWork, ...], function: str) -> tuple[Span, ...]:
+    """The stretches of time of a run, by their beginning; what contains others comes before them. Threads are numbered
+    in the order in which they appear, the one that called first."""
+    if not len(records):
+        return ()
+    entries = records[records[:, KIND] == ENTRY]
+    zero = int(entries[:, START].min()) if len(entries) else int(records[:, START].min())
+    ordered = records[np.lexsort((-records[:, END], records[:, START]))]
+    threads: dict[int, int] = {int(each): 0 for each in entries[:1, THREAD]}
+    spans: list[Span] = []
+    running = ""
+    for kind, start, end, thread in ordered[:, : THREAD + 1].tolist():
+        number = threads.setdefault(thread, len(threads))
+        if kind == ENTRY:
+            name, what = function, SpanKind.ENTRY
+        elif kind == CHUNK:
+            name, what = running, SpanKind.PART
+        else:
+            name, what = kernels[kind].name, SpanKind.KERNEL
+            running = name
+        spans.append(Span(name, what, number, start - zero, end - zero))
+    return tuple(spans)
+
+
+def _seconds(records: Records) -> float:
+    return float((records[:, END] - records[:, START]).sum()) * _NANO

@@ -1,0 +1,211 @@
+"""Where the time of a program goes, kernel by kernel, next to what the machine could do."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from enum import StrEnum
+
+from relay.base.dtypes import DType
+from relay.base.frozen import frozen
+from relay.runtime.artefact.arena_map import ArenaMap
+from relay.runtime.profile.roofline import Roofline
+
+CONTROL = "control"
+"""What the time between kernels is called."""
+
+
+@frozen
+class KernelProfile:
+    """A kernel, over all of its calls in a run.
+
+    `seconds` has the time of each run. `multiply_adds` and `bytes_touched` (inputs, constants and results, each once a
+    call) are of one run, as is `least_seconds`, what the machine needs at least; None where it is not known."""
+
+    name: str
+    operators: tuple[str, ...]
+    calls: int
+    seconds: tuple[float, ...]
+    dtype: DType
+    multiply_adds: int | None
+    bytes_touched: int | None
+    least_seconds: float | None
+
+    @property
+    def median_s(self) -> float:
+        """Seconds of a run, the median of all runs."""
+        return statistics.median(self.seconds)
+
+    @property
+    def flops_per_s(self) -> float | None:
+        """Operations a second, two to a multiply-add."""
+        return _rate(None if self.multiply_adds is None else 2 * self.multiply_adds, self.median_s)
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        return _rate(self.bytes_touched, self.median_s)
+
+    @property
+    def intensity(self) -> float | None:
+        """Operations a byte."""
+        if self.multiply_adds is None or not self.bytes_touched:
+            return None
+        return 2 * self.multiply_adds / self.bytes_touched
+
+    @property
+    def roofline_share(self) -> float | None:
+        """How near the machine's limit it is: 1 is as fast as can be."""
+        return None if self.least_seconds is None or not self.median_s else self.least_seconds / self.median_s
+
+
+class SpanKind(StrEnum):
+    """What a stretch of time was spent on: a whole call, a kernel, or a thread's part of a parallel loop."""
+
+    ENTRY = "entry"
+    KERNEL = "kernel"
+    PART = "part"
+
+
+@frozen
+class Span:
+    """A stretch of time on a thread; thread 0 is the one that called. Nanoseconds since the call began."""
+
+    name: str
+    kind: SpanKind
+    thread: int
+    start_ns: int
+    end_ns: int
+
+
+@frozen
+class ProgramProfile:
+    """The profile of a function of a program. Printed, it is a table, slowest kernel first.
+
+    `seconds` has the native time of each run, without what Python does around it. `spans` are those of one more run,
+    in order of their beginning. `roofline` is None where this machine's was never measured; `arena` where values live
+    on a heap, which is not planned."""
+
+    function: str
+    target: str
+    threads: int
+    kernels: tuple[KernelProfile, ...]
+    seconds: tuple[float, ...]
+    control_seconds: tuple[float, ...]
+    spans: tuple[Span, ...]
+    roofline: Roofline | None
+    arena: ArenaMap | None
+    constant_bytes: int
+
+    @property
+    def median_s(self) -> float:
+        """Native seconds of a run, the median of all runs."""
+        return statistics.median(self.seconds)
+
+    @property
+    def control_s(self) -> float:
+        """Seconds between kernels: branches, calls, the heap, and reading the clock."""
+        return statistics.median(self.control_seconds)
+
+    @property
+    def by_time(self) -> tuple[KernelProfile, ...]:
+        """The kernels, slowest first."""
+        return tuple(sorted(self.kernels, key=lambda kernel: (-kernel.median_s, kernel.name)))
+
+    def share(self, seconds: float) -> float:
+        """A part of all time, in kernels and between them."""
+        whole = sum(kernel.median_s for kernel in self.kernels) + self.control_s
+        return seconds / whole if whole else 0.0
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The rows of the table as text, slowest kernel first, then the time between kernels and the sum; `HEADER`
+        names the columns."""
+        rows = [
+            (
+                each.name,
+                _operators(each.operators),
+                str(each.calls),
+                f"{each.median_s * 1e6:,.1f}",
+                f"{self.share(each.median_s):.1%}",
+                _scaled(each.flops_per_s if each.multiply_adds else None),
+                _scaled(each.bytes_per_s),
+                _percent(each.roofline_share),
+            )
+            for each in self.by_time
+        ]
+        calls = sum(each.calls for each in self.kernels)
+        control = (CONTROL, "", "", f"{self.control_s * 1e6:,.1f}", f"{self.share(self.control_s):.1%}", "", "", "")
+        return [*rows, control, ("total", "", str(calls), f"{self.median_s * 1e6:,.1f}", "100.0%", *self._rates())]
+
+    def _rates(self) -> tuple[str, str, str]:
+        """Operations and bytes a second, and the share of the limit, over the whole run."""
+        flops = [None if each.multiply_adds is None else 2 * each.multiply_adds for each in self.kernels]
+        least = _sum([each.least_seconds for each in self.kernels])
+        share = None if least is None or not self.median_s else least / self.median_s
+        touched = _rate(_sum([each.bytes_touched for each in self.kernels]), self.median_s)
+        return _scaled(_rate(_sum(flops), self.median_s) or None), _scaled(touched), _percent(share)
+
+    def notes(self) -> list[str]:
+        """What stands under the table: the machine's limits, and the arena."""
+        lines = [roofline_line(self.roofline, self.threads)]
+        lines.append("arena: none, values live on a heap" if self.arena is None else self.arena.summary())
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join([_aligned([HEADER, *self.cells()]), *self.notes()])
+
+
+HEADER = ("kernel", "operators", "calls", "µs", "share", "GFLOP/s", "GB/s", "% of roofline")
+"""The columns of a program's profile; the first two are names."""
+NAMES = 2
+
+
+def roofline_line(roofline: Roofline | None, threads: int) -> str:
+    """The machine's limits, or how to have them."""
+    if roofline is None:
+        return (
+            f"roofline: not measured on this machine with {threads} threads; "
+            f"relay.driver.measure_roofline({threads}) does it once"
+        )
+    peaks = ", ".join(f"{peak / 1e9:,.0f} GFLOP/s {dtype}" for dtype, peak in roofline.peak_flops.items())
+    levels = ", ".join(f"{level.name} {level.bytes_per_s / 1e9:,.0f} GB/s" for level in roofline.levels)
+    busy = " (measured while the machine was busy: it can do more)" if roofline.is_disturbed else ""
+    return f"roofline, {roofline.threads} threads: {peaks}; {levels}{busy}"
+
+
+def _rate(amount: float | None, seconds: float) -> float | None:
+    return None if amount is None or not seconds else amount / seconds
+
+
+def _sum(parts: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for part in parts:
+        if part is None:
+            return None
+        total += part
+    return total
+
+
+def _scaled(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate / 1e9:,.1f}"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"
+
+
+def _operators(names: tuple[str, ...], most: int = 6) -> str:
+    shown = [*names[:most], "…"] if len(names) > most else names
+    return ", ".join(shown)
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> str:
+    """Columns of text: names to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines: list[str] = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if position < NAMES else cell.rjust(width)
+            for position, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
