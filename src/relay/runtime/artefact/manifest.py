@@ -79,7 +79,7 @@ class HeapResult:
     """The result is left on the heap of the call: `Manifest.labels` tell what its objects are. `type` where these do
     not suffice, since it holds functions or refs.
 
-    `copied`: how outputs nest in it, where it is tensors whose extents the inputs tell and only data crosses the boundary.
+    `copied`: how outputs nest in it, where it is tensors of extents that the inputs tell and only data crosses over.
     Then that is an entry of its own (`EntrySpec.heap_symbol`), and another copies its result to the outputs."""
 
     type: ValueType | None = None
