@@ -218,7 +218,7 @@ def test_a_failed_unification_changes_nothing():
     left = TupleType((hole, scalar_type("int32")))
     assert unifier.relate(left, TupleType((scalar_type("bool"), scalar_type("bool"))), Mode.EXACT) is not None
     assert unifier.zonk(hole) is hole
-    assert unifier.refined == []
+    assert unifier.newly_solved() == []
 
 
 def test_quantified_functions_are_equal_up_to_names():

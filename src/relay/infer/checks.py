@@ -10,15 +10,15 @@ from collections.abc import Set
 
 from relay.arith.expr import Comparison, Symbol
 from relay.base.frozen import frozen
-from relay.infer.constraints import attributes_of
 from relay.infer.explain import callee_name
-from relay.infer.unify import Mode, Undecided, Unifier, instantiate
+from relay.infer.known import attributes_of
+from relay.infer.unify import Mode, Undecided, Unifier, holes_for
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, RefWrite, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Check, Solved
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
-from relay.ir.types import FuncType, IncompleteType, RefType, TensorType, Type
+from relay.ir.types import FuncType, RefType, TensorType, Type
 
 
 @frozen
@@ -111,12 +111,10 @@ def _call_pairs(
 ) -> list[Undecided]:  # fmt: skip
     """The undecided pairs between arguments and parameters of a callee that quantifies the symbols `own`."""
     unifier = Unifier(visible=frozenset(visible))
-    holes: dict[object, Type] = {variable: IncompleteType() for variable in callee.type_params}
-    fresh = {symbol: unifier.fresh_symbol(symbol.name) for symbol in sorted(own, key=lambda s: s.name)}
-    here = instantiate(callee, holes, fresh)  # type: ignore[arg-type]
+    here = unifier.instance(callee, holes_for(callee), own)
     for found, expected in zip(types, here.arg_types, strict=True):
         unifier.relate(found, expected, Mode.ASSIGN)
-    return unifier.undecided
+    return _undecided(unifier)
 
 
 def _related(found: Type | None, expected: Type, visible: Set[Symbol]) -> list[Undecided]:
@@ -126,6 +124,13 @@ def _related(found: Type | None, expected: Type, visible: Set[Symbol]) -> list[U
     unifier = Unifier()
     unifier.flexible.update(set(type_symbols(expected)) - set(type_symbols(found)) - visible)
     unifier.relate(found, expected, Mode.ASSIGN)
+    return _undecided(unifier)
+
+
+def _undecided(unifier: Unifier) -> list[Undecided]:
+    """The pairs that only the run can tell, now that all is related: also those that waited for a symbol."""
+    for pair in unifier.take_postponed():
+        unifier.relate_extents(pair.found, pair.expected, Mode.EXACT)
     return unifier.undecided
 
 

@@ -5,16 +5,12 @@ What is still open (unannotated parameters, recursion, polymorphism) waits for t
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from relay.base.graph import post_order
-from relay.infer.constraints import attributes_of
-from relay.infer.dimensions import open_unknowns
-from relay.infer.explain import arity_error, conflict_error, short_name
-from relay.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem, Var, record_type
-from relay.ir.operator import Conflict, Solved, Waiting
+from relay.infer.known import annotated_type, field_type, operator_of, outcome_of, result_type
+from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem, Var, record_type
+from relay.ir.operator import Solved
 from relay.ir.type_traversal import type_holes
-from relay.ir.types import TensorType, TupleType, Type
+from relay.ir.types import TupleType, Type
 
 
 def type_eagerly(call: Call) -> Call:
@@ -22,28 +18,18 @@ def type_eagerly(call: Call) -> Call:
 
     Raises `RelayError` with the rule of the operator's relation when no types could make the call right.
     """
-    if not isinstance(call.op, Op):
+    op = call.op
+    if not isinstance(op, Op):
         return call
-    operator = call.op.operator
-    if len(call.args) != len(operator.inputs):
-        raise arity_error(call, operator.inputs, len(operator.inputs))
-    known: list[Type] = []
+    operator = operator_of(call, op)
+    types: list[Type] = []
     for argument in call.args:
         type_ = eager_type(argument)
         if type_ is None:
             return call
-        known.append(type_)
-    types = tuple(known)
-    outcome = operator.relation(types, attributes_of(call, operator))
-    match outcome:
-        case Solved(result):
-            return record_type(call, open_unknowns(result, short_name(call.op)))
-        case Waiting():
-            return call
-        case Conflict():
-            raise conflict_error(call, types, outcome)
-        case _:
-            assert_never(outcome)
+        types.append(type_)
+    outcome = outcome_of(call, operator, tuple(types))
+    return record_type(call, result_type(op, outcome)) if isinstance(outcome, Solved) else call
 
 
 def eager_type(expr: Expr) -> Type | None:
@@ -74,18 +60,13 @@ def _untyped_parts(expr: Expr) -> tuple[Expr, ...]:
 
 def _type_of(expr: Expr) -> Type | None:
     match expr:
-        case Var(_, annotation) if annotation is not None and not type_holes(annotation):
-            return open_unknowns(annotation, expr.name_hint)
-        case Constant(data):
-            return TensorType(data.shape, expr.dtype)
+        case Var():
+            type_ = annotated_type(expr)
+            return None if type_ is None or type_holes(type_) else type_
         case Tuple(fields):
             types = [field.checked_type for field in fields if field.checked_type is not None]
             return TupleType(tuple(types)) if len(types) == len(fields) else None
-        case TupleGetItem(value, index):
-            whole = value.checked_type
-            return whole.fields[index] if isinstance(whole, TupleType) and 0 <= index < len(whole.fields) else None
+        case TupleGetItem(value) if value.checked_type is not None:
+            return field_type(expr, value.checked_type)
         case _:
             return None
-
-
-__all__ = ["conflict_error", "eager_type", "type_eagerly"]

@@ -26,7 +26,7 @@ from relay.ir.expr import (
     TupleGetItem,
     Var,
 )
-from relay.ir.operator import Conflict
+from relay.ir.operator import Conflict, Operator
 from relay.ir.types import Type
 
 _ASSIGNED = re.compile(r"\s*(?:let\s+)?(%[\w.]+|[A-Za-z_]\w*)(?:\s*:[^=]+)?\s*=(?!=)")
@@ -119,18 +119,19 @@ def _assigned_to(expr: Expr) -> str:
     return f"{match.group(1)} = " if match is not None and starts_there else ""
 
 
-def conflict_error(call: Call, types: tuple[Type, ...], conflict: Conflict) -> RelayError:
-    """The user's view of a relation's conflict: which inputs disagree, what their types are and where from."""
-    name = callee_name(call.op)
-    inputs = call.op.operator.inputs if isinstance(call.op, Op) else ()
-    positions = conflict.inputs or tuple(range(len(types)))
+def conflict_error(use: Call | Op, operator: Operator, types: tuple[Type, ...], conflict: Conflict) -> RelayError:
+    """The user's view of a relation's conflict: which inputs disagree, what their types are and where from. `use` is
+    the operator's call, or the operator itself where it stands as a function."""
+    called = isinstance(use, Call)
+    sources = [describe(argument) for argument in use.args] if called else [""] * len(types)
+    positions = conflict.inputs or range(len(types))
     return RelayError(
         rule=conflict.rule,
-        message=f"{name}: {conflict.message}",
-        span=call.span,
+        message=f"{operator.name}{'' if called else ', used as a function'}: {conflict.message}",
+        span=use.span,
         expected=conflict.expected,
         found=conflict.found,
-        origins=tuple(Origin(inputs[i], str(types[i]), describe(call.args[i])) for i in positions if i < len(types)),
+        origins=tuple(Origin(operator.inputs[i], str(types[i]), sources[i]) for i in positions if i < len(types)),
         remedy=conflict.remedy,
     )
 

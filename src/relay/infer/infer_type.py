@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from relay.base.diagnostics import Origin
 from relay.base.graph import strongly_connected
+from relay.infer.environment import Environment, Signature
+from relay.infer.explain import mismatch_error
+from relay.infer.generalise import open_leaves, quantified
 from relay.infer.kinds import check_kind
 from relay.infer.lets import announced
+from relay.infer.node_types import NodeTypes
 from relay.infer.own_functions import with_own_functions
-from relay.infer.walk import Inference
+from relay.infer.unify import Mode
+from relay.infer.walk import walk
 from relay.ir.expr import Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
+from relay.ir.types import FuncType, Type
 
 
 def infer_type(module: IRModule) -> IRModule:
@@ -26,21 +33,19 @@ def infer_type(module: IRModule) -> IRModule:
     >>> print(infer_type(IRModule.from_expr(Function((x,), x)))["main"].checked_type)
     fn (float32) -> float32
     """
-    inference = Inference(module.type_definitions)
     for data in module.type_definitions.values():
         check_kind(data, module)
     given = {name: function for name, function in module.functions.items() if function.checked_type is None}
     fresh = {name: with_own_functions(function) for name, function in given.items()}
     if any(fresh[name] is not function for name, function in given.items()):
         module = module.with_functions({**module.functions, **fresh})
-    for name, function in module.functions.items():
-        if function.checked_type is not None:
-            inference.signatures[name] = (function.checked_type, True)
+    nodes = NodeTypes(Environment(module.type_definitions))
+    nodes.environment.add_typed(module.functions.items())
     called = {name: _calls(function, fresh) for name, function in fresh.items()}
     for group in strongly_connected(fresh, called.__getitem__):
         recursive = any(name in called[name] for name in group) or len(group) > 1
-        _infer_group(inference, {name: fresh[name] for name in group}, recursive)
-    inference.record()
+        _infer_group(nodes, {name: fresh[name] for name in group}, recursive)
+    nodes.record()
     return module
 
 
@@ -49,18 +54,30 @@ def _calls(function: Function, among: dict[GlobalVar, Function]) -> tuple[Global
     return tuple(dict.fromkeys(found))
 
 
-def _infer_group(inference: Inference, group: dict[GlobalVar, Function], recursive: bool) -> None:
+def _infer_group(nodes: NodeTypes, group: dict[GlobalVar, Function], recursive: bool) -> None:
+    signatures = nodes.environment.signatures
     if recursive:
-        for name, function in group.items():
-            inference.signatures[name] = announced(inference, function, f"@{name.name_hint}")
+        signatures.update((name, announced(nodes, function, f"@{name.name_hint}")) for name, function in group.items())
     for name, function in group.items():
-        inference.walk(function)
-        assumed, declared = inference.signatures.get(name, (None, True))
-        if assumed is not None and not declared:
-            inference.same_type(function, assumed)
-    inference.finish(group.values())
-    for name, function in group.items():
-        inference.signatures[name] = (inference.final_type(function), True)
+        walk(nodes, function)
+        if name in signatures and signatures[name].being_inferred:
+            _same_type(nodes, function, signatures[name].type)
+    nodes.solver.finish()
+    for function in group.values():
+        type_ = nodes.of(function)
+        if isinstance(type_, FuncType) and not function.type_params:
+            nodes.replace(function, quantified(nodes.unifier, type_, open_leaves(nodes.unifier, type_)))
+    nodes.finish()
+    signatures.update((name, Signature(nodes.of(function))) for name, function in group.items())
+
+
+def _same_type(nodes: NodeTypes, function: Function, announced: Type) -> None:
+    """A function that calls itself has the type that its calls assumed."""
+    mismatch = nodes.relate(nodes.of(function), announced, Mode.EXACT, function)
+    if mismatch is not None:
+        sides = Origin("function", str(nodes.now(function))), Origin("its calls", str(nodes.unifier.zonk(announced)))
+        message = "a function calls itself as if it were of another type"
+        raise mismatch_error("recursive-type", message, function.span, mismatch, sides, "declare its result type")
 
 
 def infer_type_expr(expr: Expr, module: IRModule | None = None) -> Expr:
@@ -72,12 +89,11 @@ def infer_type_expr(expr: Expr, module: IRModule | None = None) -> Expr:
     ()
     """
     surroundings = infer_type(module or IRModule())
-    inference = Inference(surroundings.type_definitions)
-    for name, function in surroundings.functions.items():
-        if function.checked_type is not None:
-            inference.signatures[name] = (function.checked_type, True)
-    inference.walk(expr)
-    inference.type_of(expr)
-    inference.finish()
-    inference.record()
+    nodes = NodeTypes(Environment(surroundings.type_definitions))
+    nodes.environment.add_typed(surroundings.functions.items())
+    walk(nodes, expr)
+    nodes.of(expr)
+    nodes.solver.finish()
+    nodes.finish()
+    nodes.record()
     return expr

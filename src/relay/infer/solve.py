@@ -3,18 +3,14 @@ it waits for is refined; what still waits at the end is reported with what it la
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Protocol, TypeAlias, Union
+from typing import Protocol
 
-from relay.arith.expr import Symbol
 from relay.base.diagnostics import Origin, RelayError
 from relay.base.frozen import frozen
 from relay.infer.explain import describe
-from relay.infer.unify import Unifier
+from relay.infer.unify import Unifier, Variable
 from relay.ir.expr import Expr
-from relay.ir.types import IncompleteType, Type
-
-Variable: TypeAlias = Union[IncompleteType, Symbol]
+from relay.ir.types import Type
 
 
 @frozen
@@ -67,14 +63,8 @@ class Solver:
 
     def drain(self) -> None:
         """Try again whatever waits for a variable that is known better now, until nothing moves."""
-        if not self._waiting:
-            self.unifier.refined.clear()
-            return
-        while self.unifier.refined:
-            ready: deque[Constraint] = deque()
-            for variable in self.unifier.refined:
-                ready.extend(self._watchers.pop(variable, ()))
-            self.unifier.refined.clear()
+        while solved := self.unifier.newly_solved():
+            ready = [constraint for variable in solved for constraint in self._watchers.pop(variable, ())]
             for constraint in dict.fromkeys(ready):
                 if constraint in self._waiting:
                     self._try(constraint, last_chance=False)

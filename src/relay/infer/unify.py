@@ -6,8 +6,10 @@ may stand where the second is expected, which differs in `?` alone: an expected 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
 from relay.base.frozen import frozen
@@ -53,13 +55,17 @@ class Undecided:
     expected: IntExpr
 
 
+Variable: TypeAlias = Union[IncompleteType, Symbol]
+"""What unification finds: types, and extents."""
+
+
 @dataclass(slots=True)
 class Unifier:
     """What is known of the type variables and of the flexible symbols so far.
 
-    `undecided` collects pairs of extents that are equal only if the run says so; `refined` the variables bound since
-    it was last emptied; `visible` are the symbols of the functions around, which no function type inside quantifies.
-    Every change is on the trail: `snapshot` and `rollback` undo them.
+    `undecided` collects pairs of extents that are equal only if the run says so, `postponed` those that depend on
+    flexible symbols which are not solved yet; `visible` are the symbols of the functions around, which no function type
+    inside quantifies. Every change is on the trail: `snapshot` and `rollback` undo them.
     """
 
     bindings: dict[IncompleteType, Type] = field(default_factory=dict)
@@ -67,9 +73,9 @@ class Unifier:
     flexible: set[Symbol] = field(default_factory=set)
     undecided: list[Undecided] = field(default_factory=list)
     postponed: list[Undecided] = field(default_factory=list)
-    refined: list[IncompleteType | Symbol] = field(default_factory=list)
     visible: frozenset[Symbol] = frozenset()
-    _trail: list[IncompleteType | Symbol] = field(default_factory=list)
+    _trail: list[Variable] = field(default_factory=list)
+    _told: int = 0  # how much of the trail `newly_solved` has told
 
     # ---------------------------------------------------------------------------------------------- variables
 
@@ -78,6 +84,14 @@ class Unifier:
         symbol = Symbol(name)
         self.flexible.add(symbol)
         return symbol
+
+    def instance(self, type_: FuncType, arguments: Mapping[TypeVar, Type], own: Set[Symbol]) -> FuncType:
+        """A function type for one use: with `arguments` for its type parameters, and other symbols, which may be
+        solved, for its `own`."""
+        if not arguments and not own:
+            return type_
+        fresh = {symbol: self.fresh_symbol(symbol.name) for symbol in sorted(own, key=lambda symbol: symbol.name)}
+        return instantiate(type_, arguments, fresh)
 
     def resolve(self, type_: Type) -> Type:
         """`type_` with its outermost variable followed."""
@@ -102,16 +116,27 @@ class Unifier:
 
     def extent(self, dim: IntExpr) -> IntExpr:
         """`dim` with the symbols that are solved put in."""
-        if isinstance(dim, int) or not self.extents or free_symbols(dim).isdisjoint(self.extents):
+        if isinstance(dim, int) or not self.extents or self.extents.keys().isdisjoint(free_symbols(dim)):
             return dim
         return self.extent(substitute(dim, self.extents))
+
+    def newly_solved(self) -> list[Variable]:
+        """The variables solved since this was last asked."""
+        solved = self._trail[self._told :]
+        self._told = len(self._trail)
+        return solved
+
+    def take_postponed(self) -> list[Undecided]:
+        """The pairs that wait for symbols, which whoever asks looks at again with `relate_extents`."""
+        postponed, self.postponed = self.postponed, []
+        return postponed
 
     def snapshot(self) -> tuple[int, int, int]:
         """A point to go back to."""
         return len(self._trail), len(self.undecided), len(self.postponed)
 
     def rollback(self, point: tuple[int, int, int]) -> None:
-        """Forget everything since `point`."""
+        """Forget everything since `point`. Nobody has been told since then of what was solved."""
         trail, undecided, postponed = point
         while len(self._trail) > trail:
             variable = self._trail.pop()
@@ -119,33 +144,27 @@ class Unifier:
                 del self.extents[variable]
             else:
                 del self.bindings[variable]
-            if variable in self.refined:
-                self.refined.remove(variable)
         del self.undecided[undecided:]
         del self.postponed[postponed:]
 
     def forget(self) -> None:
         """Start anew, when every type has been put in its final form."""
-        for part in (self.bindings, self.extents, self.flexible, self.undecided, self.refined, self._trail):
+        for part in (self.bindings, self.extents, self.flexible, self.undecided, self.postponed, self._trail):
             part.clear()
+        self._told = 0
 
-    def bind(self, variable: IncompleteType, type_: Type) -> None:
-        """Decide what an open variable is; `type_` must not contain it."""
-        self._bind_type(variable, type_)
-
-    def _bind_type(self, variable: IncompleteType, type_: Type) -> Mismatch | None:
+    def bind(self, variable: IncompleteType, type_: Type) -> Mismatch | None:
+        """Decide what an open variable is; `type_` must not contain it, since no type is infinite."""
         whole = self.zonk(type_)
         if any(leaf is variable for leaf in type_leaves(whole)):
             return Mismatch(variable, whole, "a type cannot contain itself")
         self.bindings[variable] = type_
         self._trail.append(variable)
-        self.refined.append(variable)
         return None
 
     def _bind_extent(self, symbol: Symbol, value: IntExpr) -> None:
         self.extents[symbol] = value
         self._trail.append(symbol)
-        self.refined.append(symbol)
 
     # ---------------------------------------------------------------------------------------------- relations
 
@@ -176,9 +195,9 @@ class Unifier:
             return None
         match found, expected:
             case IncompleteType(), _:
-                return self._bind_type(found, expected)
+                return self.bind(found, expected)
             case _, IncompleteType():
-                return self._bind_type(expected, found)
+                return self.bind(expected, found)
             case TensorType(), TensorType():
                 return self._tensors(found, expected, mode)
             case TupleType(one), TupleType(other) if len(one) == len(other):
@@ -227,15 +246,6 @@ class Unifier:
             (self.postponed if unknowns else self.undecided).append(Undecided(found, expected))
         return ""
 
-    def settle_postponed(self) -> str:
-        """Look again at the extents whose symbols were not solved then; a fact when two cannot be equal."""
-        postponed, self.postponed = self.postponed, []
-        for pair in postponed:
-            fact = self.relate_extents(pair.found, pair.expected, Mode.EXACT)
-            if fact:
-                return fact
-        return ""
-
     def _functions(
         self, found: FuncType, expected: FuncType, mode: Mode, stack: list[tuple[Type, Type, Mode]]
     ) -> Mismatch | None:
@@ -245,8 +255,7 @@ class Unifier:
             return self._quantified(found, expected, mode)
         symbols = self.visible | self.flexible
         own = {s for arg in found.arg_types for s in type_symbols(arg)} - symbols - set(type_symbols(expected))
-        fresh = {symbol: self.fresh_symbol(symbol.name) for symbol in sorted(own, key=lambda symbol: symbol.name)}
-        here = instantiate(found, _holes(found), fresh) if fresh or found.type_params else found
+        here = self.instance(found, holes_for(found), own)
         stack.append((here.ret_type, expected.ret_type, mode))
         given = expected.arg_types
         if mode is Mode.ASSIGN:  # whoever calls it gives arguments of some extent, however little is known of it
@@ -262,13 +271,9 @@ class Unifier:
             return Mismatch(found, expected, "the functions have different numbers of type parameters")
         inside = FuncType(expected.arg_types, expected.ret_type)
         if found.type_params == expected.type_params:
-            return self.relate(
-                FuncType(found.arg_types, found.ret_type), FuncType(expected.arg_types, expected.ret_type), mode
-            )
-        holes = _holes(found)
-        here = instantiate(found, holes, {})
-        inside = FuncType(expected.arg_types, expected.ret_type)
-        mismatch = self.relate(here, inside, mode)
+            return self.relate(FuncType(found.arg_types, found.ret_type), inside, mode)
+        holes = holes_for(found)
+        mismatch = self.relate(self.instance(found, holes, set()), inside, mode)
         if mismatch is not None:
             return mismatch
         images = [self.resolve(hole) for hole in holes.values()]
@@ -282,7 +287,7 @@ class Unifier:
         return None
 
 
-def _holes(type_: FuncType) -> dict[TypeVar, Type]:
+def holes_for(type_: FuncType) -> dict[TypeVar, Type]:
     """A type to be found for each type parameter."""
     return {variable: IncompleteType(reason=f"type parameter {variable.name}") for variable in type_.type_params}
 
@@ -320,7 +325,7 @@ def _parts(one: Type, other: Type) -> list[tuple[Type, Type, str]]:
             return []
 
 
-def instantiate(type_: FuncType, variables: dict[TypeVar, Type], symbols: dict[Symbol, Symbol]) -> FuncType:
+def instantiate(type_: FuncType, variables: Mapping[TypeVar, Type], symbols: Mapping[Symbol, Symbol]) -> FuncType:
     """A function type with its own parameters replaced: `variables` for type parameters, `symbols` for extents."""
 
     def variable(leaf: TypeVar | IncompleteType) -> Type:

@@ -14,8 +14,8 @@ import numpy as np
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.frozen import frozen
 from relay.infer.checks import node_checks
-from relay.infer.constraints import attributes_of
 from relay.infer.explain import arity_error, callee_name, describe
+from relay.infer.known import attributes_of
 from relay.interpret.extents import concrete, conforms, enforce
 from relay.interpret.patterns import fits
 from relay.interpret.values import Closure, Environment, RefValue, Value, show_value, to_value_of

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.base.graph import post_order
-from relay.infer.constraints import attributes_of
+from relay.infer.known import attributes_of
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem
 from relay.ir.operator import Effect

@@ -20,9 +20,9 @@ import numpy as np
 from relay.analysis.call_graph import call_graph
 from relay.analysis.effects import ModuleEffects
 from relay.base.diagnostics import RelayError
-from relay.infer.constraints import attributes_of
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
+from relay.infer.known import attributes_of
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Op, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Solved
