@@ -9,14 +9,12 @@ from relay.base.diagnostics import RelayError
 from relay.infer.checks import checks_of
 from relay.infer.eager import type_eagerly
 from relay.infer.infer_type import infer_type, infer_type_expr
-from relay.infer.join import join
-from relay.infer.unify import Mode, Unifier
 from relay.ir.expr import Call, Function, Op, Tuple, Var, const
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite
 from relay.ir.structural import structural_equal
 from relay.ir.traversal import post_order
-from relay.ir.types import ANY, FuncType, IncompleteType, TensorType, TupleType, TypeVar, scalar_type
+from relay.ir.types import ANY, TensorType, scalar_type
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse, parse_expr
@@ -162,6 +160,21 @@ def test_an_extent_declared_in_a_body_is_found_or_checked():
     assert [str(found.check.condition) for found in checks_of(module)] == ["n == 5"]
 
 
+@pytest.mark.parametrize(
+    ("program", "checks"),
+    [
+        (
+            "def @square(%x: Tensor[(k*k,), int8], %y: Tensor[(k,), int8]) { %x }\n"
+            "def @main(%x: Tensor[(n,), int8], %y: Tensor[(m,), int8]) { @square(%x, %y) }",
+            ["n == m*m"],
+        ),
+        ("def @main(%x: Tensor[(n, m), int8]) { let %y: Tensor[(k*k, k), int8] = %x; %y }", ["n == m*m"]),
+    ],
+)
+def test_extents_that_wait_for_a_symbol_are_checked(program, checks):
+    assert [str(found.check.condition) for found in checks_of(typed(program))] == checks
+
+
 def test_only_new_nodes_are_looked_at():
     module = typed("def @main(%x: Tensor[(n, 4), int8]) { %0 = nn.relu(%x); add(%0, %0) }")
     function = module["main"]
@@ -197,50 +210,16 @@ def test_long_programs():
         header = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(n, 4), int8]) {\n'
         return parse(header + "\n".join(lines) + "\n%a7 }", OPERATORS)
 
+    def calls(size):
+        lines = [f"  let %v{i} = @same(%{f'v{i - 1}' if i else 'x'});" for i in range(size)]
+        same = "def @same(%a: Tensor[(k, 4), int8]) -> Tensor[(k, 4), int8] { %a }\n"
+        header = f'#[version = "0.0.5"]\n{same}def @main(%x: Tensor[(n, 4), int8]) {{\n'
+        return parse(header + "\n".join(lines) + f"\n%v{size - 1} }}", OPERATORS)
+
     module = infer_type(program(10_000))
     assert str(module["main"].checked_type.ret_type) == "Tensor[(n, 4), int8]"
     assert is_linear(lambda size: infer_type(program(size)), 300)
-
-
-# ---------------------------------------------------------------------------------------------- unification
-
-
-def test_unification_under_tuples_and_the_occurs_check():
-    unifier, hole, other = Unifier(), IncompleteType(), IncompleteType()
-    int_, pair = scalar_type("int32"), TupleType((IncompleteType(), scalar_type("bool")))
-    assert unifier.relate(TupleType((hole, int_)), TupleType((pair, other)), Mode.EXACT) is None
-    assert str(unifier.zonk(other)) == "int32"
-    assert unifier.relate(pair.fields[0], TupleType((hole,)), Mode.EXACT).fact == "a type cannot contain itself"
-
-
-def test_a_failed_unification_changes_nothing():
-    unifier, hole = Unifier(), IncompleteType()
-    left = TupleType((hole, scalar_type("int32")))
-    assert unifier.relate(left, TupleType((scalar_type("bool"), scalar_type("bool"))), Mode.EXACT) is not None
-    assert unifier.zonk(hole) is hole
-    assert unifier.newly_solved() == []
-
-
-def test_quantified_functions_are_equal_up_to_names():
-    a, b = TypeVar("a"), TypeVar("b")
-    unifier = Unifier()
-    assert unifier.relate(FuncType((a,), a, (a,)), FuncType((b,), b, (b,)), Mode.EXACT) is None
-    assert unifier.relate(a, b, Mode.EXACT) is not None
-
-
-def test_extents_are_solved():
-    unifier = Unifier()
-    n = unifier.fresh_symbol("n")
-    tensor = TensorType((2 * n + 1, n), "int8")
-    assert unifier.relate(tensor, TensorType((7, 3), "int8"), Mode.EXACT) is None
-    assert unifier.extent(n) == 3
-    assert unifier.relate(tensor, TensorType((7, 4), "int8"), Mode.EXACT).fact == "3 is not 4"
-
-
-def test_join():
-    one, other = TensorType((ANY, 1), "int8"), TensorType((ANY, ANY), "int8")
-    assert str(join(Unifier(), one, other)) == "Tensor[(?, ?), int8]"
-    assert join(Unifier(), one, TensorType((1,), "int8")) == "rank 2 is not rank 1"
+    assert is_linear(lambda size: infer_type(calls(size)), 300)
 
 
 def test_functions_keep_their_types_after_inference():

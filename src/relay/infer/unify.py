@@ -14,7 +14,7 @@ from typing import TypeAlias, Union
 from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
 from relay.base.frozen import frozen
 from relay.infer.dimensions import Agreement, agreement, open_unknowns, solve_for
-from relay.ir.type_traversal import map_type, type_leaves, type_symbols
+from relay.ir.type_traversal import free_type_leaves, map_type, type_leaves, type_symbols
 from relay.ir.types import (
     AnyDimension,
     FuncType,
@@ -279,7 +279,7 @@ class Unifier:
         images = [self.resolve(hole) for hole in holes.values()]
         if mode is Mode.EXACT and not (len(set(images)) == len(images) and set(images) <= set(expected.type_params)):
             return Mismatch(found, expected, f"{self.zonk(found)} is not {self.zonk(expected)}")
-        kept = set(type_leaves(self.zonk(found)))
+        kept = free_type_leaves(self.zonk(found))
         escaped = [variable.name for variable in expected.type_params if variable in kept]
         if escaped:
             names = ", ".join(escaped)
