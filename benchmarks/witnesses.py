@@ -38,7 +38,7 @@ WITNESSES: Mapping[str, Witness] = MappingProxyType(
             }""",
             (np.int32(2000), _floats(64)),
         ),
-        "SimplifyKnownCases": Witness(
+        "CaseOfKnownConstructor": Witness(
             "a loop whose step gives an Option",
             """
             def @main(%n: int32, %x: float32) -> float32 {
@@ -52,7 +52,7 @@ WITNESSES: Mapping[str, Witness] = MappingProxyType(
             }""",
             (np.int32(20000), np.float32(1)),
         ),
-        "AccumulateRecursion": Witness(
+        "IntroduceAccumulators": Witness(
             "a sum behind its recursion, which otherwise takes a stack as deep as the loop is long",
             """
             def @sum_to(%n: int32) -> int32 { if (equal(%n, 0)) { 0 } else { add(%n, @sum_to(subtract(%n, 1))) } }

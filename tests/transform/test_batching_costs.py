@@ -21,7 +21,7 @@ from relay.testing.programs import tree_lstm
 from relay.transform.batching import AutoBatch, Recursion, batching, generate
 from relay.transform.batching.costs import KERNELS_OF_RESULT, KERNELS_OF_START, Costs, costs_of
 from relay.transform.framework.context import LayoutPreferences, PassContext, Rates
-from relay.transform.functions.constant_arguments import ConstantArguments
+from relay.transform.functions.propagate_constant_arguments import PropagateConstantArguments
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from tests.native.running import assert_same, module
 from tests.programs.generate import Program
@@ -229,7 +229,7 @@ def costs(hidden: int, given: bool, rates: Rates = RATES) -> Costs:
     program = tree_lstm.tree_lstm(kind, hidden, hidden).module
     if not given:
         program = infer_type(bind_params(program, tree_lstm.parameters(hidden, hidden)))
-        program = RemoveUnusedFunctions(ConstantArguments(program))
+        program = RemoveUnusedFunctions(PropagateConstantArguments(program))
     (recursion,) = (each for each in batching(program).values() if isinstance(each, Recursion))
     return costs_of(recursion, rates)
 

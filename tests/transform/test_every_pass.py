@@ -21,10 +21,10 @@ from tests.transform.passes import CONTEXT, PASSES
 REPRO = Path(".repro")
 WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # minutes, which the campaign takes
 OFTEN = {
-    "AlterOpLayout", "AutoBatch", "DeadCodeElimination", "DefuseOps", "EliminateCommonSubexpr", "FoldConstant",
-    "FuseOps", "InlineSmallFunctions",
+    "AlterOpLayout", "AutoBatch", "CaseOfKnownConstructor", "DeadCodeElimination", "DefuseOps",
+    "EliminateCommonSubexpr", "FoldConstant", "FuseOps", "InlineSmallFunctions",
     "LambdaLift", "LiftCalledFunctions", "PartialEvaluate", "RemoveUnusedFunctions",
-    "SimplifyExpr", "SimplifyKnownCases", "ToANormalForm", "ToBasicBlockNormalForm", "ToCPS",
+    "SimplifyExpr", "ToANormalForm", "ToBasicBlockNormalForm", "ToCPS",
     "ToGraphNormalForm", "ToMixedPrecision",
 }  # fmt: skip
 """What every hundred programs meet. The campaign fails when it does not meet all."""

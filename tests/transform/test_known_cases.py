@@ -1,4 +1,4 @@
-"""SimplifyKnownCases and LiftCalledFunctions: code does not grow, and the cost is linear in the program."""
+"""CaseOfKnownConstructor and LiftCalledFunctions: code does not grow, and the cost is linear in the program."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ir.types import FuncType, scalar_type
 from relay.transform import (
+    CaseOfKnownConstructor,
     LambdaLift,
     LiftCalledFunctions,
     PartialEvaluate,
     RemoveUnusedFunctions,
-    SimplifyKnownCases,
     Validation,
 )
 from relay.transform.functions.partial_evaluate.limits import operations_of
@@ -51,7 +51,7 @@ SOME, NONE = (each for each in PRELUDE.mod.constructors() if each.belong_to.name
 @given(programs() | recursions())
 def test_code_does_not_grow(program: Program) -> None:
     before = RemoveUnusedFunctions(infer_type(program.module))
-    assert operations_of(SimplifyKnownCases(before)) <= operations_of(before)
+    assert operations_of(CaseOfKnownConstructor(before)) <= operations_of(before)
 
 
 def choices(length: int, x: Var, c: Var) -> Expr:
@@ -100,8 +100,8 @@ def program(build: Callable[[int, Var, Var], Expr], length: int) -> IRModule:
 @pytest.mark.parametrize("build", [choices, nested_functions, refs, tuples])
 def test_simplifying_is_linear_and_leaves_nothing(build: Callable[[int, Var, Var], Expr]) -> None:
     modules = {length: program(build, length) for length in (60, 120)}
-    assert is_linear(lambda length: SimplifyKnownCases(modules[length]), 60)
-    left = {type(node).__name__ for node in post_order(SimplifyKnownCases(modules[60])["main"].body)}
+    assert is_linear(lambda length: CaseOfKnownConstructor(modules[length]), 60)
+    left = {type(node).__name__ for node in post_order(CaseOfKnownConstructor(modules[60])["main"].body)}
     assert left <= {"Call", "Op", "Var", "Constant", "If"}
 
 

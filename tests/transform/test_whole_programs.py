@@ -12,7 +12,7 @@ import relay
 from relay.ir.expr import Expr, Function, GlobalVar
 from relay.ir.traversal import post_order
 from relay.transform import (
-    AccumulateRecursion,
+    IntroduceAccumulators,
     LoopInvariantCodeMotion,
     PassContext,
     RemoveUnusedFunctions,
@@ -89,7 +89,7 @@ def maps(length: int) -> Expr:
     return Function((x,), relay.Tuple([value, items]))
 
 
-@pytest.mark.parametrize("each", [SpecializeFunctions, AccumulateRecursion, LoopInvariantCodeMotion])
+@pytest.mark.parametrize("each", [SpecializeFunctions, IntroduceAccumulators, LoopInvariantCodeMotion])
 def test_cost_is_linear(each) -> None:
     def run(length: int) -> object:
         prelude = relay.prelude.Prelude()

@@ -18,7 +18,7 @@ from relay.transform.framework.passes import Pass, Sequential
 from relay.transform.functions.inline_small_functions import InlineSmallFunctions
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from relay.transform.functions.specialize_functions import SpecializeFunctions
-from relay.transform.loops.accumulate_recursion import AccumulateRecursion
+from relay.transform.loops.introduce_accumulators import IntroduceAccumulators
 from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, assert_same, write_repro
@@ -26,7 +26,7 @@ from tests.programs.generate import Program, programs
 from tests.transform.recursions import recursions
 
 PASSES: Mapping[str, Pass | Sequential] = {
-    "AccumulateRecursion": AccumulateRecursion,
+    "IntroduceAccumulators": IntroduceAccumulators,
     "LoopInvariantCodeMotion": LoopInvariantCodeMotion,
     "SpecializeFunctions": Sequential((SpecializeFunctions, InlineSmallFunctions, SpecializeFunctions)),
 }

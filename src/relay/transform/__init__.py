@@ -43,7 +43,7 @@ from relay.transform.framework.properties import A_NORMAL_FORM as A_NORMAL_FORM
 from relay.transform.framework.properties import FUSED as FUSED
 from relay.transform.framework.properties import Property as Property
 from relay.transform.framework.type_inference import InferType as InferType
-from relay.transform.functions.constant_arguments import ConstantArguments as ConstantArguments
+from relay.transform.functions.case_of_known_constructor import CaseOfKnownConstructor as CaseOfKnownConstructor
 from relay.transform.functions.defunctionalize import Defunctionalization as Defunctionalization
 from relay.transform.functions.dynamic_to_static import DynamicToStatic as DynamicToStatic
 from relay.transform.functions.eta_expand import EtaExpand as EtaExpand
@@ -60,14 +60,16 @@ from relay.transform.functions.normal_forms import UnCPS as UnCPS
 from relay.transform.functions.partial_evaluate import PartialEvaluate as PartialEvaluate
 from relay.transform.functions.partial_evaluate import PartialEvaluationLimits as PartialEvaluationLimits
 from relay.transform.functions.partial_evaluate import partially_evaluated as partially_evaluated
+from relay.transform.functions.propagate_constant_arguments import (
+    PropagateConstantArguments as PropagateConstantArguments,
+)
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions as RemoveUnusedFunctions
-from relay.transform.functions.simplify_known_cases import SimplifyKnownCases as SimplifyKnownCases
 from relay.transform.functions.specialize_functions import SpecializeFunctions as SpecializeFunctions
 from relay.transform.fusion import FuseOps as FuseOps
 from relay.transform.fusion.defuse_ops import DefuseOps as DefuseOps
 from relay.transform.layout.alter_op_layout import AlterOpLayout as AlterOpLayout
 from relay.transform.layout.convert_layout import ConvertLayout as ConvertLayout
-from relay.transform.loops.accumulate_recursion import AccumulateRecursion as AccumulateRecursion
+from relay.transform.loops.introduce_accumulators import IntroduceAccumulators as IntroduceAccumulators
 from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion as LoopInvariantCodeMotion
 from relay.transform.pipelines import level as level
 from relay.transform.pipelines import optimization_pipeline as optimization_pipeline

@@ -9,16 +9,16 @@ from relay.transform.algorithms.recognize_attention import RecognizeAttention
 from relay.transform.batching import AutoBatch
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Sequential
-from relay.transform.functions.constant_arguments import ConstantArguments
+from relay.transform.functions.case_of_known_constructor import CaseOfKnownConstructor
 from relay.transform.functions.dynamic_to_static import DynamicToStatic
 from relay.transform.functions.inline_small_functions import InlineSmallFunctions
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.normal_forms import ToANormalForm, ToGraphNormalForm
-from relay.transform.functions.simplify_known_cases import SimplifyKnownCases
+from relay.transform.functions.propagate_constant_arguments import PropagateConstantArguments
 from relay.transform.functions.specialize_functions import SpecializeFunctions
 from relay.transform.fusion import FuseOps
 from relay.transform.layout.alter_op_layout import AlterOpLayout
-from relay.transform.loops.accumulate_recursion import AccumulateRecursion
+from relay.transform.loops.introduce_accumulators import IntroduceAccumulators
 from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMotion
 from relay.transform.regions.given_kernels import with_possible_kernels
 from relay.transform.simplify.canonicalize_cast import CanonicalizeCast
@@ -33,12 +33,12 @@ from relay.transform.simplify.simplify_inference import SimplifyInference
 
 OPTIMIZATIONS = (
     InlineSmallFunctions,
-    ConstantArguments,
+    PropagateConstantArguments,
     AutoBatch,
     SpecializeFunctions,
     InlineSmallFunctions,
-    SimplifyKnownCases,
-    AccumulateRecursion,
+    CaseOfKnownConstructor,
+    IntroduceAccumulators,
     LoopInvariantCodeMotion,
     LiftCalledFunctions,
     ToGraphNormalForm,
@@ -61,12 +61,12 @@ OPTIMIZATIONS = (
 )
 """What makes a program smaller and better laid out; its result is still plain operator calls.
 
-SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. SimplifyKnownCases finds what is known when
-functions are in place, and AccumulateRecursion the branches that it leaves; LiftCalledFunctions comes behind both loop
-passes, which look at functions inside functions too. SimplifyExpr runs again behind
-RecognizeAttention, which leaves reshapes of reshapes. CombineParallelDense saves two kernels a layer of an encoder, its
-slices fuse into what splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of
-the slices cost more than the wider convolution saves.
+SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. CaseOfKnownConstructor finds what is known
+when functions are in place, and IntroduceAccumulators the branches that it leaves; LiftCalledFunctions comes behind
+both loop passes, which look at functions inside functions too. SimplifyExpr runs again behind RecognizeAttention, which
+leaves reshapes of reshapes. CombineParallelDense saves two kernels a layer of an encoder, its slices fuse into what
+splits heads. CombineParallelConv2D is left to users: in the blocks of Inception v3 the copies of the slices cost more
+than the wider convolution saves.
 """
 
 FOR_NATIVE_CODE = (FuseOps, ToANormalForm)

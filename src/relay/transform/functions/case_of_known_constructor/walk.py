@@ -36,10 +36,10 @@ from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, with_body
 from relay.ir.traversal import children
 from relay.ir.types import TupleType, Type
+from relay.transform.functions.case_of_known_constructor.blocks import Block, Choice, typed
+from relay.transform.functions.case_of_known_constructor.fitting import asked_of, fits_of, patterns_for
+from relay.transform.functions.case_of_known_constructor.uses import Uses, uses_of
 from relay.transform.functions.extents import copied
-from relay.transform.functions.simplify_known_cases.blocks import Block, Choice, typed
-from relay.transform.functions.simplify_known_cases.fitting import asked_of, fits_of, patterns_for
-from relay.transform.functions.simplify_known_cases.uses import Uses, uses_of
 
 Walking: TypeAlias = Generator[Any, Any, None]
 Naming: TypeAlias = Generator[Any, Any, Expr]

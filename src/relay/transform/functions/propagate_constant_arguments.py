@@ -1,4 +1,4 @@
-"""Give recursive functions the constants that they are always called with: ConstantArguments.
+"""Interprocedural constant propagation into recursive functions: PropagateConstantArguments.
 
     before: def @f(%n: int32, %w: float32) -> float32 { if (%n == 0) { %w } else { @f(%n - 1, %w) } }
             def @main(%n: int32) { @f(%n, 2f) }
@@ -26,7 +26,7 @@ from relay.transform.functions.extents import copied
 
 
 @module_pass(level=2)
-def ConstantArguments(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+def PropagateConstantArguments(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
     """Specialise functions that call themselves to the constants they are called with."""
     graph = call_graph(module)
     functions = dict(module.functions)

@@ -1,4 +1,4 @@
-"""Recursions whose last step is a sum, as loops that keep the sum so far: AccumulateRecursion.
+"""Recursions whose last step is a sum, as loops that keep the sum so far (an accumulator): IntroduceAccumulators.
 
     before: def @f(%xs: List[int32]) -> int32 { match (%xs) { Cons(%x, %rest) => %x * %x + @f(%rest), Nil => 0 } }
     after:  def @f(%xs) { @f_loop(%xs, 0) }
@@ -48,7 +48,7 @@ _WORDS = MappingProxyType({"add": "sum", "multiply": "product", "maximum": "larg
 
 
 @module_pass(level=2)
-def AccumulateRecursion(module: IRModule, context: PassContext) -> IRModule:
+def IntroduceAccumulators(module: IRModule, context: PassContext) -> IRModule:
     """Make loops of recursions whose last step is a sum."""
     floats = context.allows(FloatingPointClass.FAST_MATH)
     return with_loops_split(module, partial(_split, effects=ModuleEffects(module), floats=floats))

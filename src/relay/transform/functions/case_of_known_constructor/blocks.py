@@ -84,7 +84,7 @@ class Block:
         place = self.choices.pop(old)
         bound = self.bindings[place]
         if bound is None:
-            raise CompilerBug("SimplifyKnownCases", f"%{old.name_hint} is moved twice")
+            raise CompilerBug("CaseOfKnownConstructor", f"%{old.name_hint} is moved twice")
         self.bindings[place] = None
         self.add(new, bound[1], is_pure=False)
 
@@ -97,7 +97,7 @@ class Block:
         """The chain of lets."""
         result = self.result
         if result is None:
-            raise CompilerBug("SimplifyKnownCases", "a block has no result")
+            raise CompilerBug("CaseOfKnownConstructor", "a block has no result")
         for bound in reversed(self.bindings):
             if bound is not None:
                 var, value = bound

@@ -1,14 +1,15 @@
-"""Do not make what is only taken apart: SimplifyKnownCases.
+"""Case of known constructor, and case of case: CaseOfKnownConstructor.
 
     before: let %o = if (%c) { Some(%x) } else { None }; match (%o) { Some(%v) => exp(%v), None => %y }
     after:  if (%c) { exp(%x) } else { %y }
 
-What a binding, a branch or a clause tells of a value is followed: the clause that a known constructor takes stands for
-the match (of nested patterns only what is not known is asked), a field for the projection of a known tuple, a branch
-for the `if` on a known condition. A match or an `if` on what another choice gives moves into its branches when each of
-them knows its clause. The body of a function that is called in one place, and not used elsewhere, stands for the call,
-and what was written last for the read of a ref that is only read and written, and written only in the scope that makes
-it. After Peyton Jones and Santos, "A transformation-based optimiser for Haskell" (1998), sections 3, 5 and 6.1.
+Nothing is made that is only taken apart. What a binding, a branch or a clause tells of a value is followed: the clause
+that a known constructor takes stands for the match (of nested patterns only what is not known is asked), a field for
+the projection of a known tuple, a branch for the `if` on a known condition. A match or an `if` on what another choice
+gives moves into its branches when each of them knows its clause (case of case). The body of a function that is called
+in one place, and not used elsewhere, stands for the call, and what was written last for the read of a ref that is only
+read and written, and written only in the scope that makes it. After Peyton Jones and Santos, "A transformation-based
+optimiser for Haskell" (1998), sections 3, 5 and 6.1.
 
 Code never grows: a clause that several branches take is put into them only when it is at most one operation. All is
 evaluated once and in its order, but for pure operations, of which nobody can tell. Types stay: what would be exact
@@ -42,7 +43,7 @@ from relay.normalize.a_normal_form import to_a_normal_form
 from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
-from relay.transform.functions.simplify_known_cases.walk import Walk
+from relay.transform.functions.case_of_known_constructor.walk import Walk
 from relay.transform.simplify.unused_bindings import without_unused
 
 MOST_ROUNDS = 8
@@ -50,7 +51,7 @@ MOST_ROUNDS = 8
 
 
 @function_pass(level=2)
-def SimplifyKnownCases(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+def CaseOfKnownConstructor(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Do not make what is only taken apart: known clauses, branches, fields and functions that are called once."""
     if function.attrs.get("Primitive"):
         return function

@@ -1,5 +1,0 @@
-"""SimplifyKnownCases: see `module`."""
-
-from relay.transform.functions.simplify_known_cases.module import SimplifyKnownCases
-
-__all__ = ["SimplifyKnownCases"]
