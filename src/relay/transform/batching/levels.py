@@ -49,7 +49,7 @@ from relay.transform.batching.scheme import (
     source_parameters,
 )
 from relay.transform.batching.shared import shared_parts
-from relay.transform.functions.known_functions import typed_var
+from relay.transform.functions.lifting import typed_var
 
 
 @frozen(eq=False)

@@ -41,7 +41,7 @@ from relay.transform.batching.recursion import Recursion
 from relay.transform.batching.rows import has_unit_axis, nested_expr, rows_type
 from relay.transform.batching.scheme import INDEX
 from relay.transform.functions.extents import copied
-from relay.transform.functions.known_functions import typed_var
+from relay.transform.functions.lifting import typed_var
 
 MAP = GlobalVar("map")
 

@@ -6,17 +6,13 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Union
 
-from relay.arith.expr import Symbol
-from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
-from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
-from relay.ir.type_traversal import type_leaves, type_symbols
+from relay.ir.type_traversal import type_leaves
 from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
-from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
-from relay.transform.functions.extents import copied
+from relay.transform.functions.lifting import Lifted, Lifting, captures_of, tells_extents, typed_var
 from relay.transform.simplify.unused_bindings import without_unused
 
 Target: TypeAlias = Union[GlobalVar, Constructor, Op]
@@ -69,10 +65,6 @@ class Known:
 Argument: TypeAlias = Union[Expr, Known]
 
 
-def typed_var(name: str, type_: Type) -> Var:
-    return record_type(Var(name, type_), type_)
-
-
 def is_closed(type_: Type | None) -> bool:
     """Whether a type has no variables, and no extents but numbers."""
     if type_ is None or not has_numbers_only(type_):
@@ -92,53 +84,30 @@ def has_numbers_only(type_: Type | None) -> bool:
     return True
 
 
-def tells_extents(function: Function, own: Var | None) -> bool:
-    """Whether the extents in what a function computes are told by what it takes, from its caller and from around it."""
-    inside = [node for node in post_order(function.body) if not isinstance(node, Op | Constructor)]
-    functions = (node for node in inside if isinstance(node, Function))
-    takers = (*function.params, *free_vars(function), *(param for each in functions for param in each.params))
-    told = {symbol for each in takers if each is not own for symbol in _symbols(each)}
-    return all(told.issuperset(_symbols(node)) for node in inside if node is not own)
-
-
-def _symbols(node: Expr) -> tuple[Symbol, ...]:
-    return () if node.checked_type is None else type_symbols(node.checked_type)
-
-
 @dataclass(slots=True, eq=False)
-class Lifting:
-    """Functions inside functions as global ones that take first what they use from around them."""
+class GlobalFunctions:
+    """What functions are as global ones, each found once."""
 
-    names: FreshNames
-    functions: dict[GlobalVar, Function]
-    _lifted: dict[Function, tuple[GlobalVar, tuple[Var, ...]] | None] = field(default_factory=dict)
+    lifting: Lifting
+    _inner: dict[Function, Lifted | None] = field(default_factory=dict)
     _uncurried: dict[GlobalVar, GlobalVar | None] = field(default_factory=dict)
 
-    def fresh_name(self, base: str) -> GlobalVar:
-        return GlobalVar(self.names.take(base))
+    @property
+    def functions(self) -> dict[GlobalVar, Function]:
+        """Those of the program, and those that were made."""
+        return self.lifting.functions
 
-    def lifted(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
-        """The global function for one inside `outer`, where `own` is the variable by which it calls itself, and the
-        variables that it takes along; None where there is none."""
-        if function not in self._lifted:
-            self._lifted[function] = self._lift(function, own, outer)
-        return self._lifted[function]
-
-    def _lift(self, function: Function, own: Var | None, outer: GlobalVar) -> tuple[GlobalVar, tuple[Var, ...]] | None:
-        captures = tuple(each for each in free_vars(function) if each is not own)
-        if set(function.attrs) - {"Closure"} or not all(is_closed(each.checked_type) for each in (function, *captures)):
-            return None
-        if not tells_extents(function, own) or (own is not None and _is_value(own, function)):
-            return None
-        name = self.fresh_name(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
-
-        def step(node: Expr, rebuilt: Expr) -> Expr:
-            if isinstance(node, Call) and isinstance(rebuilt, Call) and node.op is own:
-                return Call(name, (*captures, *rebuilt.args), span=node.span)
-            return rebuilt
-
-        self.functions[name] = lifted_function((*captures, *function.params), rewrite_nodes(function, step), ())
-        return name, captures
+    def inner(self, function: Function, own: Var | None, outer: GlobalVar) -> Lifted | None:
+        """The global function for one inside `outer`, where `own` is the variable by which it calls itself; None where
+        there is none."""
+        if function not in self._inner:
+            captures = captures_of(function, own)
+            found = None
+            if _is_liftable(function, own, captures):
+                found = self.lifting.lifted(outer, own, captures)
+                self.lifting.lift_called(found, function, own)
+            self._inner[function] = found
+        return self._inner[function]
 
     def uncurried(self, name: GlobalVar) -> GlobalVar | None:
         """The function that does at once what the results of `name` do, where its body is a function."""
@@ -153,9 +122,9 @@ class Lifting:
             return None
         if not has_numbers_only(maker.checked_type):
             return None
-        new = self.fresh_name(f"{name.name_hint}_fn")
-        self.functions[new] = lifted_function((*maker.params, *inner.params), inner, maker.type_params)
-        return new
+        new = self.lifting.lifted(name, None, maker.params)
+        self.lifting.lift_called(new, inner, type_params=maker.type_params)
+        return new.name
 
     def without_unused(self, function: Function) -> Function:
         """The function without bindings of functions that are named nowhere."""
@@ -168,16 +137,10 @@ class Lifting:
         return isinstance(value, Function)
 
 
-def lifted_function(params: tuple[Var, ...], function: Function, type_params: tuple[TypeVar, ...]) -> Function:
-    """A typed global function, its types written out, of the body of a typed function."""
-    given = {each: typed_var(each.name_hint, each.checked_type) for each in params if each.checked_type is not None}
-    body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body
-    result = function.checked_type.ret_type if isinstance(function.checked_type, FuncType) else None
-    whole = Function(tuple(given.values()), body, result, type_params, span=function.span)
-    if result is not None:
-        types = tuple(each.checked_type for each in given.values() if each.checked_type is not None)
-        record_type(whole, FuncType(types, result, type_params))
-    return copied(whole)
+def _is_liftable(function: Function, own: Var | None, captures: tuple[Var, ...]) -> bool:
+    if set(function.attrs) - {"Closure"} or not all(is_closed(each.checked_type) for each in (function, *captures)):
+        return False
+    return tells_extents(function, own) and (own is None or not _is_value(own, function))
 
 
 def _is_value(var: Var, function: Function) -> bool:

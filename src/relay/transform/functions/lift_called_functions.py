@@ -29,11 +29,11 @@ from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
-from relay.ir.variables import free_vars
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
-from relay.transform.functions.known_functions import Lifting, is_closed, lifted_function, tells_extents
+from relay.transform.functions.known_functions import is_closed
+from relay.transform.functions.lifting import Lifting, captures_of, tells_extents
 
 MOST_PARAMETERS = 16
 
@@ -50,20 +50,19 @@ def _without_called(name: GlobalVar, function: Function, lifting: Lifting) -> Fu
     if function.attrs or not _only_called(function):
         return function
     normal = to_basic_block_normal_form(function)
-    captures = _captures(_only_called(normal))
-    names = {var: lifting.fresh_name(f"{name.name_hint}_{var.name_hint}") for var in captures}
+    lifted = {var: lifting.lifted(name, var, each) for var, each in _captures(_only_called(normal)).items()}
 
     def step(_: Expr, rebuilt: Expr) -> Expr:
         match rebuilt:
-            case Let(var, Function() as value, body) if var in names:
-                lifting.functions[names[var]] = lifted_function((*captures[var], *value.params), value, ())
+            case Let(var, Function() as value, body) if var in lifted:
+                lifting.lift_called(lifted[var], value)
                 return body
-            case Call(op=Var() as callee, args=args) if callee in names:
-                return Call(names[callee], (*captures[callee], *args), span=rebuilt.span)
+            case Call(op=Var() as callee) if callee in lifted:
+                return lifted[callee].called(rebuilt)
             case _:
                 return rebuilt
 
-    return rewrite_nodes(normal, step) if names else function
+    return rewrite_nodes(normal, step) if lifted else function
 
 
 def _only_called(function: Function) -> dict[Var, Function]:
@@ -89,12 +88,12 @@ def _is_liftable(function: Function) -> bool:
 def _captures(functions: Mapping[Var, Function]) -> dict[Var, tuple[Var, ...]]:
     """For each function that can be lifted the variables that it needs: its own from around it, and those of the
     functions that it calls. These are earlier ones, or around it."""
-    free = {var: free_vars(function) for var, function in functions.items()}
+    free = {var: captures_of(function, var) for var, function in functions.items()}
     lifted = dict(functions)
     while True:
         found: dict[Var, tuple[Var, ...]] = {}
         for var in lifted:
-            needed = dict.fromkeys(each for name in free[var] for each in found.get(name, (name,)) if each is not var)
+            needed = dict.fromkeys(each for name in free[var] for each in found.get(name, (name,)))
             found[var] = tuple(needed)
         refused = {var for var in lifted if not _are_few(found[var], functions[var])}
         if not refused:

@@ -43,13 +43,13 @@ from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied
 from relay.transform.functions.known_functions import (
     Argument,
+    GlobalFunctions,
     Known,
-    Lifting,
     Target,
     has_numbers_only,
     is_closed,
-    typed_var,
 )
+from relay.transform.functions.lifting import Lifting, typed_var
 from relay.transform.functions.retyping import retyped
 
 BUDGET = "relay.SpecializeFunctions.max_nodes"
@@ -73,7 +73,7 @@ def SpecializeFunctions(module: IRModule, context: PassContext) -> IRModule:
         normal = to_basic_block_normal_form(function)
         walked = _Walk(copies, name, normal, {}, ()).done()
         if walked is not normal:
-            changed[name] = copies.lifting.without_unused(walked)
+            changed[name] = copies.globals.without_unused(walked)
     return module if not changed else copies.with_made(changed)
 
 
@@ -116,21 +116,21 @@ class _Copies:
     module: IRModule
     handing: Container[GlobalVar]
     nodes_left: int
-    lifting: Lifting = field(init=False)
+    globals: GlobalFunctions = field(init=False)
     names: dict[object, GlobalVar] = field(default_factory=dict)
     waiting: deque[_Copy] = field(default_factory=deque)
     _followed: dict[GlobalVar, tuple[bool, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.lifting = Lifting(FreshNames(self.module.__contains__), dict(self.module.functions))
+        self.globals = GlobalFunctions(Lifting(FreshNames(self.module.__contains__), dict(self.module.functions)))
 
     def with_made(self, changed: Mapping[GlobalVar, Function]) -> IRModule:
         """The module with these functions and the copies that they need."""
         while self.waiting:
             each = self.waiting.popleft()
             walked = _Walk(self, each.name, each.function, each.known, each.chain).done()
-            self.lifting.functions[each.name] = self.lifting.without_unused(walked)
-        made = {name: each for name, each in self.lifting.functions.items() if name not in self.module}
+            self.globals.functions[each.name] = self.globals.without_unused(walked)
+        made = {name: each for name, each in self.globals.functions.items() if name not in self.module}
         whole = IRModule({**self.module.functions, **changed, **made})
         needed = set(call_graph(whole).reachable(self.module.functions))
         return self.module.with_functions({name: each for name, each in whole.functions.items() if name in needed})
@@ -138,7 +138,7 @@ class _Copies:
     def followed(self, name: GlobalVar) -> tuple[bool, ...]:
         """For each parameter, whether it is worth knowing which function it is."""
         if name not in self._followed:
-            self._followed[name] = _followed(name, self.lifting.functions[name])
+            self._followed[name] = _followed(name, self.globals.functions[name])
         return self._followed[name]
 
     def copy(
@@ -148,13 +148,15 @@ class _Copies:
         key = target, types, tuple(each.key if isinstance(each, Known) else None for each in arguments)
         if key in self.names:
             return self.names[key]
-        source = to_basic_block_normal_form(self.lifting.functions[target])
+        source = to_basic_block_normal_form(self.globals.functions[target])
         size = len(post_order(source.body))
         if chain.count(target) >= MOST_OPEN_COPIES or size > self.nodes_left:
             return None
         self.nodes_left -= size
         known = [each for each in arguments if isinstance(each, Known)]
-        name = self.names[key] = self.lifting.fresh_name("_".join((target.name_hint, *(each.title for each in known))))
+        name = self.names[key] = GlobalVar(
+            self.globals.lifting.names.take("_".join((target.name_hint, *(each.title for each in known))))
+        )
         at = dict(zip(source.type_params, types, strict=True))
         typed = retyped(source, lambda type_: _instance(type_, at)) if at else copied(source)
         self.waiting.append(_for_arguments(name, typed, arguments, (*chain, target)))
@@ -232,8 +234,8 @@ class _Walk:
 
     def _call(self, node: Call, call: Call) -> Expr:
         match call.op:
-            case GlobalVar() as target if target in self.copies.lifting.functions:
-                if self.copies.lifting.uncurried(target) is not None:
+            case GlobalVar() as target if target in self.copies.globals.functions:
+                if self.copies.globals.uncurried(target) is not None:
                     return call  # a function: known where it is called or handed on
                 return self._calling(target, tuple(node.type_args), call.args, call)
             case Var() as var if var in self.known:
@@ -276,7 +278,7 @@ class _Walk:
         self, target: GlobalVar, types: tuple[Type, ...], arguments: Sequence[Argument]
     ) -> Sequence[Argument]:
         """The arguments, those known that are worth it."""
-        function = self.copies.lifting.functions[target]
+        function = self.copies.globals.functions[target]
         wanted = _parameter_types(function, types)
         if wanted is None or not all(map(is_closed, types)) or not has_numbers_only(function.checked_type):
             return _values(arguments)
@@ -304,15 +306,15 @@ class _Walk:
         match expr:
             case Constructor() | Op():
                 return Known(expr, type_)
-            case GlobalVar() if expr in self.copies.lifting.functions:
-                function = self.copies.lifting.functions[expr]
+            case GlobalVar() if expr in self.copies.globals.functions:
+                function = self.copies.globals.functions[expr]
                 is_free = not function.attrs and has_numbers_only(function.checked_type)
                 return Known(expr, type_) if is_free else None
             case Function():
-                lifted = self.copies.lifting.lifted(expr, own, self.name)
-                return None if lifted is None else self._applied(lifted[0], (), lifted[1], type_)
+                lifted = self.copies.globals.inner(expr, own, self.name)
+                return None if lifted is None else self._applied(lifted.name, (), lifted.captures, type_)
             case Call(op=GlobalVar() as maker, args=args) if own is None or all(map(is_atom, args)):
-                function = self.copies.lifting.uncurried(maker)
+                function = self.copies.globals.uncurried(maker)
                 return None if function is None else self._applied(function, expr.type_args, args, type_)
             case _:
                 return None
@@ -321,7 +323,7 @@ class _Walk:
         self, target: GlobalVar, types: Sequence[Type], captured: Sequence[Expr], type_: FuncType
     ) -> Known | None:
         """A function with its first arguments: known functions, and values of types that need no checks."""
-        wanted = _parameter_types(self.copies.lifting.functions[target], types)
+        wanted = _parameter_types(self.copies.globals.functions[target], types)
         if wanted is None:
             return None
         found: list[Argument] = []

@@ -40,7 +40,8 @@ from relay.ir.types import FuncType, TensorType, Type
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied
-from relay.transform.functions.known_functions import is_closed, typed_var
+from relay.transform.functions.known_functions import is_closed
+from relay.transform.functions.lifting import typed_var
 from relay.transform.loops.loops import LoopName, lets_and_end, self_calls, with_loops_split
 
 LARGEST_UNIT_ELEMENTS = 1024

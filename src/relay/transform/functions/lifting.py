@@ -1,0 +1,112 @@
+"""Functions inside functions as global ones: lambda lifting (Johnsson 1985).
+
+What a function takes from around it, its captures, becomes the first parameters of a global function. That either does
+the work at once, where all uses are calls (`lift_called`), or gives the closure, where the function is a value too
+(`lift_closure`). LambdaLift, LiftCalledFunctions and SpecializeFunctions differ in which functions they lift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from relay.arith.expr import Symbol
+from relay.base.fresh_names import FreshNames
+from relay.base.frozen import frozen
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
+from relay.ir.known_types import known_type
+from relay.ir.rewriting import rewrite_nodes, typed_as
+from relay.ir.traversal import post_order
+from relay.ir.type_traversal import type_symbols
+from relay.ir.type_variables import free_type_vars
+from relay.ir.types import FuncType, Type, TypeVar
+from relay.ir.variables import free_vars
+from relay.transform.functions.extents import copied
+
+
+@frozen(eq=False)
+class Lifted:
+    """The global function that one inside another becomes, and the variables from around that one, which it takes."""
+
+    name: GlobalVar
+    captures: tuple[Var, ...]
+
+    def called(self, call: Call) -> Call:
+        """The call of the function that was inside."""
+        return Call(self.name, (*self.captures, *call.args), span=call.span)
+
+
+@frozen
+class Lifting:
+    """The functions of a program while some are lifted: all that there are, or only those that were made."""
+
+    names: FreshNames
+    functions: dict[GlobalVar, Function]
+
+    def lifted(self, outer: GlobalVar, own: Var | None, captures: Iterable[Var]) -> Lifted:
+        """A name for a function inside `outer` that is bound to `own`."""
+        name = self.names.take(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
+        return Lifted(GlobalVar(name), tuple(captures))
+
+    def lift_called(
+        self, lifted: Lifted, function: Function, own: Var | None = None, type_params: tuple[TypeVar, ...] = ()
+    ) -> None:
+        """Make the function that does at once what `function` does, which calls itself by `own` and by nothing else,
+        and speaks of `type_params` from around it. Its types are written out."""
+        params = (*lifted.captures, *function.params)
+        given = {each: typed_var(each.name_hint, known_type(each)) for each in params}
+        itself = Lifted(lifted.name, tuple(given[each] for each in lifted.captures))
+
+        def step(_: Expr, new: Expr) -> Expr:
+            if isinstance(new, Call) and new.op is own:
+                return itself.called(new)
+            return given.get(new, new) if isinstance(new, Var) else new
+
+        body = rewrite_nodes(function, step).body
+        signature = known_type(function)
+        assert isinstance(signature, FuncType)
+        type_ = FuncType(tuple(map(known_type, given.values())), signature.ret_type, type_params)
+        whole = Function(tuple(given.values()), body, signature.ret_type, type_params, span=function.span)
+        self.functions[lifted.name] = copied(record_type(whole, type_))
+
+    def lift_closure(self, lifted: Lifted, function: Function, own: Var | None) -> Expr:
+        """Make the function that gives `function`, which knows itself as `own`, as a value; gives that value. A
+        function that takes nothing is global as it is."""
+        value: Expr = Call(lifted.name, lifted.captures, span=function.span) if lifted.captures else lifted.name
+        whole = function
+        if own is not None:
+            function = whole = rewrite_nodes(function, lambda _, new: value if new is own else new)
+        if lifted.captures:
+            whole = Function(lifted.captures, function.with_attr("Closure", 1), span=function.span)
+        self.functions[lifted.name] = copied(_quantified(whole, (*lifted.captures, function)))
+        return typed_as(value, function)
+
+
+def captures_of(function: Function, own: Var | None) -> tuple[Var, ...]:
+    """What a function takes from around it, but for the variable by which it knows itself."""
+    return tuple(each for each in free_vars(function) if each is not own)
+
+
+def tells_extents(function: Function, own: Var | None) -> bool:
+    """Whether the extents in what a function computes are told by what it takes, from its caller and from around it."""
+    inside = [node for node in post_order(function.body) if not isinstance(node, Op | Constructor)]
+    functions = (node for node in inside if isinstance(node, Function))
+    takers = (*function.params, *free_vars(function), *(param for each in functions for param in each.params))
+    told = {symbol for each in takers if each is not own for symbol in _symbols(each)}
+    return all(told.issuperset(_symbols(node)) for node in inside if node is not own)
+
+
+def typed_var(name: str, type_: Type) -> Var:
+    return record_type(Var(name, type_), type_)
+
+
+def _symbols(node: Expr) -> tuple[Symbol, ...]:
+    return () if node.checked_type is None else type_symbols(node.checked_type)
+
+
+def _quantified(function: Function, typed: tuple[Expr, ...]) -> Function:
+    """The function, generic in the type variables of its surroundings."""
+    own = {each for node in post_order(function) if isinstance(node, Function) for each in node.type_params}
+    types = [each.checked_type for each in typed if each.checked_type is not None]
+    around = dict.fromkeys(variable for type_ in types for variable in free_type_vars(type_) if variable not in own)
+    type_params = (*around, *function.type_params)
+    return Function(function.params, function.body, function.ret_type, type_params, function.attrs, span=function.span)
