@@ -3,6 +3,17 @@
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.operator import Effect
+from relay.ops.batch_rule import (
+    ALONG_AXIS,
+    AlongAxes,
+    ByElement,
+    HasBatchAxis,
+    KeepsOrder,
+    NoBatchRule,
+    PermutesAxes,
+    RowsTimesMatrix,
+    TakesEntries,
+)
 from relay.ops.build import builder, call
 from relay.ops.layout_rule import (
     AxisAttribute,
@@ -20,32 +31,51 @@ from relay.ops.record import (
     NoCompute,
     NoFormula,
     NotDifferentiable,
+    NotYetDifferentiable,
     OperatorRecord,
     PrecisionRule,
     define,
 )
 from relay.ops.registry import operators, register_operator, unregister_operator
 from relay.ops.relating import RelationRun
+from relay.ops.scale_role import Adds, AddsBias, Channels, NoScale, PassesScale, Scales, WeightedSum
 
 __all__ = [
+    "ALONG_AXIS",
+    "Adds",
+    "AddsBias",
+    "AlongAxes",
     "Attributes",
     "AxisAttribute",
     "Broadcasting",
+    "ByElement",
+    "Channels",
     "Effect",
     "Elementwise",
     "FloatClass",
     "FromTypes",
     "FromValues",
     "FusionKind",
+    "HasBatchAxis",
+    "KeepsOrder",
     "LayoutAttribute",
+    "NoBatchRule",
     "NoCompute",
     "NoFormula",
+    "NoScale",
     "NotDifferentiable",
+    "NotYetDifferentiable",
     "OperatorRecord",
     "OwnLayout",
+    "PassesScale",
     "PerAxisAttributes",
+    "PermutesAxes",
     "PrecisionRule",
     "RelationRun",
+    "RowsTimesMatrix",
+    "Scales",
+    "TakesEntries",
+    "WeightedSum",
     "builder",
     "call",
     "define",

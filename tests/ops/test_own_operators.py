@@ -5,23 +5,48 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import relay
 from relay.dataflow_pattern import Domain
-from relay.operators import Elementwise, FusionKind, OperatorRecord, builder, call, define, operators
+from relay.ir.traversal import post_order
+from relay.operators import (
+    ALONG_AXIS,
+    AxisAttribute,
+    Channels,
+    Effect,
+    Elementwise,
+    FusionKind,
+    NoCompute,
+    NotDifferentiable,
+    NotYetDifferentiable,
+    OperatorRecord,
+    OwnLayout,
+    PassesScale,
+    RowsTimesMatrix,
+    WeightedSum,
+    builder,
+    call,
+    define,
+    operators,
+)
 from relay.ops.registry import Registry
+from relay.ops.softmax import SoftmaxAttributes
 from relay.ops.table import OPERATORS
+from relay.runtime.values import DataValue
 from tests.driver.processes import environment
 from tests.messages import check_message
 from tests.pages import run_page
 
 TWICE = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(3), float32]) { mine.twice(nn.relu(%x)) }'
 
+WAITS = NotYetDifferentiable("nobody has written it")
 
-def twice(name: str = "mine.twice") -> OperatorRecord:
+
+def twice(name: str = "mine.twice", **facts: Any) -> OperatorRecord:
     return define(
         name,
         "Two times each element.",
@@ -29,9 +54,10 @@ def twice(name: str = "mine.twice") -> OperatorRecord:
         type_rule=lambda run, attributes: run.tensor(0),
         meaning=lambda attributes, data: data * 2,
         compute=lambda _, inputs, result: relay.te.compute(result.shape, lambda *i: inputs[0][i] * 2, name="twice"),
-        fusion=FusionKind.ELEMWISE,
+        effect=Effect.PURE,
         layout=Elementwise(),
         support_level=10,
+        **{"fusion": FusionKind.ELEMWISE, "gradient": WAITS, "scale": PassesScale(only_positive=False)} | facts,
     )
 
 
@@ -138,7 +164,7 @@ def _refused(registry: Registry) -> bool:
 
 OWN_FILE = """
 import relay
-from relay.operators import Elementwise, FusionKind, NoCompute, define
+from relay.operators import Effect, Elementwise, FusionKind, NoBatchRule, NoCompute, NotDifferentiable, define
 
 def meaning(attributes, data):
     return data * 2
@@ -146,7 +172,8 @@ def meaning(attributes, data):
 relay.register_operator(define(
     "mine.twice", "Two times each element.", inputs={"data": "[..]"}, meaning=meaning,
     type_rule=lambda run, attributes: run.tensor(0), compute=NoCompute("only interpreted here"),
-    fusion=FusionKind.OPAQUE, layout=Elementwise(), support_level=10,
+    effect=Effect.PURE, gradient=NotDifferentiable("a test"), fusion=FusionKind.OPAQUE, layout=Elementwise(),
+    batch=NoBatchRule("a test"), support_level=10,
 ))
 
 @relay.transform.function_pass()
@@ -178,3 +205,65 @@ def test_a_reproduction_finds_it(tmp_path):
     assert "no such thing" in failure_of(tmp_path / "fails.py")
     (script,) = tmp_path.glob("*/reproduce.py")
     assert "no such thing" in failure_of(script)
+
+
+ROOTS = """
+type Tree { Leaf(Tensor[(3,), float32]), Node(Tree, Tree) }
+def @total(%t: Tree) -> Tensor[(3,), float32] {
+  match (%t) { Leaf(%x) => mine.ranked(%x, axis=0), Node(%l, %r) => mine.twice(@total(%l)) + @total(%r) }
+}
+def @main(%t: Tree) { @total(%t) }
+"""
+
+
+@pytest.fixture
+def ranked():
+    """Each element by its place in the order along an axis, divided by how many there are."""
+
+    def meaning(attributes, data):
+        return (np.argsort(np.argsort(data, attributes.axis), attributes.axis) / data.shape[attributes.axis]).astype(
+            "float32"
+        )
+
+    record = define(
+        "mine.ranked", "The place in the order along an axis.", inputs={"data": "[..]"}, meaning=meaning,
+        attributes=SoftmaxAttributes, type_rule=lambda run, attributes: run.tensor(0),
+        compute=NoCompute("only interpreted here"), effect=Effect.PURE, gradient=NotDifferentiable("steps"),
+        fusion=FusionKind.OPAQUE, layout=AxisAttribute("axis"), batch=ALONG_AXIS, support_level=10,
+    )  # fmt: skip
+    yield relay.register_operator(record)
+    relay.unregister_operator(record.name)
+
+
+def test_it_is_batched(registered, ranked):
+    program = relay.parse('#[version = "0.0.5"]\n' + ROOTS)
+    batched = relay.transform.AutoBatch()(program)
+    assert "axis=1" in re.findall(r"mine.ranked.*", batched.astext())[0]
+    leaves = [DataValue("Tree", "Leaf", (np.float32(each),)) for each in ([3, 1, 2], [0, 5, 4], [7, 8, 6])]
+    tree = DataValue("Tree", "Node", (DataValue("Tree", "Node", (leaves[0], leaves[1])), leaves[2]))
+    found = [relay.create_executor("interpreter", each).evaluate()(tree) for each in (program, batched)]
+    np.testing.assert_array_equal(*found)
+
+
+def test_scales_are_folded_into_its_weight():
+    def channels(attributes, rank):
+        return Channels(result=rank - 1, data=rank - 1, weight_result=1, weight_data=0)
+
+    product = define(
+        "mine.product", "data @ weight.", inputs={"data": "[m, k]", "weight": "[k, n]"},
+        type_rule=lambda run, _: relay.TensorType((run.tensor(0, 2).shape[0], run.tensor(1, 2).shape[1]), "float32"),
+        meaning=lambda _, data, weight: data @ weight, compute=NoCompute("only interpreted here"), effect=Effect.PURE,
+        gradient=WAITS, fusion=FusionKind.OPAQUE, layout=OwnLayout("a test"),
+        batch=RowsTimesMatrix(), scale=WeightedSum(channels), support_level=10,
+    )  # fmt: skip
+    doubled = twice()
+    x, scale = relay.var("x", shape=(4, 3)), np.float32([2, 3, 5])
+    weights = np.arange(9, dtype="float32").reshape(3, 3)
+    behind = call(doubled, (call(product, (x, weights)),)) * relay.const(scale)
+    front = call(product, (call(doubled, (x * relay.const(scale),)), weights))
+    for body, constant in ((behind, weights * scale), (front, weights * scale[:, None])):
+        function = relay.transform.FoldScaleAxis()(relay.IRModule.from_expr(relay.Function([x], body)))["main"]
+        nodes = post_order(function.body)
+        assert not any(isinstance(node, relay.Op) and node.name == "multiply" for node in nodes)
+        (found,) = [node.data for node in nodes if isinstance(node, relay.Constant)]
+        np.testing.assert_array_equal(found, constant)

@@ -11,16 +11,19 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, TupleType, Type
+from relay.ops.batch_rule import ALONG_AXIS, NO_BATCH_RULE_YET
 from relay.ops.build import Argument, TupleWrapper, as_expr, call, known_dtype, known_rank, tuple_call
 from relay.ops.comparison import greater, where
 from relay.ops.elementwise import FLOATS, NUMBERS, unary_rule
 from relay.ops.elementwise_binary import add, maximum, multiply
 from relay.ops.elementwise_unary import erf, sigmoid
 from relay.ops.layout_rule import AxisAttribute, Elementwise
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, same_dtype
+from relay.ops.scale_role import NO_SCALE_YET, NOT_LINEAR, AddsBias, PassesScale
 from relay.ops.shape import expand_dims
 from relay.tir.expr import Value
 
@@ -100,6 +103,9 @@ RELU = define(
     compute=lambda _, inputs, result: te.compute(result.shape, lambda *i: _relu_value(inputs[0][i]), name="relu"),
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    scale=PassesScale(only_positive=True),
     support_level=1,
     formula=lambda _, data: maximum(data, 0),
 )  # fmt: skip
@@ -115,6 +121,9 @@ LEAKY_RELU = define(
     ),
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    scale=PassesScale(only_positive=True),
     support_level=3,
     formula=lambda attributes, data: where(greater(data, 0), data, multiply(data, attributes.alpha)),
 )
@@ -128,6 +137,9 @@ CLIP = define(
     compute=_clip_compute,
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    scale=NOT_LINEAR,
     support_level=3,
 )
 
@@ -179,6 +191,10 @@ PRELU = define(
     compute=_prelu_compute,
     fusion=FusionKind.BROADCAST,
     layout=AxisAttribute("axis"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=ALONG_AXIS,
+    scale=PassesScale(only_positive=True),
     support_level=3,
 )
 
@@ -199,6 +215,10 @@ BIAS_ADD = define(
     compute=_bias_add_compute,
     fusion=FusionKind.BROADCAST,
     layout=AxisAttribute("axis"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=ALONG_AXIS,
+    scale=AddsBias(),
     support_level=1,
     formula=_bias_add_formula,
 )
@@ -229,6 +249,10 @@ DROPOUT = define(
     compute=_dropout_compute,
     fusion=FusionKind.OPAQUE,
     layout=Elementwise(),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=NO_SCALE_YET,
     support_level=1,
 )
 

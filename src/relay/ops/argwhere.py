@@ -11,7 +11,9 @@ from relay.arith.expr import IntExpr, Symbol
 from relay.base.dtypes import DType
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
@@ -77,6 +79,8 @@ ARGWHERE = define(
     layout=OwnLayout("its result counts axes in their order"),
     gradient=PIECEWISE_CONSTANT,
     extents=FromValues(_count),
+    effect=Effect.PURE,
+    batch=DEPENDS_ON_VALUES,
     support_level=10,
 )
 

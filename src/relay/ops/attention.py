@@ -17,15 +17,18 @@ from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, const
 from relay.ir.known_types import known_tensor_type
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, as_expr, call
 from relay.ops.comparison import where
 from relay.ops.elementwise_binary import add, multiply
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.matmul import batch_matmul
-from relay.ops.record import FloatClass, FusionKind, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import NO_SCALE_YET
 from relay.ops.shape import reshape
 from relay.ops.softmax import softmax
 from relay.te.operation import Reduced
@@ -174,6 +177,10 @@ ATTENTION = define(
     layout=OwnLayout("its axes are those of matrix products"),
     float_class=FloatClass.ROUNDING,
     precision=PrecisionRule.NARROW,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=NO_SCALE_YET,
     support_level=10,
     formula=_formula,
     multiply_adds=_products,

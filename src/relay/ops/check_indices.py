@@ -19,6 +19,7 @@ from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, Type
+from relay.ops.batch_rule import MAY_FAIL
 from relay.ops.build import Argument, call
 from relay.ops.elementwise import INTEGERS
 from relay.ops.layout_rule import OwnLayout
@@ -105,6 +106,7 @@ CHECK_INDICES = define(
     fault=IndexFault(_fault, lambda attributes: attributes.what),
     effect=Effect.MAY_FAIL,
     is_view=True,
+    batch=MAY_FAIL,
     support_level=10,
 )
 

@@ -18,12 +18,14 @@ from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops.batch_rule import MAY_FAIL, NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.elementwise import BOOLS
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import FusionKind, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import NO_SCALE_YET
 
 
 @frozen
@@ -69,6 +71,9 @@ CHECKED = define(
     compute=_same,  # where it holds; procedures branch on the statement before (lower/kernels/checked.py)
     fusion=FusionKind.OPAQUE,  # what fails is no part of a kernel
     layout=OwnLayout("what fails is checked where it stands"),
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=MAY_FAIL,
+    scale=NO_SCALE_YET,
     support_level=10,
     effect=Effect.MAY_FAIL,
     precision=PrecisionRule.FOLLOW,
@@ -93,6 +98,10 @@ CHECKED_EXTENT = define(
     compute=_same,
     fusion=FusionKind.ELEMWISE,
     layout=OwnLayout("its axis counts axes in their order"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=NO_SCALE_YET,
     support_level=10,
 )
 

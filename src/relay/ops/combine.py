@@ -13,13 +13,16 @@ from relay.arith.expr import Comparison, IntExpr, maximum, minimum
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, TupleType, Type
+from relay.ops.batch_rule import ALONG_AXIS, ALONG_NEW_AXIS
 from relay.ops.build import Argument, TupleWrapper, as_expr, call, tuple_call
 from relay.ops.dimensions import derived, quotient
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
 
 
@@ -175,24 +178,34 @@ def _split_compute(attributes: SplitAttributes, inputs: tuple[te.Tensor], _: Tup
 
 
 def _record(name: str, description: str, attributes: type[Attributes], **fields: Any) -> OperatorRecord:
-    return define(name, description, attributes=attributes, fusion=FusionKind.INJECTIVE, **fields)
+    return define(
+        name,
+        description,
+        attributes=attributes,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        scale=MOVES_ELEMENTS,
+        fusion=FusionKind.INJECTIVE,
+        **fields,
+    )
 
 
 CONCATENATE = _record(
     "concatenate", "Tensors one after another along an axis.", ConcatenateAttributes,
     inputs={"data": "a tuple of tensors [..] that agree in all other axes"}, type_rule=_concatenate_rule,
     meaning=lambda attributes, data: np.concatenate(data, axis=attributes.axis), compute=_concatenate_compute,
-    layout=AxisAttribute("axis"), support_level=1,
+    layout=AxisAttribute("axis"), batch=ALONG_AXIS, support_level=1,
 )  # fmt: skip
 STACK = _record(
     "stack", "Tensors of one shape along a new axis.", StackAttributes,
     inputs={"data": "a tuple of tensors [..] of one shape"}, type_rule=_stack_rule,
     meaning=lambda attributes, data: np.stack(data, axis=attributes.axis), compute=_stack_compute,
-    layout=OwnLayout("its result has an axis more than the layout names"), support_level=3,
+    layout=OwnLayout("its result has an axis more than the layout names"), batch=ALONG_NEW_AXIS, support_level=3,
 )  # fmt: skip
 SPLIT = _record(
     "split", "Parts of a tensor along an axis.", SplitAttributes, inputs={"data": "[..]"}, type_rule=_split_rule,
-    meaning=_split_meaning, compute=_split_compute, layout=AxisAttribute("axis"), support_level=3,
+    meaning=_split_meaning, compute=_split_compute, layout=AxisAttribute("axis"), batch=ALONG_AXIS,
+    support_level=3,
 )  # fmt: skip
 
 COMBINATIONS: tuple[OperatorRecord, ...] = (CONCATENATE, STACK, SPLIT)

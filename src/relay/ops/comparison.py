@@ -10,14 +10,16 @@ import numpy as np
 from relay import te
 from relay.base.dtypes import DType
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
 from relay.ops.build import Argument, call
 from relay.ops.elementwise import ANY_DTYPE, broadcast_compute, broadcast_indices, broadcast_rule, unary_rule
 from relay.ops.elementwise_binary import binary_call
 from relay.ops.layout_rule import Broadcasting, Elementwise
-from relay.ops.record import PIECEWISE_CONSTANT, FusionKind, OperatorRecord, define
+from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, rounded_once
+from relay.ops.scale_role import NO_SCALE_YET
 from relay.tir.expr import Value
 
 
@@ -34,6 +36,7 @@ def _comparison(
         fusion=FusionKind.BROADCAST,
         layout=Broadcasting(),
         gradient=PIECEWISE_CONSTANT,
+        effect=Effect.PURE,
         support_level=4,
     )
 
@@ -62,6 +65,7 @@ def _test(
         fusion=FusionKind.ELEMWISE,
         layout=Elementwise(),
         gradient=PIECEWISE_CONSTANT,
+        effect=Effect.PURE,
         support_level=3,
     )
 
@@ -108,6 +112,9 @@ WHERE = define(
     compute=_where_compute,
     fusion=FusionKind.BROADCAST,
     layout=Broadcasting(),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    scale=NO_SCALE_YET,
     support_level=4,
 )
 

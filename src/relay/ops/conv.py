@@ -18,15 +18,18 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.dimensions import derived, quotient
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.matmul import multiply_add, optional_dtype, product_dtype, rounded, size_of
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import Channels, WeightedSum
 from relay.ops.window import (
     Pads,
     check_windows,
@@ -287,6 +290,17 @@ def taps_and_channels(geometry: Geometry, kernel_shape: tuple[Dimension, ...], c
     return total
 
 
+def _channels(attributes: ConvAttributes, rank: int) -> Channels | None:  # noqa: ARG001
+    geometry = geometry_of(attributes)
+    kernel = geometry.kernel
+    if kernel.blocks:
+        return None
+    return Channels(
+        geometry.out.position("C"), geometry.data.position("C"), kernel.position("O"), kernel.position("I"),
+        attributes.groups,
+    )  # fmt: skip
+
+
 def _conv(rank: int, attributes: type[Attributes]) -> OperatorRecord:
     space = ", ".join(spatial_axes(rank))
     return define(
@@ -302,6 +316,10 @@ def _conv(rank: int, attributes: type[Attributes]) -> OperatorRecord:
         layout=LayoutAttribute("data_layout", kernel="kernel_layout"),
         float_class=FloatClass.ROUNDING,
         precision=PrecisionRule.NARROW,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=WeightedSum(_channels, told=("channels", "kernel_size")),
         support_level=2,
         multiply_adds=_conv_products,
     )  # fmt: skip

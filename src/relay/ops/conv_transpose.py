@@ -20,16 +20,19 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.conv import Geometry, check_layouts, group_extent, kernel_extents, optional_window, taps_and_channels
 from relay.ops.dimensions import derived
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.matmul import optional_dtype, product_dtype, rounded, size_of
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import NO_SCALE_YET
 from relay.ops.window import check_windows, full_padding, named, per_axis, spatial_axes
 from relay.tir.expr import Value
 
@@ -209,6 +212,10 @@ def _record(rank: int, attributes: type[Attributes]) -> OperatorRecord:
         layout=LayoutAttribute("data_layout", kernel="kernel_layout"),
         float_class=FloatClass.ROUNDING,
         precision=PrecisionRule.NARROW,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=NO_SCALE_YET,
         support_level=2,
         multiply_adds=_products,
     )  # fmt: skip

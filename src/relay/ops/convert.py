@@ -9,11 +9,13 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import Elementwise
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.rounding import element_type, to_dtype
+from relay.ops.scale_role import ROUNDS
 from relay.tir.expr import Value
 
 
@@ -44,6 +46,9 @@ CAST = define(
     compute=lambda attributes, inputs, result: _cast_compute(attributes.dtype, inputs[0], result),
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    scale=ROUNDS,
     support_level=3,
 )
 CAST_LIKE = define(
@@ -55,6 +60,9 @@ CAST_LIKE = define(
     compute=lambda _, inputs, result: _cast_compute(inputs[1].dtype, inputs[0], result),
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    scale=ROUNDS,
     support_level=3,
 )
 

@@ -16,14 +16,25 @@ from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
 from relay.ops import dyn
+from relay.ops.batch_rule import DEPENDS_ON_VALUES, NO_BATCH_RULE_YET, SHAPE_OF_ITS_OWN, ByElement
 from relay.ops.build import Argument, Shape, as_expr, call, dimensions, is_dynamic, known_dtype, static_shape
 from relay.ops.dimensions import product
 from relay.ops.layout_rule import Elementwise, OwnLayout
-from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, StaticOf, define
+from relay.ops.record import (
+    PIECEWISE_CONSTANT,
+    WAITS_FOR_AUTODIFF,
+    FromValues,
+    FusionKind,
+    OperatorRecord,
+    StaticOf,
+    define,
+)
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, to_dtype
+from relay.ops.scale_role import SCALES_NOTHING
 from relay.tir.expr import Value
 
 
@@ -91,6 +102,7 @@ def _constant(name: str, number: int, like: bool) -> OperatorRecord:
             name, f"As many {word}s as another tensor has elements.", inputs={"data": "[..], whose type is taken"},
             type_rule=lambda run, _: run.tensor(0), meaning=lambda _, data: np.full(data.shape, number, data.dtype),
             compute=compute, fusion=FusionKind.ELEMWISE, layout=Elementwise(), gradient=PIECEWISE_CONSTANT,
+            effect=Effect.PURE,
             support_level=4,
         )  # fmt: skip
     return define(
@@ -100,7 +112,7 @@ def _constant(name: str, number: int, like: bool) -> OperatorRecord:
             _whole(attributes.shape), number, (attributes.dtype or DType.FLOAT32).numpy
         ),
         compute=compute, fusion=FusionKind.ELEMWISE, layout=OwnLayout("it states a shape of its own"),
-        gradient=PIECEWISE_CONSTANT, support_level=3,
+        gradient=PIECEWISE_CONSTANT, effect=Effect.PURE, batch=SHAPE_OF_ITS_OWN, support_level=3,
         static_of=StaticOf(dyn.ZEROS if number == 0 else dyn.ONES, _static_init),
     )  # fmt: skip
 
@@ -115,6 +127,10 @@ FULL = define(
     compute=lambda _, inputs, result: _filled(inputs[0], result, "full"),
     fusion=FusionKind.ELEMWISE,
     layout=OwnLayout("it states a shape of its own"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=SHAPE_OF_ITS_OWN,
+    scale=SCALES_NOTHING,
     support_level=3,
     static_of=StaticOf(dyn.FULL, _static_init),
 )
@@ -127,6 +143,10 @@ FULL_LIKE = define(
     compute=lambda _, inputs, result: _filled(inputs[1], result, "full_like"),
     fusion=FusionKind.ELEMWISE,
     layout=OwnLayout("its second input has no axes"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=ByElement(broadcasts=False),
+    scale=SCALES_NOTHING,
     support_level=3,
 )
 ZEROS = _constant("zeros", 0, like=False)
@@ -210,6 +230,10 @@ ARANGE = define(
     fusion=FusionKind.OPAQUE,
     layout=OwnLayout("it has one axis of its own"),
     extents=FromValues(_arange_extents, _ARANGE_FAILURES),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=DEPENDS_ON_VALUES,
+    scale=SCALES_NOTHING,
     support_level=3,
 )
 
@@ -238,6 +262,8 @@ SHAPE_OF = define(
     fusion=FusionKind.OPAQUE,
     layout=OwnLayout("its result counts axes in their order"),
     gradient=PIECEWISE_CONSTANT,
+    effect=Effect.PURE,
+    batch=NO_BATCH_RULE_YET,
     support_level=10,
     reads_shapes_only=True,
 )
@@ -254,6 +280,8 @@ NDARRAY_SIZE = define(
     fusion=FusionKind.OPAQUE,
     layout=OwnLayout("its result has no axes"),
     gradient=PIECEWISE_CONSTANT,
+    effect=Effect.PURE,
+    batch=NO_BATCH_RULE_YET,
     support_level=10,
     reads_shapes_only=True,
 )

@@ -14,10 +14,13 @@ from relay.base.frozen import frozen
 from relay.base.span import Span, caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import Elementwise
-from relay.ops.record import FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.scale_role import NO_SCALE_YET
 
 _DEVICE = re.compile(r"[a-z_][a-z0-9_]*(:[0-9]+)?")
 
@@ -53,6 +56,10 @@ def _identity(name: str, description: str, attributes: type[Attributes]) -> Oper
         compute=_same,
         fusion=FusionKind.OPAQUE,  # a kernel runs on one device
         layout=Elementwise(),
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=NO_SCALE_YET,
         support_level=10,
         is_view=True,
         precision=PrecisionRule.FOLLOW,

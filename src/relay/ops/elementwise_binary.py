@@ -9,6 +9,7 @@ import numpy as np
 from relay import te
 from relay.base.dtypes import DType
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ops.build import Argument, as_expr, call, known_dtype
 from relay.ops.elementwise import (
     BOOLS,
@@ -28,8 +29,10 @@ from relay.ops.record import (
     Gradient,
     OperatorRecord,
     define,
+    scale_role_of,
 )  # fmt: skip
 from relay.ops.rounding import Array, same_dtype
+from relay.ops.scale_role import NO_SCALE_YET, Adds, ScaleRole, Scales
 from relay.ops.symbolic_integer import larger, smaller
 from relay.tir.expr import BinaryOp, Value, binary
 
@@ -37,7 +40,7 @@ from relay.tir.expr import BinaryOp, Value, binary
 def _record(
     name: str, description: str, function: Callable[[Array, Array], Array], op: BinaryOp,
     accepts: Accepts = NUMBERS, level: int = 1, gradient: Gradient = WAITS_FOR_AUTODIFF,
-    value: Callable[[Value, Value], Value] | None = None,
+    value: Callable[[Value, Value], Value] | None = None, scale: ScaleRole | None = None,
 ) -> OperatorRecord:  # fmt: skip
     return define(
         name,
@@ -50,6 +53,8 @@ def _record(
         layout=Broadcasting(),
         float_class=FloatClass.ROUNDING if op is BinaryOp.POWER else FloatClass.EXACT,
         gradient=gradient,
+        effect=Effect.PURE,
+        scale=scale or scale_role_of(gradient) or NO_SCALE_YET,
         support_level=level,
     )
 
@@ -121,9 +126,9 @@ def _trunc_divide_value(lhs: Value, rhs: Value) -> Value:
     return te.trunc(quotient) if lhs.dtype.is_float else quotient
 
 
-ADD = _record("add", "Sum.", np.add, BinaryOp.ADD)
-SUBTRACT = _record("subtract", "Difference.", np.subtract, BinaryOp.SUBTRACT)
-MULTIPLY = _record("multiply", "Product.", np.multiply, BinaryOp.MULTIPLY)
+ADD = _record("add", "Sum.", np.add, BinaryOp.ADD, scale=Adds())
+SUBTRACT = _record("subtract", "Difference.", np.subtract, BinaryOp.SUBTRACT, scale=Adds())
+MULTIPLY = _record("multiply", "Product.", np.multiply, BinaryOp.MULTIPLY, scale=Scales())
 DIVIDE = _record("divide", "Quotient; integers truncate.", guarded(_divide, np.negative), BinaryOp.DIVIDE)
 MOD = _record("mod", "Remainder with the sign of lhs.", guarded(np.fmod, np.zeros_like), BinaryOp.MOD)
 FLOOR_DIVIDE = _record("floor_divide", "Quotient rounded down.", guarded(_floor_divide, np.negative),

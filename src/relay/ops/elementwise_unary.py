@@ -9,6 +9,7 @@ import numpy as np
 
 from relay import te
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ops.build import Argument, call
 from relay.ops.elementwise import (
     BOOLS,
@@ -34,8 +35,10 @@ from relay.ops.record import (
     OperatorRecord,
     PrecisionRule,
     define,
+    scale_role_of,
 )  # fmt: skip
 from relay.ops.rounding import Array
+from relay.ops.scale_role import NOT_LINEAR, PassesScale, ScaleRole
 from relay.tir.expr import Value
 
 
@@ -43,6 +46,7 @@ def _record(
     name: str, description: str, function: Callable[[Array], Array], value: Callable[[Value], Value],
     accepts: Accepts = FLOATS, level: int = 1, gradient: Gradient = WAITS_FOR_AUTODIFF,
     precision: PrecisionRule | None = None, formula: Formula | NoFormula = PRIMITIVE,
+    scale: ScaleRole | None = None,
 ) -> OperatorRecord:  # fmt: skip
     return define(
         name,
@@ -55,6 +59,8 @@ def _record(
         layout=Elementwise(),
         float_class=FloatClass.ROUNDING if accepts is FLOATS else FloatClass.EXACT,
         gradient=gradient,
+        effect=Effect.PURE,
+        scale=scale or scale_role_of(gradient) or NOT_LINEAR,
         support_level=level,
         precision=precision,
         formula=formula,
@@ -97,8 +103,10 @@ def _negative(x: Array) -> Array:
     return np.negative(x) if x.dtype.kind != "u" else (0 - x).astype(x.dtype)
 
 
-ABS = _record("abs", "Magnitude. The most negative integer stays as it is.", np.abs, te.abs, NUMBERS, 3)
-NEGATIVE = _record("negative", "Minus each element; integers wrap.", _negative, te.negative, NUMBERS, 3)
+ABS = _record("abs", "Magnitude. The most negative integer stays as it is.", np.abs, te.abs, NUMBERS, 3,
+              scale=PassesScale(only_positive=True))  # fmt: skip
+NEGATIVE = _record("negative", "Minus each element; integers wrap.", _negative, te.negative, NUMBERS, 3,
+                   scale=PassesScale(only_positive=False))  # fmt: skip
 SIGN = _record("sign", "-1, 0 or 1; NaN of NaN.", np.sign, te.sign, NUMBERS, 3, PIECEWISE_CONSTANT)
 EXP = _record("exp", "e to the power of each element.", np.exp, te.exp)
 LOG = _record("log", "Natural logarithm.", np.log, te.log)
@@ -137,6 +145,9 @@ COPY = define(
     compute=unary_compute(lambda v: v, "copy"),
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    scale=PassesScale(only_positive=False),
     support_level=3,
 )
 

@@ -16,15 +16,18 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET, TakesEntries
 from relay.ops.build import Argument, as_expr, call, known_dtype
 from relay.ops.dimensions import product
 from relay.ops.elementwise import INTEGERS
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import PIECEWISE_CONSTANT, FusionKind, OperatorRecord, define
+from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype
+from relay.ops.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
 
 
@@ -261,6 +264,10 @@ TAKE = define(
     compute=_take_compute,
     fusion=FusionKind.INJECTIVE,
     layout=_OWN,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=TakesEntries(),
+    scale=MOVES_ELEMENTS,
     support_level=3,
 )
 GATHER = define(
@@ -273,6 +280,10 @@ GATHER = define(
     compute=_gather_compute,
     fusion=FusionKind.INJECTIVE,
     layout=_OWN,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=MOVES_ELEMENTS,
     support_level=3,
 )
 GATHER_ND = define(
@@ -285,6 +296,10 @@ GATHER_ND = define(
     compute=_gather_nd_compute,
     fusion=FusionKind.INJECTIVE,
     layout=_OWN,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=MOVES_ELEMENTS,
     support_level=3,
 )
 ONE_HOT = define(
@@ -298,6 +313,8 @@ ONE_HOT = define(
     fusion=FusionKind.INJECTIVE,
     layout=_OWN,
     gradient=PIECEWISE_CONSTANT,
+    effect=Effect.PURE,
+    batch=NO_BATCH_RULE_YET,
     support_level=10,
 )
 

@@ -9,12 +9,15 @@ from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops.batch_rule import LAYS_OUT
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.layouts import parse_layout, relayout
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
+from relay.ops.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
 
 
@@ -73,6 +76,10 @@ LAYOUT_TRANSFORM = define(
     compute=_compute,
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("it is what changes layouts"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=LAYS_OUT,
+    scale=MOVES_ELEMENTS,
     support_level=5,
 )
 

@@ -15,13 +15,16 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.batch_rule import HasBatchAxis, RowsTimesMatrix
 from relay.ops.build import Argument, call
 from relay.ops.elementwise import broadcast_index
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import PACKED_WEIGHT, Channels, WeightedSum
 from relay.tir.expr import Value
 
 
@@ -255,6 +258,18 @@ def _products_of(attributes: Any, inputs: tuple[Type, ...], result: Type) -> Int
             return 0
 
 
+def _rows_of_weight(_: Any, rank: int) -> Channels:
+    """data[.., k] × weight[units, k]"""
+    return Channels(result=rank - 1, data=rank - 1, weight_result=0, weight_data=1)
+
+
+def _columns_of_last(attributes: MatmulAttributes | BatchMatmulAttributes, rank: int) -> Channels:
+    """a[.., m, k] × b[.., k, n], or their transposes; `b` has two axes, or as many as `a`."""
+    of_matrix = 3 if isinstance(attributes, BatchMatmulAttributes) else 2
+    units, depth = (of_matrix - 2, of_matrix - 1) if attributes.transpose_b else (of_matrix - 1, of_matrix - 2)
+    return Channels(rank - 1, rank - 2 if attributes.transpose_a else rank - 1, units, depth)
+
+
 def _product(name: str, description: str, level: int, **fields: Any) -> OperatorRecord:
     return define(
         name,
@@ -263,6 +278,8 @@ def _product(name: str, description: str, level: int, **fields: Any) -> Operator
         layout=OwnLayout("its axes are those of a matrix product"),
         float_class=FloatClass.ROUNDING,
         precision=PrecisionRule.NARROW,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
         support_level=level,
         multiply_adds=_products_of,
         **fields,
@@ -277,21 +294,25 @@ DENSE = _product(
     formula=lambda attributes, data, weight: matmul(
         data, weight, attributes.units, attributes.out_dtype, transpose_b=True
     ),
+    batch=RowsTimesMatrix(), scale=WeightedSum(_rows_of_weight, told=("units",)),
 )  # fmt: skip
 MATMUL = _product(
     "nn.matmul", "Product of two matrices, either transposed on demand.", 1,
     inputs={"tensor_a": "[.., m, k], or [k, m]", "tensor_b": "[k, n], or [n, k]"}, attributes=MatmulAttributes,
     type_rule=_matmul_rule, meaning=_matmul_meaning, compute=_matmul_compute,
+    batch=RowsTimesMatrix(transposes_data="transpose_a"), scale=WeightedSum(_columns_of_last, told=("units",)),
 )  # fmt: skip
 BATCH_MATMUL = _product(
     "nn.batch_matmul", "Products of matrices, one for each batch.", 10,
     inputs={"x": "[batch, m, k]", "y": "[batch, k, n]; a batch of 1 is repeated"}, attributes=BatchMatmulAttributes,
     type_rule=_batch_matmul_rule, meaning=_matmul_meaning, compute=_batch_matmul_compute,
+    batch=HasBatchAxis(), scale=WeightedSum(_columns_of_last),
 )  # fmt: skip
 DENSE_PACK = _product(
     "nn.contrib_dense_pack", "Dense with a weight packed into blocks of output units, padded with zeros.", 10,
     inputs={"data": "[.., k]", "weight": "[ceil(units / n), k, n]"}, attributes=DensePackAttributes,
     type_rule=_dense_pack_rule, meaning=_dense_pack_meaning, compute=_dense_pack_compute,
+    batch=RowsTimesMatrix(), scale=PACKED_WEIGHT,
 )  # fmt: skip
 
 MATRIX_PRODUCTS: tuple[OperatorRecord, ...] = (DENSE, MATMUL, BATCH_MATMUL, DENSE_PACK)

@@ -16,15 +16,18 @@ from relay.base.dtypes import dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, TupleType, Type
+from relay.ops.batch_rule import ALONG_AXIS, NO_BATCH_RULE_YET
 from relay.ops.build import Argument, TupleWrapper, call, tuple_call
 from relay.ops.conv import group_extent
 from relay.ops.dimensions import product
 from relay.ops.elementwise import extent_value
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import NOT_LINEAR
 from relay.tir.expr import Value
 
 
@@ -291,6 +294,10 @@ BATCH_NORM = define(
     fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
     layout=AxisAttribute("axis"),
     float_class=FloatClass.ROUNDING,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=NOT_LINEAR,
     support_level=1,
 )
 
@@ -303,6 +310,9 @@ def _norm(name: str, description: str, attributes: type[Attributes], **fields: A
         attributes=attributes,
         fusion=FusionKind.OPAQUE,
         float_class=FloatClass.ROUNDING,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        scale=NOT_LINEAR,
         support_level=1,
         **fields,
     )
@@ -311,16 +321,17 @@ def _norm(name: str, description: str, attributes: type[Attributes], **fields: A
 LAYER_NORM = _norm(
     "layer_norm", "Normalises along one axis.", LayerNormAttributes, type_rule=_norm_rule,
     meaning=_norm_meaning(_layer_axes), compute=_norm_compute("layer_norm", _layer_axes), layout=AxisAttribute("axis"),
+    batch=ALONG_AXIS,
 )  # fmt: skip
 INSTANCE_NORM = _norm(
     "instance_norm", "Normalises each channel of each batch.", InstanceNormAttributes, type_rule=_norm_rule,
     meaning=_norm_meaning(_instance_axes), compute=_norm_compute("instance_norm", _instance_axes),
-    layout=AxisAttribute("axis"),
+    layout=AxisAttribute("axis"), batch=NO_BATCH_RULE_YET,
 )  # fmt: skip
 GROUP_NORM = _norm(
     "group_norm", "Normalises groups of channels of each batch.", GroupNormAttributes, type_rule=_group_norm_rule,
     meaning=_group_norm_meaning, compute=_group_norm_compute,
-    layout=OwnLayout("its mean is over the axes after the channels"),
+    layout=OwnLayout("its mean is over the axes after the channels"), batch=NO_BATCH_RULE_YET,
 )  # fmt: skip
 
 NORMS: tuple[OperatorRecord, ...] = (BATCH_NORM, LAYER_NORM, INSTANCE_NORM, GROUP_NORM)

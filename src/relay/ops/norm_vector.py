@@ -13,13 +13,16 @@ from relay.base.dtypes import dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import AxisAttribute
 from relay.ops.norm import statistics_over
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import NOT_LINEAR
 from relay.tir.expr import Value
 
 
@@ -138,6 +141,10 @@ L2_NORMALIZE = define(
     fusion=FusionKind.OPAQUE,
     layout=AxisAttribute("axis"),
     float_class=FloatClass.ROUNDING,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=NOT_LINEAR,
     support_level=2,
 )
 LRN = define(
@@ -151,6 +158,10 @@ LRN = define(
     fusion=FusionKind.OPAQUE,
     layout=AxisAttribute("axis"),
     float_class=FloatClass.ROUNDING,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=NOT_LINEAR,
     support_level=2,
 )
 

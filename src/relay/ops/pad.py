@@ -12,13 +12,16 @@ from relay.arith.expr import Comparison, IntExpr, maximum, minimum
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, as_expr, call, known_dtype
 from relay.ops.dimensions import derived
 from relay.ops.layout_rule import PerAxisAttributes
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, to_dtype
+from relay.ops.scale_role import NO_SCALE_YET
 from relay.tir.expr import Value
 
 Widths: TypeAlias = tuple[tuple[int, int], ...]
@@ -157,6 +160,10 @@ def _record(name: str, description: str, attributes: type[Attributes], value: bo
         compute=_compute,
         fusion=FusionKind.INJECTIVE,
         layout=PerAxisAttributes(("pad_width",)),
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=NO_SCALE_YET,
         support_level=2,
     )
 

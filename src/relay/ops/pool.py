@@ -15,13 +15,16 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import PassesScale
 from relay.ops.window import (
     Pads,
     check_windows,
@@ -289,6 +292,10 @@ def _pool(kind: str, rank: int, attributes: type[Attributes], meaning: Any, comp
         layout=LayoutAttribute("layout"),
         float_class=FloatClass.EXACT if kind == "max" else FloatClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=PassesScale(only_positive=kind == "max"),
         support_level=2,
     )
 

@@ -17,14 +17,17 @@ from relay.base.dtypes import dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.pool import check_layout, counted, mean_of
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import PassesScale
 from relay.ops.window import per_axis, spatial_axes
 from relay.tir.expr import Value
 
@@ -155,6 +158,10 @@ def _record(name: str, description: str, attributes: type[Attributes], maximum: 
         layout=LayoutAttribute("layout"),
         float_class=FloatClass.EXACT if maximum else FloatClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=PassesScale(only_positive=maximum),
         support_level=level,
     )
 

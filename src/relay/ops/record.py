@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias, TypeVar, Union
 
+from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
+from relay.base.span import caller_span
 from relay.ir.attributes import Attributes, NoAttributes
+from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect, MultiplyAdds, Operator
-from relay.ops.layout_rule import LayoutRule
+from relay.ops.batch_rule import BatchRule, ByElement
+from relay.ops.layout_rule import Broadcasting, Elementwise, LayoutRule
 from relay.ops.relating import TypeRule, relation_of
+from relay.ops.scale_role import NoScale, ScaleRole
 
 
 class FusionKind(IntEnum):
@@ -119,7 +124,16 @@ class NoFormula:
 
 Formula: TypeAlias = Callable[..., Any]
 """`formula(attributes, *arguments) -> Expr`: the call by other operators, for targets that do not have this one."""
-Gradient: TypeAlias = Union[Callable[..., Any], NotDifferentiable, NotYetDifferentiable]
+GradientRule: TypeAlias = Callable[[Call, Expr], "tuple[Expr | None, ...]"]
+"""`gradient(call, output gradient) -> an entry an input`: how much the final value changes with each input, where the
+output gradient says how much it does with the result.
+
+`call` is typed and is the result itself, where a gradient needs that (`multiply(output_gradient, call)` of `exp`): what
+is shared is computed once. The output gradient has the call's type. So has each entry its input's, tuples too; None is
+for an input that has no derivative, such as indices. A gradient is an expression of the operators of `ops`, which is
+differentiable in turn.
+"""
+Gradient: TypeAlias = Union[GradientRule, NotDifferentiable, NotYetDifferentiable]
 Meaning: TypeAlias = Callable[..., Any]
 """`meaning(attributes, *arrays) -> array | tuple of arrays`; an input that is a tuple comes as a tuple of arrays."""
 
@@ -150,6 +164,8 @@ class OperatorRecord(Operator):
     gradient: Gradient
     fusion: FusionKind
     layout: LayoutRule
+    batch: BatchRule
+    scale: ScaleRole
     extents: Extents
     fault: Fault
     float_class: FloatClass
@@ -169,15 +185,17 @@ def define(
     type_rule: TypeRule,
     meaning: Meaning,
     compute: Compute | NoCompute,
+    effect: Effect,
+    gradient: Gradient,
     fusion: FusionKind,
     layout: LayoutRule,
     support_level: int,
+    batch: BatchRule | None = None,
+    scale: ScaleRole | None = None,
     attributes: type[Attributes] = NoAttributes,
     float_class: FloatClass = FloatClass.EXACT,
-    gradient: Gradient = WAITS_FOR_AUTODIFF,
     extents: Extents = FromTypes(),
     fault: Fault = NoFault(),
-    effect: Effect = Effect.PURE,
     is_view: bool = False,
     precision: PrecisionRule | None = None,
     formula: Formula | NoFormula = PRIMITIVE,
@@ -189,9 +207,10 @@ def define(
     """A record. `inputs` maps each argument's name to its documentation; `type_rule` becomes the type relation;
     `input_defaults` are those of `Operator`.
 
-    `precision`, where it is not given, is FOLLOW of what moves, compares and combines elements exactly, else WIDE.
+    What is not given here follows from other facts, or must be given: `batch` (`batch_rule_of`), `scale`
+    (`scale_role_of`) and `precision` (`precision_rule_of`). Raises `RelayError` (rule `operator-fact`) for one that
+    does not follow.
     """
-    moves_elements = float_class is FloatClass.EXACT and fusion is not FusionKind.OPAQUE
     names = tuple(inputs)
     return OperatorRecord(
         name=name,
@@ -208,13 +227,48 @@ def define(
         gradient=gradient,
         fusion=fusion,
         layout=layout,
+        batch=batch or _known(name, "batch", batch_rule_of(fusion, layout), "NoBatchRule"),
+        scale=scale or _known(name, "scale", scale_role_of(gradient), "NoScale"),
         extents=extents,
         fault=fault,
         float_class=float_class,
         support_level=support_level,
         is_view=is_view,
-        precision=precision or (PrecisionRule.FOLLOW if moves_elements else PrecisionRule.WIDE),
+        precision=precision or precision_rule_of(float_class, fusion),
         formula=formula,
         static_of=static_of,
         reads_shapes_only=reads_shapes_only,
     )
+
+
+# Facts that follow from others
+
+
+def batch_rule_of(fusion: FusionKind, layout: LayoutRule) -> BatchRule | None:
+    """What works element by element in any layout does so on rows."""
+    if fusion <= FusionKind.BROADCAST and isinstance(layout, Elementwise | Broadcasting):
+        return ByElement(broadcasts=fusion is FusionKind.BROADCAST)
+    return None
+
+
+def scale_role_of(gradient: Gradient) -> ScaleRole | None:
+    """What has no derivative is not linear."""
+    return NoScale(gradient.reason) if isinstance(gradient, NotDifferentiable) else None
+
+
+def precision_rule_of(float_class: FloatClass, fusion: FusionKind) -> PrecisionRule:
+    """What moves, compares and combines elements exactly follows the type of its inputs; all else stays wide."""
+    exact = float_class is FloatClass.EXACT and fusion is not FusionKind.OPAQUE
+    return PrecisionRule.FOLLOW if exact else PrecisionRule.WIDE
+
+
+_Fact = TypeVar("_Fact")
+
+
+def _known(operator: str, fact: str, value: _Fact | None, missing: str) -> _Fact:
+    if value is None:
+        raise RelayError(
+            rule="operator-fact", message=f"`{operator}` says nothing of its `{fact}`, and no other fact tells it",
+            remedy=f'give `{fact}`, such as {missing}("why there is none")', span=caller_span(),
+        )  # fmt: skip
+    return value

@@ -16,7 +16,9 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
+from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.batch_rule import ALONG_REDUCED_AXES
 from relay.ops.build import Argument, TupleWrapper, as_expr, call
 from relay.ops.dimensions import product
 from relay.ops.elementwise import BOOLS, NUMBERS, Accepts, extent_value
@@ -24,9 +26,18 @@ from relay.ops.elementwise_binary import add, subtract
 from relay.ops.elementwise_unary import exp, log, sqrt
 from relay.ops.layout_rule import AxisAttribute
 from relay.ops.pool import mean_of
-from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import (
+    PIECEWISE_CONSTANT,
+    WAITS_FOR_AUTODIFF,
+    FloatClass,
+    FusionKind,
+    OperatorRecord,
+    define,
+    scale_role_of,
+)
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, to_dtype, wide
+from relay.ops.scale_role import NO_SCALE_YET, NOT_LINEAR
 from relay.te.reducers import highest, lowest
 from relay.tir.expr import Value
 
@@ -142,6 +153,7 @@ def _reduction(
             return total
         return te.compute(result.shape, lambda *i: te.cast(total[i], result.dtype), name=f"{name}_round")
 
+    gradient = PIECEWISE_CONSTANT if constant else WAITS_FOR_AUTODIFF
     return define(
         name,
         description,
@@ -153,7 +165,10 @@ def _reduction(
         fusion=FusionKind.COMM_REDUCE,
         layout=AxisAttribute("axis", drops_axes=True),
         float_class=FloatClass.EXACT if exact else FloatClass.ROUNDING,
-        gradient=PIECEWISE_CONSTANT if constant else WAITS_FOR_AUTODIFF,
+        gradient=gradient,
+        effect=Effect.PURE,
+        batch=ALONG_REDUCED_AXES,
+        scale=scale_role_of(gradient) or NO_SCALE_YET,
         support_level=level,
     )
 
@@ -234,6 +249,10 @@ MEAN = define(
     fusion=FusionKind.COMM_REDUCE,
     layout=AxisAttribute("axis", drops_axes=True),
     float_class=FloatClass.ROUNDING,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=ALONG_REDUCED_AXES,
+    scale=NO_SCALE_YET,
     support_level=4,
 )
 
@@ -287,6 +306,10 @@ VARIANCE = define(
     fusion=FusionKind.COMM_REDUCE,
     layout=AxisAttribute("axis", inputs=(0, 1), drops_axes=True),
     float_class=FloatClass.ROUNDING,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=ALONG_REDUCED_AXES,
+    scale=NOT_LINEAR,
     support_level=4,
 )
 

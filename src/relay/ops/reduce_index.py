@@ -13,7 +13,9 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import ALONG_REDUCED_AXES
 from relay.ops.build import Argument, call
 from relay.ops.dimensions import product
 from relay.ops.elementwise import NUMBERS
@@ -119,6 +121,8 @@ def _record(name: str, largest: bool) -> OperatorRecord:
         fusion=FusionKind.COMM_REDUCE,
         layout=AxisAttribute("axis", drops_axes=True),
         gradient=PIECEWISE_CONSTANT,
+        effect=Effect.PURE,
+        batch=ALONG_REDUCED_AXES,
         support_level=4,
     )
 

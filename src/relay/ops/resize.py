@@ -26,16 +26,19 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call, dimensions
 from relay.ops.dimensions import derived
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.matmul import optional_dtype
 from relay.ops.pool import check_layout
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import NO_SCALE_YET
 from relay.tir.expr import Value
 
 METHODS = ("nearest_neighbor", "linear", "cubic")
@@ -312,6 +315,10 @@ def _record(name: str, description: str, attributes: type[Attributes], rule: Any
         layout=LayoutAttribute("layout"),
         float_class=FloatClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=NO_SCALE_YET,
         support_level=level,
     )
 

@@ -13,16 +13,19 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.dimensions import product
 from relay.ops.elementwise import NUMBERS
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.matmul import optional_dtype
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, to_dtype
+from relay.ops.scale_role import NO_SCALE_YET
 from relay.tir.expr import BinaryOp, Value, binary
 
 
@@ -101,6 +104,10 @@ def _record(name: str, description: str, function: Callable[..., Array], op: Bin
         fusion=FusionKind.OPAQUE,
         layout=OwnLayout("its axis is where the recurrence runs"),
         float_class=FloatClass.ROUNDING,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=NO_SCALE_YET,
         support_level=3,
     )
 

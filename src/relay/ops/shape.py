@@ -10,15 +10,18 @@ from relay.arith.expr import Comparison, IntExpr
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call, Expr
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, Type
 from relay.ops import dyn
+from relay.ops.batch_rule import NO_BATCH_RULE_YET, KeepsOrder
 from relay.ops.build import Argument, call, dimension, is_dynamic, static_shape
 from relay.ops.dimensions import product, quotient
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, StaticOf, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type
+from relay.ops.scale_role import MOVES_ELEMENTS
 
 
 @frozen
@@ -220,6 +223,10 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
         compute=_reshape_compute(name.replace("nn.", "")),
         fusion=FusionKind.INJECTIVE,
         layout=OwnLayout("the row-major order of its elements is its meaning"),
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET if like else KeepsOrder(),
+        scale=MOVES_ELEMENTS,
         support_level=level,
         is_view=True,
         attributes=attributes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,16 @@ from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, ExprBase
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, Type
 from relay.ops import dyn
+from relay.ops.batch_rule import NO_BATCH_RULE_YET, AlongAxes
 from relay.ops.build import Argument, call, is_dynamic, static_shape
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, StaticOf, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import MOVES_ELEMENTS
 
 
 @frozen
@@ -173,9 +177,17 @@ def _slice_like_meaning(attributes: SliceLikeAttributes, data: Array, like: Arra
     return data[tuple(slice(like.shape[axis]) if axis in axes else slice(None) for axis in range(data.ndim))]
 
 
+def _sliced_axes(attributes: StridedSliceAttributes, rank: int) -> tuple[int, ...]:
+    return tuple(range(len(attributes.begin)) if attributes.axes is None else (axis % rank for axis in attributes.axes))
+
+
+def _with_sliced_axes(attributes: StridedSliceAttributes, axes: tuple[int, ...]) -> StridedSliceAttributes:
+    return replace(attributes, axes=axes)
+
+
 def _record(name: str, description: str, layout: Any = None, level: int = 3, **fields: Any) -> OperatorRecord:
     return define(
-        name, description, support_level=level,
+        name, description, effect=Effect.PURE, gradient=WAITS_FOR_AUTODIFF, scale=MOVES_ELEMENTS, support_level=level,
         layout=layout or OwnLayout("its attributes count axes in their order"), **fields,
     )  # fmt: skip
 
@@ -192,14 +204,15 @@ def _static_slice(
 STRIDED_SLICE = _record(
     "strided_slice", "Elements at regular distances.", inputs={"data": "[..]"}, attributes=StridedSliceAttributes,
     type_rule=_strided_slice_rule, meaning=_strided_slice_meaning, compute=_strided_slice_compute,
-    fusion=FusionKind.INJECTIVE, level=4, static_of=StaticOf(dyn.STRIDED_SLICE, _static_slice),
+    fusion=FusionKind.INJECTIVE, batch=AlongAxes(_sliced_axes, _with_sliced_axes), level=4,
+    static_of=StaticOf(dyn.STRIDED_SLICE, _static_slice),
 )  # fmt: skip
 SLICE_LIKE = _record(
     "slice_like", "The first elements, as many as another tensor has.", level=10,
     inputs={"data": "[..]", "shape_like": "[..], whose extents are taken"}, attributes=SliceLikeAttributes,
     type_rule=_slice_like_rule, meaning=_slice_like_meaning,
     compute=lambda _, inputs, result: te.compute(result.shape, lambda *i: inputs[0][i], name="slice_like"),
-    fusion=FusionKind.INJECTIVE,
+    fusion=FusionKind.INJECTIVE, batch=NO_BATCH_RULE_YET,
 )  # fmt: skip
 SLICES: tuple[OperatorRecord, ...] = (STRIDED_SLICE, SLICE_LIKE)
 

@@ -12,17 +12,20 @@ from relay.base.dtypes import dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops.batch_rule import ALONG_AXIS
 from relay.ops.build import Argument, call
 from relay.ops.elementwise_binary import divide, subtract
 from relay.ops.elementwise_unary import exp, log
 from relay.ops.layout_rule import AxisAttribute
 from relay.ops.norm import statistics_over
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.reduce import max as largest_over
 from relay.ops.reduce import sum as sum_over
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.scale_role import NOT_LINEAR
 from relay.tir.expr import Value
 
 
@@ -96,6 +99,10 @@ def _record(name: str, description: str, logarithm: bool) -> OperatorRecord:
         fusion=FusionKind.OPAQUE,
         layout=AxisAttribute("axis"),
         float_class=FloatClass.ROUNDING,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=ALONG_AXIS,
+        scale=NOT_LINEAR,
         support_level=1,
         formula=partial(_formula, logarithm),
     )

@@ -16,12 +16,23 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, TupleType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, TupleWrapper, call, tuple_call
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, Gradient, OperatorRecord, define
+from relay.ops.record import (
+    PIECEWISE_CONSTANT,
+    WAITS_FOR_AUTODIFF,
+    FusionKind,
+    Gradient,
+    OperatorRecord,
+    define,
+    scale_role_of,
+)
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
+from relay.ops.scale_role import MOVES_ELEMENTS
 from relay.ops.sort_loops import FirstInOrder
 from relay.ops.symbolic_integer import machine_numbers
 
@@ -144,6 +155,9 @@ def _record(
         fusion=FusionKind.OPAQUE,
         layout=OwnLayout("its axis is the one that is put in order"),
         gradient=gradient,
+        effect=Effect.PURE,
+        batch=NO_BATCH_RULE_YET,
+        scale=scale_role_of(gradient) or MOVES_ELEMENTS,
         support_level=6,
     )
 

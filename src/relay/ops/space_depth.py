@@ -10,15 +10,18 @@ from relay.arith.expr import Comparison, IntExpr
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.dimensions import derived, quotient
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.pool import check_layout
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import MOVES_ELEMENTS
 
 
 @frozen
@@ -107,6 +110,10 @@ def _record(name: str, description: str, to_space: bool) -> OperatorRecord:
         compute=partial(_compute, to_space),
         fusion=FusionKind.INJECTIVE,
         layout=LayoutAttribute("layout"),
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=NO_BATCH_RULE_YET,
+        scale=MOVES_ELEMENTS,
         support_level=5,
     )
 

@@ -13,14 +13,17 @@ from relay.arith.prove import Proof
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
+from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops import dyn
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, Shape, call, dimensions, is_dynamic, static_shape
 from relay.ops.dimensions import decide_equal, derived
 from relay.ops.elementwise import broadcast_indices
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, StaticOf, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.relating import RelationRun
+from relay.ops.scale_role import MOVES_ELEMENTS
 
 
 @frozen
@@ -110,8 +113,9 @@ def _broadcast_compute(name: str) -> Any:
 
 def _record(name: str, description: str, layout: Any = None, level: int = 3, **fields: Any) -> OperatorRecord:
     return define(
-        name, description, support_level=level,
-        layout=layout or OwnLayout("its attributes count axes in their order"), **fields,
+        name, description, effect=Effect.PURE, gradient=WAITS_FOR_AUTODIFF, batch=NO_BATCH_RULE_YET,
+        layout=layout or OwnLayout("its attributes count axes in their order"), scale=MOVES_ELEMENTS,
+        support_level=level, **fields,
     )  # fmt: skip
 
 

@@ -11,12 +11,15 @@ from relay import te
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops.batch_rule import ALONG_AXIS, PermutesAxes
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import MOVES_ELEMENTS
 
 
 @frozen
@@ -86,6 +89,10 @@ TRANSPOSE = define(
     compute=_transpose_compute,
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("it puts its axes in an order of its own"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=PermutesAxes(),
+    scale=MOVES_ELEMENTS,
     support_level=3,
 )
 REVERSE = define(
@@ -98,6 +105,10 @@ REVERSE = define(
     compute=_reverse_compute,
     fusion=FusionKind.INJECTIVE,
     layout=AxisAttribute("axis"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=ALONG_AXIS,
+    scale=MOVES_ELEMENTS,
     support_level=3,
 )
 

@@ -14,7 +14,9 @@ from relay.arith.expr import Symbol
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, TupleType, Type
+from relay.ops.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.build import Argument, TupleWrapper, tuple_call
 from relay.ops.elementwise import NUMBERS
 from relay.ops.layout_rule import OwnLayout
@@ -184,6 +186,8 @@ UNIQUE = define(
     layout=OwnLayout("its result has one axis of its own"),
     gradient=PIECEWISE_CONSTANT,
     extents=FromValues(_count),
+    effect=Effect.PURE,
+    batch=DEPENDS_ON_VALUES,
     support_level=6,
 )
 

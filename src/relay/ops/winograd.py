@@ -28,15 +28,18 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.batch_rule import LAYS_OUT
 from relay.ops.build import Argument, call
 from relay.ops.dimensions import derived
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.matmul import size_of
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import PACKED_WEIGHT
 from relay.ops.window import check_windows, full_padding, padded_array, padded_tensor, pads_of, windows_along
 from relay.tir.expr import Value
 
@@ -306,6 +309,10 @@ WINOGRAD_WEIGHT = define(
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("it names its axes by their order"),
     float_class=FloatClass.ROUNDING,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=LAYS_OUT,
+    scale=PACKED_WEIGHT,
     support_level=10,
 )
 WINOGRAD = define(
@@ -320,6 +327,10 @@ WINOGRAD = define(
     layout=OwnLayout("its layout is what it is made for"),
     float_class=FloatClass.ROUNDING,
     precision=PrecisionRule.WIDE,
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=LAYS_OUT,
+    scale=PACKED_WEIGHT,
     support_level=10,
     multiply_adds=_products,
 )

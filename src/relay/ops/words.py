@@ -28,16 +28,19 @@ from relay.arith.expr import IntExpr, ceil_divide, multiply
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.attributes import NoAttributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
+from relay.ops.batch_rule import LAYS_OUT
 from relay.ops.build import Argument, call
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.dimensions import derived
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.matmul import DensePackAttributes, optional_dtype, rounded, size_of
-from relay.ops.record import FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype
+from relay.ops.scale_role import PACKED_WEIGHT
 from relay.ops.window import full_padding, per_axis, sliding_windows, windows_along
 from relay.tir.expr import Call as TirCall
 from relay.tir.expr import Value
@@ -265,6 +268,10 @@ def _product(name: str, description: str, **fields: Any) -> OperatorRecord:
         layout=OwnLayout("its layout is what it is made for"),
         float_class=FloatClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
+        effect=Effect.PURE,
+        gradient=WAITS_FOR_AUTODIFF,
+        batch=LAYS_OUT,
+        scale=PACKED_WEIGHT,
         support_level=10,
         multiply_adds=_products_of,
         **fields,
@@ -281,6 +288,10 @@ PACK_WORDS = define(
     compute=_pack_compute,
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("its last axis is special"),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=LAYS_OUT,
+    scale=PACKED_WEIGHT,
     support_level=10,
 )
 DENSE_WORDS = _product(

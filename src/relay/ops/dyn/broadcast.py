@@ -8,7 +8,9 @@ from relay import te
 from relay.arith.expr import IntExpr, minimum
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.build import Argument, call
 from relay.ops.dyn.extents import (
     LONG,
@@ -20,9 +22,10 @@ from relay.ops.dyn.extents import (
     shape_rank,
     told,
 )
-from relay.ops.record import FromValues, FusionKind, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
 
 _BROADCAST_FAILURES = (*NEGATIVE, "the data do not broadcast to the shape: only extents of 1 are repeated")
@@ -79,6 +82,10 @@ BROADCAST_TO = define(
     fusion=FusionKind.OPAQUE,
     layout=OWN_SHAPE,
     extents=FromValues(_broadcast_extents, _BROADCAST_FAILURES),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=DEPENDS_ON_VALUES,
+    scale=MOVES_ELEMENTS,
     support_level=4,
 )
 

@@ -11,7 +11,9 @@ from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.build import Argument, call
 from relay.ops.dyn.extents import (
     NEGATIVE,
@@ -20,9 +22,10 @@ from relay.ops.dyn.extents import (
     shape_extents,
     shape_rank,
 )
-from relay.ops.record import PIECEWISE_CONSTANT, FromValues, FusionKind, OperatorRecord, define
+from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FromValues, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, to_dtype
+from relay.ops.scale_role import SCALES_NOTHING
 
 
 @frozen
@@ -60,6 +63,10 @@ FULL = define(
     fusion=FusionKind.OPAQUE,
     layout=OWN_SHAPE,
     extents=FromValues(lambda _, inputs, __: shape_extents(inputs[1], "full_extents"), NEGATIVE),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=DEPENDS_ON_VALUES,
+    scale=SCALES_NOTHING,
     support_level=3,
 )
 
@@ -75,7 +82,8 @@ def _constant(name: str, number: int) -> OperatorRecord:
             known_shape(shape), number, (attributes.dtype or DType.FLOAT32).numpy
         ),
         compute=lambda _, __, result: te.compute(result.shape, lambda *_: te.const(number, result.dtype), name=name),
-        fusion=FusionKind.OPAQUE, layout=OWN_SHAPE, gradient=PIECEWISE_CONSTANT, support_level=3,
+        fusion=FusionKind.OPAQUE, layout=OWN_SHAPE, effect=Effect.PURE, gradient=PIECEWISE_CONSTANT,
+        batch=DEPENDS_ON_VALUES, support_level=3,
         extents=FromValues(lambda _, inputs, __: shape_extents(inputs[0], f"{name}_extents"), NEGATIVE),
     )  # fmt: skip
 

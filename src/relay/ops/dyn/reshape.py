@@ -9,7 +9,9 @@ from relay import te
 from relay.base.dtypes import DType
 from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.build import Argument, call
 from relay.ops.dimensions import product
 from relay.ops.dyn.extents import (
@@ -20,10 +22,11 @@ from relay.ops.dyn.extents import (
     told,
 )
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import FromValues, FusionKind, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
 
 _RESHAPE_FAILURES = (
@@ -95,6 +98,10 @@ RESHAPE = define(
     fusion=FusionKind.OPAQUE,
     layout=OwnLayout("the row-major order of its elements is its meaning"),
     extents=FromValues(_reshape_extents, _RESHAPE_FAILURES),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=DEPENDS_ON_VALUES,
+    scale=MOVES_ELEMENTS,
     support_level=3,
     is_view=True,
 )

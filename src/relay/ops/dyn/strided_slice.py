@@ -7,7 +7,9 @@ from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.build import Argument, call
 from relay.ops.dyn.extents import (
     LONG,
@@ -18,9 +20,10 @@ from relay.ops.dyn.extents import (
     told,
     vector,
 )
-from relay.ops.record import FromValues, FusionKind, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
 
 
@@ -142,6 +145,10 @@ STRIDED_SLICE = define(
     fusion=FusionKind.OPAQUE,
     layout=OWN_SHAPE,
     extents=FromValues(_slice_extents, _SLICE_FAILURES),
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=DEPENDS_ON_VALUES,
+    scale=MOVES_ELEMENTS,
     support_level=4,
 )
 

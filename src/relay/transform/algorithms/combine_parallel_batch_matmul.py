@@ -11,18 +11,18 @@ other extents may sum in another order).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-
 from relay.base.floating_point import FloatingPointClass
-from relay.ir.expr import Call, Constant, Expr, Function
+from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
-from relay.ops.build import call
-from relay.ops.matmul import BATCH_MATMUL, BatchMatmulAttributes
+from relay.ops.matmul import BATCH_MATMUL
 from relay.ops.record import OperatorRecord
-from relay.transform.algorithms.parallel_branches import Branch, check_branch_count, combine_branches
+from relay.transform.algorithms.parallel_branches import (
+    Branch,
+    check_branch_count,
+    combine_branches,
+    weighted_branch,
+    widened,
+)
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 
@@ -39,28 +39,10 @@ def CombineParallelBatchMatmul(min_num_branches: int = 3) -> Pass:
 
     @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        return combine_branches(function, _branch, _widened, min_num_branches)
+        return combine_branches(function, _branch, widened, min_num_branches)
 
     return run
 
 
-def _columns_axis(attributes: BatchMatmulAttributes) -> int:
-    return 1 if attributes.transpose_b else 2
-
-
 def _branch(expr: Call, record: OperatorRecord) -> Branch | None:
-    match expr:
-        case Call(args=(data, Constant(data=weight)), attrs=BatchMatmulAttributes() as attributes) if (
-            record is BATCH_MATMUL
-        ):
-            columns = _columns_axis(attributes)
-            kind = (attributes, weight.shape[0], weight.shape[3 - columns], weight.dtype)
-            return Branch(expr, record, data, weight, kind, weight.shape[columns], 2)
-        case _:
-            return None
-
-
-def _widened(data: Expr, branches: Sequence[Branch]) -> Expr:
-    attributes: Any = branches[0].call.attrs
-    weights = np.concatenate([branch.weight for branch in branches], axis=_columns_axis(attributes))
-    return call(BATCH_MATMUL, (data, Constant(weights)), attributes)
+    return weighted_branch(expr, record) if record is BATCH_MATMUL else None

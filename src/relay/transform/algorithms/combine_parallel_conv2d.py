@@ -11,20 +11,18 @@ order).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
-
-import numpy as np
-
 from relay.base.floating_point import FloatingPointClass
-from relay.ir.expr import Call, Constant, Expr, Function
+from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
-from relay.ops.build import call
-from relay.ops.conv import CONV2D, Conv2DAttributes
-from relay.ops.layouts import parse_layout
+from relay.ops.conv import CONV2D
 from relay.ops.record import OperatorRecord
-from relay.transform.algorithms.parallel_branches import Branch, check_branch_count, combine_branches
+from relay.transform.algorithms.parallel_branches import (
+    Branch,
+    check_branch_count,
+    combine_branches,
+    weighted_branch,
+    widened,
+)
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 
@@ -41,28 +39,10 @@ def CombineParallelConv2D(min_num_branches: int = 3) -> Pass:
 
     @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        return combine_branches(function, _branch, _widened, min_num_branches)
+        return combine_branches(function, _branch, widened, min_num_branches)
 
     return run
 
 
 def _branch(expr: Call, record: OperatorRecord) -> Branch | None:
-    match expr:
-        case Call(args=(data, Constant(data=weight)), attrs=Conv2DAttributes() as attributes) if record is CONV2D:
-            kernel = parse_layout(attributes.kernel_layout)
-            if attributes.groups != 1 or kernel.blocks:
-                return None
-            outputs = kernel.position("O")
-            rest = (*weight.shape[:outputs], *weight.shape[outputs + 1 :])
-            kind = (replace(attributes, channels=None, kernel_size=None), rest, weight.dtype)
-            layout = parse_layout(attributes.out_layout or attributes.data_layout)
-            return Branch(expr, record, data, weight, kind, weight.shape[outputs], layout.position("C"))
-        case _:
-            return None
-
-
-def _widened(data: Expr, branches: Sequence[Branch]) -> Expr:
-    attributes: Any = branches[0].call.attrs
-    outputs = parse_layout(attributes.kernel_layout).position("O")
-    weight = np.concatenate([branch.weight for branch in branches], axis=outputs)
-    return call(CONV2D, (data, Constant(weight)), replace(attributes, channels=weight.shape[outputs]))
+    return weighted_branch(expr, record) if record is CONV2D else None

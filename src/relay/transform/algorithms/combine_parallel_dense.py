@@ -23,12 +23,16 @@ import numpy as np
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function
 from relay.ir.module import IRModule
-from relay.ir.types import TensorType
-from relay.ops.build import call
-from relay.ops.matmul import DENSE, MATMUL, DenseAttributes, MatmulAttributes, batch_matmul
+from relay.ops.matmul import DENSE, MATMUL, batch_matmul
 from relay.ops.record import OperatorRecord
 from relay.ops.shape import expand_dims
-from relay.transform.algorithms.parallel_branches import Branch, check_branch_count, combine_branches
+from relay.transform.algorithms.parallel_branches import (
+    Branch,
+    check_branch_count,
+    combine_branches,
+    weighted_branch,
+    widened,
+)
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 
@@ -44,7 +48,7 @@ def CombineParallelDense(min_num_branches: int = 3, to_batch: bool = True) -> Pa
     Raises `RelayError` (rule `branch-count`) when that is less than 2.
     """
     check_branch_count(min_num_branches)
-    describe, widen = (_batched_branch, _batched) if to_batch else (_branch, _widened)
+    describe, widen = (_batched_branch, _batched) if to_batch else (_branch, widened)
 
     @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
@@ -54,29 +58,7 @@ def CombineParallelDense(min_num_branches: int = 3, to_batch: bool = True) -> Pa
 
 
 def _branch(expr: Call, record: OperatorRecord) -> Branch | None:
-    """A layer whose units stand along axis `result_axis` of the result."""
-    match expr:
-        case Call(args=(data, Constant(data=weight)), attrs=DenseAttributes() | MatmulAttributes() as attributes) if (
-            record in (DENSE, MATMUL) and isinstance(expr.checked_type, TensorType)
-        ):
-            units = _units_axis(attributes)
-            kind = (record.name, replace(attributes, units=None), weight.shape[1 - units], weight.dtype)
-            return Branch(expr, record, data, weight, kind, weight.shape[units], len(expr.checked_type.shape) - 1)
-        case _:
-            return None
-
-
-def _units_axis(attributes: DenseAttributes | MatmulAttributes) -> int:
-    """The axis of the weight along which the units are."""
-    return 1 if isinstance(attributes, MatmulAttributes) and not attributes.transpose_b else 0
-
-
-def _widened(data: Expr, branches: Sequence[Branch]) -> Expr:
-    attributes: Any = branches[0].call.attrs
-    units = _units_axis(attributes)
-    weight = np.concatenate([branch.weight for branch in branches], axis=units)
-    given = None if attributes.units is None else weight.shape[units]
-    return call(branches[0].record, (data, Constant(weight)), replace(attributes, units=given))
+    return weighted_branch(expr, record) if record in (DENSE, MATMUL) else None
 
 
 def _batched_branch(expr: Call, record: OperatorRecord) -> Branch | None:

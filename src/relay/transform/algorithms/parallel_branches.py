@@ -10,6 +10,7 @@ constant. Only siblings of one scope are combined, so nothing runs that did not 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
+from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_from, typed_as, with_body
@@ -27,6 +29,7 @@ from relay.ir.types import TensorType
 from relay.ops.build import call
 from relay.ops.layout_rule import AxisAttribute, Broadcasting, Elementwise
 from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.scale_role import WeightedSum
 from relay.ops.shape import squeeze
 from relay.ops.slice import strided_slice
 
@@ -38,16 +41,22 @@ class Branch:
     """A call that may become part of a wider one.
 
     `kind` is equal for calls on one input that may be combined. `result_axis` is the axis of the result along which
-    `width` elements are this branch's; None when the results of all branches are stacked along a new first axis.
+    `width` elements are this branch's, as many as its weight has along `weight_axis`; None when the results of all
+    branches are stacked along a new first axis. `counted`: the attribute that may state how many they are.
     """
 
     call: Call
     record: OperatorRecord
     data: Expr
     weight: Array
+    weight_axis: int
     kind: Hashable
-    width: int
     result_axis: int | None
+    counted: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        return self.weight.shape[self.weight_axis]
 
 
 Describe: TypeAlias = Callable[[Call, OperatorRecord], "Branch | None"]
@@ -71,6 +80,31 @@ class _Combination:
     branches: tuple[Branch, ...]
     followers: tuple[_Follower, ...]
     tails: tuple[Call, ...]  # what the slices replace
+
+
+def weighted_branch(expr: Call, record: OperatorRecord) -> Branch | None:
+    """A sum of products by a constant weight: those that agree in everything but the number of channels that they make
+    may stand side by side."""
+    match record.scale, expr:
+        case WeightedSum(channels_of, told), Call(args=(data, Constant(data=weight)), attrs=Attributes() as attributes):
+            channels = channels_of(attributes, len(_shape(data)))
+            if channels is None or channels.groups != 1:
+                return None
+            made = channels.weight_result
+            rest = (*weight.shape[:made], *weight.shape[made + 1 :])
+            kind = (record.name, replace(attributes, **dict.fromkeys(told)), rest, weight.dtype)
+            return Branch(expr, record, data, weight, made, kind, channels.result, told[:1])
+        case _:
+            return None
+
+
+def widened(data: Expr, branches: Sequence[Branch]) -> Expr:
+    """The sum of products by the weights of all branches, side by side."""
+    first = branches[0]
+    weight = np.concatenate([branch.weight for branch in branches], axis=first.weight_axis)
+    attributes: Any = first.call.attrs
+    counts = {name: weight.shape[first.weight_axis] for name in first.counted if getattr(attributes, name) is not None}
+    return call(first.record, (data, Constant(weight)), replace(attributes, **counts))
 
 
 def check_branch_count(min_num_branches: int) -> None:

@@ -1,4 +1,4 @@
-"""Batch rules: what an operator on one instance's tensors becomes on the rows of all instances.
+"""Batch rules (`ops/batch_rule.py`) at work: what a call on one instance's tensors becomes on the rows of all.
 
 Two ways, and an operator takes the first that fits. Where axis 0 of everything is the batch's already (extent 1, and
 the operator does nothing along it), its call stays as it is. Else the rows get their full shape `[n, *shape]`, a view,
@@ -7,18 +7,27 @@ and every axis that the attributes name is one further.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, assert_never
 
-from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem
 from relay.ir.known_types import known_tensor_type
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, TupleType
-from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.batch_rule import (
+    ALONG_AXIS,
+    AlongAxes,
+    ByElement,
+    HasBatchAxis,
+    KeepsOrder,
+    NoBatchRule,
+    PermutesAxes,
+    RowsTimesMatrix,
+    TakesEntries,
+)
+from relay.ops.record import OperatorRecord
 from relay.transform.batching.rows import (
     Batched,
     Rows,
@@ -32,9 +41,6 @@ from relay.transform.batching.rows import (
     with_axes,
 )
 
-Rule: TypeAlias = Callable[[Call, tuple[Batched, ...]], "Batched | str"]
-"""What the call becomes, or why it cannot be batched (`... whose weight differs from instance to instance`)."""
-
 
 def batched_call(call: Call, args: tuple[Batched, ...]) -> Batched | str:
     """The call of an operator on batched arguments, at least one of which has rows; or the reason why there is none."""
@@ -43,17 +49,25 @@ def batched_call(call: Call, args: tuple[Batched, ...]) -> Batched | str:
     record = call.op.operator
     if record.effect is not Effect.PURE:
         return f"calls {record.name}, which has effects"
-    rule = RULES.get(record.name)
-    if rule is not None:
-        return rule(call, args)
-    if record.fusion <= FusionKind.BROADCAST and not _names_axes(record):
-        return _elementwise(call, args, broadcasts=record.fusion is FusionKind.BROADCAST)
-    return f"calls {record.name}, which has no batch rule"
-
-
-def _names_axes(record: OperatorRecord) -> bool:
-    names = {field.name for field in fields(record.attributes)}
-    return bool(names & {"axis", "axes", "shape", "newshape"}) or record.name == "broadcast_to_like"
+    match record.batch:
+        case ByElement(broadcasts):
+            return _elementwise(call, args, broadcasts)
+        case AlongAxes() as along:
+            return _along(along, call, args)
+        case KeepsOrder():
+            return _same_order(call, args)
+        case PermutesAxes():
+            return _transpose(call, args)
+        case RowsTimesMatrix(transposes_data):
+            return _product(call, args, transposes_data)
+        case HasBatchAxis():
+            return _batch_axis(call, args)
+        case TakesEntries():
+            return _take(call, args)
+        case NoBatchRule(reason):
+            return f"calls {record.name}, which has no batch rule: {reason}"
+        case _:
+            assert_never(record.batch)
 
 
 def _again(call: Call, args: Sequence[Expr], attrs: Attributes | None = None) -> Call:
@@ -91,33 +105,25 @@ def _elementwise(call: Call, args: tuple[Batched, ...], broadcasts: bool) -> Bat
 # ------------------------------------------------------------------------------------------- operators along axes
 
 
-@frozen
-class _Along:
-    """How the attributes of an operator name axes. `of(attributes, rank)`: the axes, counted from 0, of tensors of
-    `rank` axes (`more_rank` more than the inputs have), None where there is no rule; `at(attributes, axes)`: the
-    attributes with others. Inputs behind the first must be shared."""
-
-    of: Callable[[Any, int], tuple[int, ...] | None]
-    at: Callable[[Any, tuple[int, ...]], Attributes]
-    more_rank: int = 0
-
-    def __call__(self, call: Call, args: tuple[Batched, ...]) -> Batched | str:
-        data, *others = args
-        leaves = leaves_of(data)
-        like = next((leaf for leaf in leaves if isinstance(leaf, Rows)), None)
-        if like is None or not all(isinstance(other, Shared) for other in others):
-            return f"calls {_name(call)} with inputs that differ from instance to instance"
-        rows = tuple(repeated(leaf, like) for leaf in leaves)
-        results = leaf_results(call)
-        axes = self.of(call.attrs, len(like.type.shape) + self.more_rank)
-        if axes is None:
-            return f"calls {_name(call)} in a form that has no batch rule"
-        keeps = 0 not in axes and all(has_unit_axis(each) for each in (*(r.type for r in rows), *results))
-        attrs = self.at(call.attrs, axes if keeps else tuple(axis + 1 for axis in axes))
-        made = [each.expr if keeps else in_full(each) for each in rows]
-        first = Tuple(tuple(made)) if isinstance(data, tuple) else made[0]
-        new = _again(call, (first, *(other.expr for other in others if isinstance(other, Shared))), attrs)
-        return _results(call, new, keeps)
+def _along(rule: AlongAxes, call: Call, args: tuple[Batched, ...]) -> Batched | str:
+    """Rows get all axes of their shape, and those that attributes name are one further, unless the batch's axis is
+    there already and is not among them."""
+    data, *others = args
+    leaves = leaves_of(data)
+    like = next((leaf for leaf in leaves if isinstance(leaf, Rows)), None)
+    if like is None or not all(isinstance(other, Shared) for other in others):
+        return f"calls {_name(call)} with inputs that differ from instance to instance"
+    rows = tuple(repeated(leaf, like) for leaf in leaves)
+    results = leaf_results(call)
+    axes = rule.axes(call.attrs, len(like.type.shape) + rule.more_rank)
+    if axes is None:
+        return f"calls {_name(call)} in a form that has no batch rule"
+    keeps = 0 not in axes and all(has_unit_axis(each) for each in (*(r.type for r in rows), *results))
+    attrs = rule.with_axes(call.attrs, axes if keeps else tuple(axis + 1 for axis in axes))
+    made = [each.expr if keeps else in_full(each) for each in rows]
+    first = Tuple(tuple(made)) if isinstance(data, tuple) else made[0]
+    new = _again(call, (first, *(other.expr for other in others if isinstance(other, Shared))), attrs)
+    return _results(call, new, keeps)
 
 
 def leaf_results(call: Call) -> tuple[TensorType, ...]:
@@ -138,32 +144,6 @@ def _results(call: Call, new: Call, are_rows: bool) -> Batched:
 
 def _name(call: Call) -> str:
     return call.op.operator.name if isinstance(call.op, Op) else "a function"
-
-
-def _one_axis(attributes: Any, rank: int) -> tuple[int, ...] | None:
-    return None if attributes.axis is None else (attributes.axis % rank,)
-
-
-def _at_axis(attributes: Any, axes: tuple[int, ...]) -> Attributes:
-    return replace(attributes, axis=axes[0])
-
-
-def _reduced(attributes: Any, rank: int) -> tuple[int, ...]:
-    named = attributes.axis
-    axes = tuple(range(rank)) if named is None else tuple(sorted(axis % rank for axis in named))
-    return tuple(axis for axis in range(rank) if axis not in axes) if attributes.exclude and named is not None else axes
-
-
-def _at_reduced(attributes: Any, axes: tuple[int, ...]) -> Attributes:
-    return replace(attributes, axis=axes, exclude=False)
-
-
-def _sliced(attributes: Any, rank: int) -> tuple[int, ...]:
-    return tuple(range(len(attributes.begin)) if attributes.axes is None else (axis % rank for axis in attributes.axes))
-
-
-def _taken(attributes: Any, rank: int) -> tuple[int, ...] | None:
-    return None if attributes.batch_dims else _one_axis(attributes, rank)
 
 
 # ------------------------------------------------------------------------------------------------ operators with own
@@ -189,12 +169,12 @@ def _transpose(call: Call, args: tuple[Batched, ...]) -> Batched | str:
     return from_full(_again(call, (in_full(data),), moved), known_tensor_type(call))
 
 
-def _product(call: Call, args: tuple[Batched, ...]) -> Batched | str:
+def _product(call: Call, args: tuple[Batched, ...], transposes_data: str) -> Batched | str:
     """data[.., k] × weight: every row of every instance is a row of the product."""
     data, weight = args
     if not isinstance(data, Rows) or not isinstance(weight, Shared):
         return f"calls {_name(call)} with a weight that differs from instance to instance"
-    if getattr(call.attrs, "transpose_a", False):
+    if transposes_data and getattr(call.attrs, transposes_data):
         return f"calls {_name(call)} with transposed data"
     result = known_tensor_type(call)
     if len(data.type.shape) > 1 and has_unit_axis(data.type):
@@ -202,12 +182,12 @@ def _product(call: Call, args: tuple[Batched, ...]) -> Batched | str:
     return from_full(_again(call, (in_full(data), weight.expr)), result)
 
 
-def _batch_matmul(call: Call, args: tuple[Batched, ...]) -> Batched | str:
-    """x[1, m, k] × y[1, n, k]: the unit axis is the batch's. Rows keep it even where one side is shared."""
+def _batch_axis(call: Call, args: tuple[Batched, ...]) -> Batched | str:
+    """x[1, ..] × y[1, ..]: the unit axis is the batch's. Rows keep it even where one side is shared."""
     made: list[Expr] = []
     for arg in args:
         if isinstance(arg, tuple) or not has_unit_axis(arg.type):
-            return "calls nn.batch_matmul on more than one pair of matrices an instance"
+            return f"calls {_name(call)} on a batch of its own for each instance"
         made.append(arg.expr)
     return Rows(_again(call, made), known_tensor_type(call))
 
@@ -220,38 +200,6 @@ def _take(call: Call, args: tuple[Batched, ...]) -> Batched | str:
         if named.axis not in (0, -len(data.type.shape)) or named.batch_dims:
             return "takes from a shared tensor along another axis than 0"
         return from_full(_again(call, (data.expr, in_full(indices))), known_tensor_type(call))
-    return _ALONG_TAKEN(call, args)
-
-
-_ALONG_ONE = _Along(_one_axis, _at_axis)
-_ALONG_REDUCED = _Along(_reduced, _at_reduced)
-_ALONG_TAKEN = _Along(_taken, _at_axis)
-
-RULES: Mapping[str, Rule] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            ("sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin"), _ALONG_REDUCED
-        ),
-        **dict.fromkeys(
-            (
-                "concatenate",
-                "split",
-                "nn.softmax",
-                "nn.log_softmax",
-                "nn.layer_norm",
-                "nn.bias_add",
-                "nn.prelu",
-                "reverse",
-            ),
-            _ALONG_ONE,
-        ),
-        **dict.fromkeys(("reshape", "expand_dims", "squeeze", "nn.batch_flatten"), _same_order),
-        **dict.fromkeys(("nn.dense", "nn.matmul", "nn.contrib_dense_pack"), _product),
-        "stack": _Along(_one_axis, _at_axis, more_rank=1),
-        "strided_slice": _Along(_sliced, lambda attributes, axes: replace(attributes, axes=axes)),
-        "transpose": _transpose,
-        "nn.batch_matmul": _batch_matmul,
-        "take": _take,
-    }
-)
-"""The operators that are not elementwise, by name. What is neither is refused."""
+    if named.batch_dims:
+        return f"calls {_name(call)} in a form that has no batch rule"
+    return _along(ALONG_AXIS, call, args)

@@ -17,6 +17,8 @@ from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.ops.combine import SplitAttributes, split_ranges
 from relay.ops.elementwise_binary import add
+from relay.ops.record import OperatorRecord
+from relay.ops.scale_role import AddsBias
 from relay.ops.shape import expand_dims
 from relay.ops.slice import strided_slice
 from relay.transform.framework.context import PassContext
@@ -31,16 +33,14 @@ def CanonicalizeOps(function: Function, module: IRModule, context: PassContext) 
 
 def _canonical(expr: Expr) -> Expr:
     match expr:
-        case Call(op=Op(operator=operator), args=(data, bias), attrs=attrs) if operator.name == "nn.bias_add":
+        case Call(op=Op(operator=OperatorRecord(scale=AddsBias(axis))), args=(data, bias), attrs=attrs):
             type_ = data.checked_type
             if not isinstance(type_, TensorType):
                 return expr
             rank = len(type_.shape)
-            trailing = rank - 1 - getattr(attrs, "axis", 1) % rank
+            trailing = rank - 1 - getattr(attrs, axis) % rank
             return add(data, expand_dims(bias, axis=1, num_newaxis=trailing) if trailing else bias)
-        case TupleGetItem(tuple_value=Call(op=Op(operator=operator), args=(data,), attrs=attrs), index=index) if (
-            operator.name == "split" and isinstance(attrs, SplitAttributes)
-        ):
+        case TupleGetItem(tuple_value=Call(args=(data,), attrs=SplitAttributes() as attrs), index=index):
             return _part(data, attrs, index) or expr
         case _:
             return expr

@@ -23,11 +23,20 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, with_body
 from relay.ir.traversal import children, post_order
 from relay.ops.build import with_known_type
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
-from relay.ops.layouts import parse_layout
+from relay.ops.scale_role import Adds, AddsBias, Scales, WeightedSum
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
-from relay.transform.simplify.scale_axis import Array, along, is_float, passes_scale, shape_of, takes_scale
+from relay.transform.simplify.scale_axis import (
+    Array,
+    along_axis,
+    channels_of,
+    is_float,
+    passes_scale,
+    placed,
+    role_of,
+    shape_of,
+    takes_scale,
+)
 
 _MOST_OPERATORS = 64  # between a scale and the weights
 
@@ -54,10 +63,10 @@ def _folded_once(function: Function) -> Function:
     removed: dict[Expr, Expr] = {}
     constants: dict[tuple[Expr, int], Constant] = {}
     for expr in order:
-        match expr:
-            case Call(op=Op(name="multiply"), args=(data, Constant(data=scale)) | (Constant(data=scale), data)) if (
-                is_float(scale) and shape_of(data) == shape_of(expr)
-            ):
+        match expr, role_of(expr):
+            case Call(args=(data, Constant(data=scale)) | (Constant(data=scale), data)), Scales() if is_float(
+                scale
+            ) and shape_of(data) == shape_of(expr):
                 changes = _folded(expr, scale, users)
                 if changes:
                     removed[expr] = data
@@ -96,52 +105,46 @@ def _folded(multiplication: Call, scale: Array, users: Mapping[Expr, list[Expr]]
             if change is not None:
                 position, constant = change
                 changes[user, position] = constant
-            elif not passes_scale(user, scale):
+            elif user.args[0] is not value or value in user.args[1:] or not passes_scale(user, scale):
                 return {}
-            if change is None or user.op.name == "add":
+            if not isinstance(role_of(user), WeightedSum):
                 stack.append(user)
     return changes
 
 
 def _change(user: Call, value: Expr, scale: Array) -> tuple[int, Constant] | None:
     """The constant that a user of the scaled value needs instead of its own, and where it stands."""
-    shape = shape_of(value)
-    match user:
-        case Call(op=Op(name="add"), args=(data, Constant(data=bias))) if data is value:
-            return _divided(2, user, shape, bias, scale)
-        case Call(op=Op(name="add"), args=(Constant(data=bias), data)) if data is value:
-            return _divided(1, user, shape, bias, scale)
-        case Call(args=(data, Constant(data=weight))) if data is value and shape is not None:
-            scaled = _scaled_weight(user, weight, scale, shape) if takes_scale(weight, scale) else None
+    match user, role_of(user):
+        case Call(args=(data, Constant(data=bias))), Adds() if data is value:
+            return _divided(2, user, value, bias, scale)
+        case Call(args=(Constant(data=bias), data)), Adds() if data is value:
+            return _divided(1, user, value, bias, scale)
+        case Call(args=(data, Constant(data=bias))), AddsBias(axis) if data is value:
+            vector = along_axis(value, scale, getattr(user.attrs, axis))
+            return None if vector is None else _divided(2, user, value, bias, vector)
+        case Call(args=(data, Constant(data=weight))), WeightedSum() if data is value and takes_scale(weight, scale):
+            scaled = _scaled_weight(user, weight, scale)
             return None if scaled is None else (2, with_known_type(Constant(scaled)))
         case _:
             return None
 
 
-def _divided(position: int, user: Call, shape: object, bias: Array, scale: Array) -> tuple[int, Constant] | None:
-    if shape_of(user) != shape or not bool((scale != 0).all()) or not bool(np.isfinite(scale.astype(np.float64)).all()):
+def _divided(position: int, user: Call, value: Expr, bias: Array, scale: Array) -> tuple[int, Constant] | None:
+    nonzero = bool((scale != 0).all()) and bool(np.isfinite(scale.astype(np.float64)).all())
+    if shape_of(user) != shape_of(value) or not nonzero:
         return None
     return position, with_known_type(Constant(np.divide(bias, scale.astype(bias.dtype))))
 
 
-def _scaled_weight(user: Call, weight: Array, scale: Array, shape: tuple[object, ...]) -> Array | None:
-    match user.attrs:
-        case Conv1DAttributes() | Conv2DAttributes() as attributes:
-            kernel = parse_layout(attributes.kernel_layout)
-            axis = parse_layout(attributes.data_layout).position("C")
-            vector = along(scale, len(shape), axis, shape[axis])
-            if vector is None or kernel.blocks:
-                return None
-            outputs, inputs = kernel.position("O"), kernel.position("I")
-            by_group = vector.reshape(attributes.groups, 1, weight.shape[inputs])
-            rows = np.repeat(by_group, weight.shape[outputs] // attributes.groups, axis=1)
-            factors = rows.reshape(weight.shape[outputs], weight.shape[inputs])
-            placed = (factors if outputs < inputs else factors.T).reshape(
-                [extent if at in (outputs, inputs) else 1 for at, extent in enumerate(weight.shape)]
-            )
-            return np.multiply(weight, placed.astype(weight.dtype))
-        case _ if isinstance(user.op, Op) and user.op.name == "nn.dense":
-            vector = along(scale, len(shape), len(shape) - 1, shape[-1])
-            return None if vector is None else np.multiply(weight, vector.astype(weight.dtype))
-        case _:
-            return None
+def _scaled_weight(user: Call, weight: Array, scale: Array) -> Array | None:
+    """The weight times the scale of the channel that each of its entries reads: with groups, one of its own group."""
+    channels = channels_of(user)
+    vector = None if channels is None else along_axis(user.args[0], scale, channels.data)
+    if channels is None or vector is None:
+        return None
+    made, read = channels.weight_result, channels.weight_data
+    if channels.groups == 1:
+        return np.multiply(weight, placed(vector, weight, read))
+    by_group = vector.reshape(channels.groups, weight.shape[read])
+    rows = np.repeat(by_group, weight.shape[made] // channels.groups, axis=0)
+    return np.multiply(weight, placed(rows, weight, made, read))

@@ -9,12 +9,21 @@ from numpy.typing import NDArray
 
 from relay.ir.expr import Call, Expr, Op
 from relay.ir.types import TensorType
+from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout
+from relay.ops.record import OperatorRecord
+from relay.ops.scale_role import Channels, NoScale, PassesScale, ScaleRole, WeightedSum
 
 Array: TypeAlias = NDArray[Any]
 
-_MAXIMA = ("nn.relu", "nn.leaky_relu", "nn.max_pool1d", "nn.max_pool2d", "nn.global_max_pool2d")
-_MEANS = ("nn.avg_pool1d", "nn.avg_pool2d", "nn.global_avg_pool2d")
+
+def role_of(expr: Expr) -> ScaleRole:
+    """What the operator that an expression calls does to scales."""
+    match expr:
+        case Call(op=Op(operator=OperatorRecord() as record)):
+            return record.scale
+        case _:
+            return NoScale("it is no call of an operator")
 
 
 def shape_of(expr: Expr) -> tuple[object, ...] | None:
@@ -47,15 +56,43 @@ def along(scale: Array, rank: int, axis: int, extent: object) -> Array | None:
     return np.broadcast_to(scale.reshape(-1), (extent,)) if shape[axis] in (1, extent) else None
 
 
-def passes_scale(expr: Call, scale: Array) -> bool:
-    """Whether `op(x * scale)` is `op(x) * scale`: of maxima where no scale is negative or zero, and of means; of
-    windows where the scale varies along channels alone."""
+def along_axis(expr: Expr, scale: Array, axis: int) -> Array | None:
+    """The entries of a scale that varies along one axis of an expression alone; None of any other."""
     shape = shape_of(expr)
-    if not isinstance(expr.op, Op) or shape is None or expr.op.name not in (*_MAXIMA, *_MEANS):
-        return False
-    layout = getattr(expr.attrs, "layout", "")
-    if layout:
-        axis = parse_layout(layout).position("C")
-        if getattr(expr.attrs, "out_layout", "") or along(scale, len(shape), axis, shape[axis]) is None:
+    return along(scale, len(shape), axis % len(shape), shape[axis % len(shape)]) if shape else None
+
+
+def passes_scale(expr: Call, scale: Array) -> bool:
+    """Whether `op(x * scale)` is `op(x) * scale`, x its first input: where scales must be positive, none is zero
+    either; of windows where the scale varies along channels alone."""
+    match expr.op:
+        case Op(operator=OperatorRecord(scale=PassesScale(only_positive), layout=layout)):
+            pass
+        case _:
             return False
-    return expr.op.name in _MEANS or bool((scale > 0).all())
+    if isinstance(layout, LayoutAttribute):
+        axis = parse_layout(getattr(expr.attrs, layout.attribute)).position("C")
+        if getattr(expr.attrs, "out_layout", "") or along_axis(expr, scale, axis) is None:
+            return False
+    return not only_positive or bool((scale > 0).all())
+
+
+def channels_of(expr: Call) -> Channels | None:
+    """Where the channels of a sum of products stand; None of what is none, and of packed weights."""
+    match role_of(expr), expr.args:
+        case WeightedSum(channels), (data, _):
+            shape = shape_of(data)
+            return None if shape is None else channels(expr.attrs, len(shape))
+        case _:
+            return None
+
+
+def placed(factors: Array, weight: Array, *axes: int) -> Array:
+    """Factors, whose axes are those of the weight named, as they are broadcast against the weight and in its type.
+
+    >>> placed(np.array([1.0, 2.0]), np.zeros((3, 2, 5), "float32"), 1).shape
+    (1, 2, 1)
+    """
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    shape = [weight.shape[axis] if axis in axes else 1 for axis in range(weight.ndim)]
+    return factors.transpose(order).reshape(shape).astype(weight.dtype)

@@ -1,0 +1,110 @@
+"""How an operator is run on the tensors of many instances at once: what AutoBatch asks.
+
+A rule is data. The pass knows these forms and nothing of single operators. *Rows* `[n, *shape]` hold a tensor of
+`shape` for each of n instances; what is *shared* is one tensor for all of them. An axis 0 of extent 1 is the batch's in
+rows, which are `[n, *shape[1:]]` then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias, Union
+
+from relay.base.frozen import frozen
+from relay.ir.attributes import Attributes
+
+
+@frozen
+class ByElement:
+    """Element by element. With `broadcasts`, any input may have rows, of a lower rank too; without, it is the first
+    that has the shape of the result and rows, and no other."""
+
+    broadcasts: bool = True
+
+
+@frozen
+class AlongAxes:
+    """Along axes that attributes name, the same for whatever stands at other axes. Rows may be in the first input only.
+
+    `axes(attributes, rank)`: those axes, counted from 0, of a tensor of `rank` axes, or None for a form that has no
+    rule; `with_axes(attributes, axes)`: the attributes that name others. `more_rank`: how many axes more than those of
+    the inputs they are counted among.
+    """
+
+    axes: Callable[[Any, int], tuple[int, ...] | None]
+    with_axes: Callable[[Any, tuple[int, ...]], Attributes]
+    more_rank: int = 0
+
+
+@frozen
+class KeepsOrder:
+    """The same elements in the same order, under the result's shape."""
+
+
+@frozen
+class PermutesAxes:
+    """Axes in the order that `axes` names, or backwards where it is None."""
+
+
+@frozen
+class RowsTimesMatrix:
+    """data[.., k] × a shared matrix: every row of every instance is a row of the product. `transposes_data` names the
+    attribute that, where it is true, makes columns of them."""
+
+    transposes_data: str = ""
+
+
+@frozen
+class HasBatchAxis:
+    """Axis 0 of every input and of the result counts what is computed apart: one of each instance, where it is 1."""
+
+
+@frozen
+class TakesEntries:
+    """Entries of a shared table by indices that have rows, or entries of rows by shared indices, along `axis`; with
+    `batch_dims`, there is no rule."""
+
+
+@frozen
+class NoBatchRule:
+    """What calls the operator is not batched; `reason` says why."""
+
+    reason: str
+
+
+BatchRule: TypeAlias = Union[
+    ByElement, AlongAxes, KeepsOrder, PermutesAxes, RowsTimesMatrix, HasBatchAxis, TakesEntries, NoBatchRule
+]
+
+
+def _one_axis(attributes: Any, rank: int) -> tuple[int, ...] | None:
+    return None if attributes.axis is None else (attributes.axis % rank,)
+
+
+def _at_axis(attributes: Any, axes: tuple[int, ...]) -> Attributes:
+    return replace(attributes, axis=axes[0])
+
+
+def _reduced_axes(attributes: Any, rank: int) -> tuple[int, ...]:
+    named = attributes.axis
+    axes = tuple(range(rank)) if named is None else tuple(sorted(axis % rank for axis in named))
+    return tuple(axis for axis in range(rank) if axis not in axes) if attributes.exclude and named is not None else axes
+
+
+def _at_reduced(attributes: Any, axes: tuple[int, ...]) -> Attributes:
+    return replace(attributes, axis=axes, exclude=False)
+
+
+ALONG_AXIS = AlongAxes(_one_axis, _at_axis)
+"""Along the one axis that `axis` names."""
+ALONG_NEW_AXIS = AlongAxes(_one_axis, _at_axis, more_rank=1)
+"""The same, where the result has that axis and the inputs do not."""
+ALONG_REDUCED_AXES = AlongAxes(_reduced_axes, _at_reduced)
+"""Along the axes that `axis` names, all where it is None, or with `exclude` along all others."""
+
+NO_BATCH_RULE_YET = NoBatchRule("nobody has written one")
+SHAPE_OF_ITS_OWN = NoBatchRule("its shape does not come from an instance's tensors")
+LAYS_OUT = NoBatchRule("only passes that run later make calls of it")
+DEPENDS_ON_VALUES = NoBatchRule("the shape of its result depends on the values of an instance")
+MAY_FAIL = NoBatchRule("it may fail for one instance and not for others")
