@@ -93,13 +93,9 @@ from relay.ops.reduce import (
     logsumexp,
     max,  # noqa: A004
     mean,
-    mean_std,
-    mean_variance,
     min,  # noqa: A004
     prod,
-    std,
     sum,  # noqa: A004
-    variance,
 )
 from relay.ops.reduce_index import argmax, argmin
 from relay.ops.scan import cumprod, cumsum
@@ -110,6 +106,7 @@ from relay.ops.table import OPERATORS
 from relay.ops.tile import broadcast_to, broadcast_to_like, repeat, tile
 from relay.ops.transpose import reverse, transpose
 from relay.ops.unique import unique
+from relay.ops.variance import mean_std, mean_variance, std, variance
 
 __all__ = [
     "abs",

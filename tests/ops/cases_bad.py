@@ -23,7 +23,7 @@ from relay.ops.norm_vector import LRNAttributes
 from relay.ops.pad import MirrorPadAttributes, PadAttributes
 from relay.ops.pool import MaxPool2DAttributes
 from relay.ops.pool_adaptive import AdaptivePool2DAttributes
-from relay.ops.reduce import ReduceAttributes, VarianceAttributes
+from relay.ops.reduce import ReduceAttributes
 from relay.ops.reduce_index import ArgReduceAttributes
 from relay.ops.resize import Resize2DAttributes, UpSamplingAttributes
 from relay.ops.shape import ExpandDimsAttributes, ReshapeAttributes, ReshapeLikeAttributes, SqueezeAttributes
@@ -33,6 +33,7 @@ from relay.ops.space_depth import SubPixelAttributes
 from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
 from relay.ops.transpose import ReverseAttributes, TransposeAttributes
 from relay.ops.unique import UniqueAttributes
+from relay.ops.variance import VarianceAttributes
 from relay.ops.winograd import WinogradAttributes, WinogradWeightAttributes
 from tests.ops.case import BadCase
 

@@ -12,11 +12,12 @@ from torch.nn import functional
 from relay.base.dtypes import DType
 from relay.ops.norm import BatchNormAttributes, GroupNormAttributes, InstanceNormAttributes, LayerNormAttributes
 from relay.ops.norm_vector import L2NormalizeAttributes, LRNAttributes
-from relay.ops.reduce import ReduceAttributes, VarianceAttributes
+from relay.ops.reduce import ReduceAttributes
 from relay.ops.reduce_index import ArgReduceAttributes
 from relay.ops.scan import ScanAttributes
 from relay.ops.softmax import SoftmaxAttributes
 from relay.ops.sort import ArgsortAttributes, SortAttributes, TopKAttributes
+from relay.ops.variance import VarianceAttributes
 from tests.ops.case import EXACT, NARROW, SUMMED, Case, bools, floats, integers, scalar
 
 _AXES = (((1,), False), ((0, -1), True), (None, False), ((), False))

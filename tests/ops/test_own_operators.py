@@ -36,7 +36,7 @@ from relay.operators import (
 from relay.ops.registry import Registry
 from relay.ops.softmax import SoftmaxAttributes
 from relay.ops.table import OPERATORS
-from relay.runtime.values import DataValue
+from relay.runtime.values.values import DataValue
 from tests.driver.processes import environment
 from tests.messages import check_message
 from tests.pages import run_page

@@ -289,7 +289,8 @@ REFUSED = {
     "Leaf(%x) => { let %r = ref(%x); ref_read(%r) } } }",
     "calls another function inside a clause": TREE + "def @g(%x: float32) -> float32 { %x }\n"
     "def @f(%t: Tree) -> float32 { match (%t) { Node(%l, %r) => @g(@f(%l)) + @f(%r), Leaf(%x) => %x } }",
-    "calls cumsum, which has no batch rule: nobody has written one": "type Tree { Leaf(Tensor[(3,), float32]), Node(Tree, Tree) }\n"
+    "calls cumsum, which has no batch rule: nobody has written one": "type Tree { "
+    "Leaf(Tensor[(3,), float32]), Node(Tree, Tree) }\n"
     "def @f(%t: Tree) -> Tensor[(3,), float32] { match (%t) { Node(%l, %r) => @f(%l) + @f(%r), "
     "Leaf(%x) => cumsum(%x, axis=0) } }",
     "calls nn.dense with a weight that differs from instance to instance": "type Tree { "

@@ -86,23 +86,10 @@ def _at_axis(attributes: Any, axes: tuple[int, ...]) -> Attributes:
     return replace(attributes, axis=axes[0])
 
 
-def _reduced_axes(attributes: Any, rank: int) -> tuple[int, ...]:
-    named = attributes.axis
-    axes = tuple(range(rank)) if named is None else tuple(sorted(axis % rank for axis in named))
-    return tuple(axis for axis in range(rank) if axis not in axes) if attributes.exclude and named is not None else axes
-
-
-def _at_reduced(attributes: Any, axes: tuple[int, ...]) -> Attributes:
-    return replace(attributes, axis=axes, exclude=False)
-
-
 ALONG_AXIS = AlongAxes(_one_axis, _at_axis)
 """Along the one axis that `axis` names."""
 ALONG_NEW_AXIS = AlongAxes(_one_axis, _at_axis, more_rank=1)
 """The same, where the result has that axis and the inputs do not."""
-ALONG_REDUCED_AXES = AlongAxes(_reduced_axes, _at_reduced)
-"""Along the axes that `axis` names, all where it is None, or with `exclude` along all others."""
-
 NO_BATCH_RULE_YET = NoBatchRule("nobody has written one")
 SHAPE_OF_ITS_OWN = NoBatchRule("its shape does not come from an instance's tensors")
 LAYS_OUT = NoBatchRule("only passes that run later make calls of it")

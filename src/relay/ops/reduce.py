@@ -1,4 +1,4 @@
-"""Reductions over axes: sum, mean, max, min, prod, all, any, variance, and formulas over them.
+"""Reductions over axes: sum, mean, max, min, prod, all, any, and log Σ exp.
 
 `axis` is one axis, several, or None for all; `exclude` reduces over the others instead; `keepdims` keeps extents of 1.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,15 +16,15 @@ from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call, Expr
+from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
-from relay.ops.batch_rule import ALONG_REDUCED_AXES
-from relay.ops.build import Argument, TupleWrapper, as_expr, call
+from relay.ops.batch_rule import AlongAxes
+from relay.ops.build import Argument, as_expr, call
 from relay.ops.dimensions import product
 from relay.ops.elementwise import BOOLS, NUMBERS, Accepts, extent_value
 from relay.ops.elementwise_binary import add, subtract
-from relay.ops.elementwise_unary import exp, log, sqrt
+from relay.ops.elementwise_unary import exp, log
 from relay.ops.layout_rule import AxisAttribute
 from relay.ops.pool import mean_of
 from relay.ops.record import (
@@ -37,7 +38,7 @@ from relay.ops.record import (
 )
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, to_dtype, wide
-from relay.ops.scale_role import NO_SCALE_YET, NOT_LINEAR
+from relay.ops.scale_role import NO_SCALE_YET
 from relay.te.reducers import highest, lowest
 from relay.tir.expr import Value
 
@@ -51,16 +52,6 @@ class ReduceAttributes(Attributes):
     axis: tuple[int, ...] | None = None
     keepdims: bool = False
     exclude: bool = False
-
-
-@frozen
-class VarianceAttributes(Attributes):
-    """`unbiased`: divide by one less than the number of elements."""
-
-    axis: tuple[int, ...] | None = None
-    keepdims: bool = False
-    exclude: bool = False
-    unbiased: bool = False
 
 
 def reduced_axes(attributes: Any, rank: int) -> tuple[int, ...]:
@@ -84,6 +75,13 @@ def reduced_shape(run: RelationRun, attributes: Any) -> tuple[Dimension, ...]:
         for axis, extent in enumerate(data.shape)
         if attributes.keepdims or axis not in axes
     )
+
+
+def _with_reduced_axes(attributes: Any, axes: tuple[int, ...]) -> Attributes:
+    return replace(attributes, axis=axes, exclude=False)
+
+
+ALONG_REDUCED_AXES = AlongAxes(reduced_axes, _with_reduced_axes)
 
 
 @frozen
@@ -173,7 +171,7 @@ def _reduction(
     )
 
 
-def _total(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+def total_of(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     return np.asarray(x.sum(axis=axes, keepdims=keepdims, dtype=x.dtype))
 
 
@@ -199,7 +197,7 @@ def _any(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 def _mean(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
-    total = _total(x, axes, keepdims)
+    total = total_of(x, axes, keepdims)
     return np.zeros_like(total) if count == 0 and x.dtype.kind != "f" else mean_of(total, count)
 
 
@@ -215,7 +213,7 @@ def _mean_compute(attributes: ReduceAttributes, inputs: tuple[te.Tensor], result
 _EVERYTHING: Accepts = (lambda _: True, "a number type or bool")
 _OR, _AND = (_any, te.any), (_all, te.all)
 SUM = _reduction(
-    "sum", "The sum of all elements; of bools, whether some is True.", _total, te.sum, _EVERYTHING, exact=False,
+    "sum", "The sum of all elements; of bools, whether some is True.", total_of, te.sum, _EVERYTHING, exact=False,
     bools=_OR,
 )  # fmt: skip
 PROD = _reduction(
@@ -257,63 +255,7 @@ MEAN = define(
 )
 
 
-def _variance_rule(run: RelationRun, attributes: VarianceAttributes) -> Type:
-    """data[..] × mean[.. with extents of 1] → [..]"""
-    data = run.tensor(0)
-    run.dtype_in(0, lambda dtype: dtype.is_float, "a floating-point type")
-    shape = reduced_shape(run, attributes)
-    axes = reduced_axes(attributes, len(data.shape))
-    kept = tuple(1 if axis in axes else extent for axis, extent in enumerate(data.shape))
-    run.tensor_like(1, kept, data.dtype, "the mean keeps the reduced axes, with an extent of 1")
-    return TensorType(shape, data.dtype)
-
-
-def _variance_meaning(attributes: VarianceAttributes, data: Array, mean: Array) -> Array:
-    axes = reduced_axes(attributes, data.ndim)
-    count = int(np.prod([data.shape[axis] for axis in axes], dtype=np.int64)) - attributes.unbiased
-    with np.errstate(all="ignore"):
-        squares = _total(np.square(wide(data) - wide(mean)), axes, attributes.keepdims)
-        return to_dtype(np.asarray(mean_of(squares, np.asarray(count))), element_type(data))
-
-
-def _variance_compute(attributes: VarianceAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
-    """Stages `variance_squares` and `variance`."""
-    data, mean = inputs
-    dtype = result.dtype.computation
-    reading = reading_of(attributes, data)
-
-    def square(*indices: IntExpr) -> Any:
-        at = reading.at(indices, reading.taps)
-        place = tuple(0 if axis in reading.axes else index for axis, index in enumerate(at))
-        centred = te.cast(data[at], dtype) - te.cast(mean[place], dtype)
-        return te.sum(centred * centred, axis=reading.taps) if reading.taps else centred * centred
-
-    squares = te.compute(result.shape, square, name="variance_squares")
-    count = product(data.shape[axis] for axis in reading.axes) - int(attributes.unbiased)
-    return te.compute(
-        result.shape, lambda *i: te.cast(squares[i] / extent_value(count, dtype), result.dtype), name="variance"
-    )
-
-
-VARIANCE = define(
-    "variance",
-    "The mean square of the distance from a given mean.",
-    inputs={"data": "[..]", "mean": "[..], with an extent of 1 for each reduced axis"},
-    attributes=VarianceAttributes,
-    type_rule=_variance_rule,
-    meaning=_variance_meaning,
-    compute=_variance_compute,
-    fusion=FusionKind.COMM_REDUCE,
-    layout=AxisAttribute("axis", inputs=(0, 1), drops_axes=True),
-    float_class=FloatClass.ROUNDING,
-    effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
-    batch=ALONG_REDUCED_AXES,
-    scale=NOT_LINEAR,
-    support_level=4,
-)
-
-REDUCTIONS: tuple[OperatorRecord, ...] = (SUM, PROD, MAX, MIN, ALL, ANY, MEAN, VARIANCE)
+REDUCTIONS: tuple[OperatorRecord, ...] = (SUM, PROD, MAX, MIN, ALL, ANY, MEAN)
 
 
 def axes_argument(axis: Axes) -> tuple[int, ...] | None:
@@ -383,45 +325,6 @@ def mean(data: Argument, axis: Axes = None, keepdims: bool = False, exclude: boo
     Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
     """
     return _reduce(MEAN, data, axis, keepdims, exclude)
-
-
-def variance(
-    data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False,
-    with_mean: Expr | None = None,
-) -> Call:  # fmt: skip
-    """The variance over `axis`, around `with_mean` (with the reduced axes kept) or the mean of the data itself.
-
-    Raises `RelayError`: `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`, `wrong-shape`.
-    """
-    expr = as_expr(data)
-    centre = mean(expr, axis, True, exclude) if with_mean is None else with_mean
-    attributes = VarianceAttributes(axes_argument(axis), keepdims, exclude, unbiased)
-    return call(VARIANCE, (expr, centre), attributes)
-
-
-def std(
-    data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
-) -> Call:
-    """The standard deviation over `axis`: the square root of `variance`."""
-    return sqrt(variance(data, axis, keepdims, exclude, unbiased))
-
-
-def mean_variance(
-    data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
-) -> TupleWrapper:
-    """(mean, variance) over `axis`."""
-    expr = as_expr(data)
-    kept = mean(expr, axis, True, exclude)
-    shown = kept if keepdims else mean(expr, axis, False, exclude)
-    return TupleWrapper(as_expr((shown, variance(expr, axis, keepdims, exclude, unbiased, kept))), 2)
-
-
-def mean_std(
-    data: Argument, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
-) -> TupleWrapper:
-    """(mean, standard deviation) over `axis`."""
-    average, spread = mean_variance(data, axis, keepdims, exclude, unbiased)
-    return TupleWrapper(as_expr((average, sqrt(spread))), 2)
 
 
 def logsumexp(data: Argument, axis: Axes = None, keepdims: bool = False) -> Call:

@@ -15,13 +15,12 @@ from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
-from relay.ops.batch_rule import ALONG_REDUCED_AXES
 from relay.ops.build import Argument, call
 from relay.ops.dimensions import product
 from relay.ops.elementwise import NUMBERS
 from relay.ops.layout_rule import AxisAttribute
 from relay.ops.record import PIECEWISE_CONSTANT, FusionKind, OperatorRecord, define
-from relay.ops.reduce import Axes, axes_argument, reading_of, reduced_axes, reduced_shape
+from relay.ops.reduce import ALONG_REDUCED_AXES, Axes, axes_argument, reading_of, reduced_axes, reduced_shape
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, wide
 from relay.ops.symbolic_integer import machine_numbers

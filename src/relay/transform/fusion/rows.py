@@ -16,8 +16,9 @@ from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.norm import LayerNormAttributes
 from relay.ops.record import FloatClass, FusionKind
-from relay.ops.reduce import ReduceAttributes, VarianceAttributes, reduced_axes
+from relay.ops.reduce import ReduceAttributes, reduced_axes
 from relay.ops.softmax import SoftmaxAttributes
+from relay.ops.variance import VarianceAttributes
 from relay.transform.fusion.graph import Node, operands, shape_of
 
 Shape: TypeAlias = tuple[IntExpr, ...]
