@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         op,
         operators,
         prelude,
+        random,
         report,
         runtime,
         te,
@@ -99,7 +100,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "operators",
-    "prelude", "report", "runtime", "te", "testing", "tir", "transform",
+    "prelude", "random", "report", "runtime", "te", "testing", "tir", "transform",
 )  # fmt: skip
 
 _HOMES = {

@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 import pytest
 
-from relay import dyn, image, nn, op
+from relay import dyn, image, nn, op, random
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.infer.infer_type import infer_type
@@ -40,7 +40,7 @@ def operator(call: Expr) -> OperatorRecord:
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_has_its_published_function(name: str) -> None:
     space, _, leaf = name.rpartition(".")
-    face = {"": op, "nn": nn, "image": image, "dyn": dyn}[space]
+    face = {"": op, "nn": nn, "image": image, "dyn": dyn, "random": random}[space]
     function = getattr(face, leaf)
     assert inspect.getdoc(function)
     assert not inspect.signature(function).parameters.keys() & {"args", "kwargs"}

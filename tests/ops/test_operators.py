@@ -18,12 +18,20 @@ from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.record import FloatClass, FromValues, NoCompute
 from relay.ops.table import OPERATORS
 from relay.tir.interpreter import interpret
-from tests.ops import cases_dynamic, cases_elementwise, cases_products, cases_reductions, cases_shapes, cases_windows
+from tests.ops import (
+    cases_dynamic,
+    cases_elementwise,
+    cases_products,
+    cases_random,
+    cases_reductions,
+    cases_shapes,
+    cases_windows,
+)
 from tests.ops.case import Case, Tolerance
 
 CASES: tuple[Case, ...] = (
     *cases_elementwise.CASES, *cases_products.CASES, *cases_windows.CASES, *cases_reductions.CASES, *cases_shapes.CASES,
-    *cases_dynamic.CASES,
+    *cases_dynamic.CASES, *cases_random.CASES,
 )  # fmt: skip
 EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

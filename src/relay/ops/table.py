@@ -28,6 +28,7 @@ from relay.ops.norm_vector import VECTOR_NORMS
 from relay.ops.pad import PADDINGS
 from relay.ops.pool import POOLS
 from relay.ops.pool_adaptive import ADAPTIVE_POOLS
+from relay.ops.random import RANDOM
 from relay.ops.record import OperatorRecord
 from relay.ops.reduce import REDUCTIONS
 from relay.ops.reduce_index import INDEX_REDUCTIONS
@@ -52,7 +53,7 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
         VARIANCES, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
         INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
-        ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS,
+        ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM,
     )
     for record in family
 })  # fmt: skip
