@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from relay.base.arguments import CLASS, Kind, expect
 from relay.driver.build import build
-from relay.frontend.python.reader import PythonFunction, read_model
+from relay.frontend.python.reader import PythonFunction, read_function, read_model
 from relay.frontend.python.source import names_around
 from relay.ir.module import IRModule
 from relay.runtime.executable import Executable
@@ -22,6 +22,20 @@ Defaults: TypeAlias = tuple[tuple[str, Any], ...]
 
 class CompiledFunction(PythonFunction):
     """A function that is read, compiled when it is first called, and then runs natively."""
+
+    @cached_property
+    def module(self) -> IRModule:
+        """The program, with this function as its `@main`. Raises `RelayError` for Python outside the subset."""
+        return read_function(self)
+
+    def to_relay(self) -> IRModule:
+        return self.module
+
+    def astext(self) -> str:
+        return self.module.astext()
+
+    def __str__(self) -> str:
+        return str(self.module)
 
     @cached_property
     def executable(self) -> Executable:

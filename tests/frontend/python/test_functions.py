@@ -371,3 +371,31 @@ def test_what_is_looped_over_is_evaluated_once():
         return total, calls.value
 
     assert counted(int32(3)) == (6, 1)
+
+
+def test_a_function_given_to_a_method_keeps_its_own_surroundings():
+    """Names that the method's file and class do not know."""
+    factor = 3.0
+
+    @relay.model
+    class Twice:
+        def apply(self, step, x):
+            return step(step(x))
+
+        def __call__(self, x: Vector):
+            def step(y):
+                return y * factor
+
+            return self.apply(step, x)
+
+    np.testing.assert_allclose(Twice()(X), 9 * X)
+
+
+def test_nothing_is_an_element_once():
+    def listed(x: Vector):
+        xs = [x, x + 1]
+        ys = [1]
+        ys.append(None)
+        return xs[len(ys) - 1]
+
+    agrees(listed, X)

@@ -210,6 +210,12 @@ def recursive_without_result(n: int):
 
 recursive_without_result_defined = relay.function(recursive_without_result)
 
+
+def calls_a_list(x: Vector):
+    xs = [1]
+    return xs(x)
+
+
 REFUSED = [
     try_and_assert, changes_type, changes_extent, may_be_unset, stores_into_a_tensor, tensor_as_condition,
     unknown_function, without_annotation, empty_list, guard, wrong_shapes, computed_slice, unknown_attribute,
@@ -217,6 +223,7 @@ REFUSED = [
     changes_a_list_around_it, changes_its_type, index_outside, several_tensors_as_indices, an_int_and_a_float,
     largest_of_two_kinds, inverts_a_bool, rounds_to_digits, argument_of_numpy, loop_that_may_not_run,
     own_name_that_is_not_set, too_large, known_division_by_zero, wrong_arguments, default_of_recursion, several_ways,
+    calls_a_list,
 ]  # fmt: skip
 
 

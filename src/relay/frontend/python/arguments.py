@@ -26,6 +26,19 @@ class Parameter:
         return self.argument.arg
 
 
+@frozen(eq=False)
+class Arguments:
+    """What a call gives, by position and by name, and the place of the call."""
+
+    positional: Sequence[Any]
+    named: Mapping[str, Any]
+    span: Span
+
+    @property
+    def values(self) -> list[Any]:
+        return [*self.positional, *self.named.values()]
+
+
 def parameters_of(arguments: ast.arguments, span: Callable[[ast.AST], Span]) -> tuple[Parameter, ...]:
     """The parameters of a definition. Raises `RelayError` (rule `python-subset`) for `*args` and `**kwargs`."""
     for each, what in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
@@ -62,19 +75,19 @@ def default_nodes(arguments: ast.arguments) -> dict[str, ast.expr]:
 
 
 def bound(
-    name: str, parameters: Sequence[Parameter], defaults: Mapping[str, Any], arguments: Sequence[Any],
-    named: Mapping[str, Any], span: Span,
-) -> dict[str, Any]:  # fmt: skip
+    name: str, parameters: Sequence[Parameter], defaults: Mapping[str, Any], arguments: Arguments
+) -> dict[str, Any]:
     """What each parameter is, in order. Raises `RelayError` (rule `arity`)."""
     positions = [each.name for each in parameters if each.takes_position]
     names = {each.name for each in parameters if each.takes_name}
-    given = {**dict(zip(positions, arguments, strict=False)), **named}
-    fits = len(arguments) <= len(positions) and len(given) == len(arguments) + len(named) and named.keys() <= names
+    positional, named = arguments.positional, arguments.named
+    given = {**dict(zip(positions, positional, strict=False)), **named}
+    fits = len(positional) <= len(positions) and len(given) == len(positional) + len(named) and named.keys() <= names
     filled = {**defaults, **given}
     if not fits or any(each.name not in filled for each in parameters):
-        found = [*(["1 by position"] if len(arguments) == 1 else [f"{len(arguments)} by position"]), *named]
         raise RelayError(
-            rule="arity", message=f"{name} is called with other arguments than it has", span=span,
-            expected=", ".join(each.name for each in parameters) or "none", found=", ".join(found),
+            rule="arity", message=f"{name} is called with other arguments than it has", span=arguments.span,
+            expected=", ".join(each.name for each in parameters) or "none",
+            found=", ".join([f"{len(positional)} by position", *named]),
         )  # fmt: skip
     return {each.name: filled[each.name] for each in parameters}

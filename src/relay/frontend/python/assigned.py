@@ -65,27 +65,39 @@ def _changed(value: ast.expr) -> Iterable[str]:
             return
 
 
-def leaves_early(statements: Iterable[ast.stmt], *, loops: bool = True) -> bool:
-    """Whether statements contain a `return`; or, where `loops`, a `break` or `continue` of the loop around them."""
+def leaves_by(statements: Iterable[ast.stmt], *forms: type[ast.stmt]) -> bool:
+    """Whether one of these ways out of statements stands among them: `return`, or the `break` or `continue` of a loop
+    around them.
+
+    >>> body = ast.parse("while x: break").body
+    >>> leaves_by(body, ast.Return, ast.Break), leaves_by(body[0].body, ast.Return, ast.Break)
+    (False, True)
+    """
     for statement in statements:
-        match statement:
-            case ast.Return():
-                return True
-            case ast.Break() | ast.Continue():
-                if loops:
-                    return True
-            case ast.If(body=body, orelse=orelse):
-                if leaves_early(body, loops=loops) or leaves_early(orelse, loops=loops):
-                    return True
-            case ast.Match(cases=cases):
-                if any(leaves_early(case.body, loops=loops) for case in cases):
-                    return True
-            case ast.While(body=body) | ast.For(body=body):
-                if leaves_early(body, loops=False):
-                    return True
-            case _:
-                pass
+        if isinstance(statement, forms):
+            return True
+        inner = tuple(set(forms) & {ast.Return}) if isinstance(statement, ast.For | ast.While) else forms
+        if inner and any(leaves_by(part, *inner) for part in _parts(statement)):
+            return True
     return False
+
+
+def _parts(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The runs of statements inside a compound one."""
+    match statement:
+        case ast.If(body=body, orelse=orelse):
+            return [body, orelse]
+        case ast.Match(cases=cases):
+            return [case.body for case in cases]
+        case ast.While(body=body) | ast.For(body=body):
+            return [body]
+        case _:
+            return []
+
+
+def leaves_early(statements: Iterable[ast.stmt]) -> bool:
+    """Whether statements may end before their end."""
+    return leaves_by(statements, ast.Return, ast.Break, ast.Continue)
 
 
 def may_fall_through(statements: Sequence[ast.stmt]) -> bool:

@@ -1,19 +1,48 @@
-"""The code of one scope as it is being made: bindings in order, and what each Python name is worth at this point.
+"""The state of reading: the definition that is read, and the code of one scope as it is being made.
 
-A name is worth a Relay expression (always one whose type is known), or a Python value: a number, an array, a tuple or
-list of such, a function, a module. Python values become constants where an operator or a call needs an expression.
+All else is functions of a `Block` and a piece of syntax. The code has bindings in order. A Python name is worth, at
+this point, a Relay expression (always one whose type is known), or a Python value: a number, an array, a tuple or list
+of such, a function, a module. Python values become constants where an operator or a call needs an expression.
 """
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
+from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.base.span import Span
+from relay.frontend.python.arguments import Arguments
+from relay.frontend.python.ownership import Ownership
+from relay.frontend.python.ranges import Range, range_of
 from relay.frontend.python.session import Session
+from relay.frontend.python.source import PythonSource
 from relay.ir.expr import Constant, Expr, ExprBase, Let, Var
 from relay.ir.types import Type
+
+
+@frozen(eq=False)
+class Forms:
+    """What becomes of Python's forms: of expressions and statements by the type of their syntax, of what is called and
+    of functions that are used as values by the type of the value."""
+
+    expressions: Mapping[type[ast.AST], Callable[[Block, Any], Any]]
+    statements: Mapping[type[ast.AST], Callable[[Block, Any, Sequence[ast.stmt], Exits], Expr | None]]
+    calls: Mapping[type, Callable[[Block, Any, Arguments], Any]]
+    closures: Mapping[type, Callable[[Block, Any, Span, Type | None], Expr]]
+
+
+@frozen(eq=False)
+class Definition:
+    """A definition of Python that is being read. `find` tells what a name outside it is worth."""
+
+    source: PythonSource
+    find: Callable[[str], Any]
+    session: Session
+    forms: Forms
 
 
 @frozen
@@ -29,7 +58,7 @@ class Block:
     at this point, of the Python functions around it, by their `frame`. `functions` are the local functions that
     templates have become."""
 
-    session: Session
+    definition: Definition
     names: dict[str, Any]
     bindings: list[tuple[Var, Expr, Span | None]] = field(default_factory=list)
     frame: object = field(default_factory=object)
@@ -39,15 +68,32 @@ class Block:
     def __post_init__(self) -> None:
         self.live = {**self.live, self.frame: self}
 
+    @property
+    def session(self) -> Session:
+        return self.definition.session
+
+    @property
+    def ownership(self) -> Ownership:
+        return self.definition.session.ownership
+
+    def span(self, node: ast.AST) -> Span:
+        return self.definition.source.span(node)
+
     def inside(self) -> Block:
         """A scope inside this one, of the same Python function, that sees what is known here."""
-        return Block(self.session, dict(self.names), frame=self.frame, live=self.live, functions=dict(self.functions))
+        return Block(
+            self.definition, dict(self.names), frame=self.frame, live=self.live, functions=dict(self.functions)
+        )
 
-    def entering(self, around: Block, arguments: dict[str, Any]) -> Block:
+    def now(self, around: Block) -> Block:
+        """The innermost block, at this point, of the Python function that `around` is of."""
+        return self.live.get(around.frame, around)
+
+    def entering(self, around: Block, arguments: Mapping[str, Any]) -> Block:
         """The scope of a call, made here, of a function that was defined in `around`: its code goes on in this one.
         It sees the names around it as they are now."""
-        now = self.live.get(around.frame, around)
-        return Block(self.session, {**now.names, **arguments}, self.bindings, live=self.live, functions=self.functions)
+        names = {**self.now(around).names, **arguments}
+        return Block(around.definition, names, self.bindings, live=self.live, functions=self.functions)
 
     def bind(self, hint: str, value: Expr, span: Span | None = None) -> Expr:
         """A variable for the value, computed here; variables and constants are themselves."""
@@ -56,7 +102,7 @@ class Block:
         var = self.bind_as(hint, value, self.type_of(value), span)
         if value in self.session.ranges:
             self.session.ranges[var] = self.session.ranges[value]
-        return self.session.ownership.hand_on(value, var)
+        return self.ownership.hand_on(value, var)
 
     def bind_as(self, hint: str, value: Expr, type_: Type, span: Span | None = None) -> Var:
         """A variable for a value whose type is known."""
@@ -68,6 +114,9 @@ class Block:
     def type_of(self, expr: Expr) -> Type:
         return self.session.type_of(expr)
 
+    def range_of(self, value: Any) -> Range:
+        return range_of(self.session.ranges, value)
+
     def closed(self, result: Expr) -> Expr:
         """All that was computed here, then `result`."""
         for var, value, span in reversed(self.bindings):
@@ -78,3 +127,21 @@ class Block:
 def is_expr(value: object) -> TypeGuard[Expr]:
     """Whether a value is part of the program, not known now."""
     return isinstance(value, ExprBase)
+
+
+End: TypeAlias = Callable[[Block], Expr]
+
+
+def _not_reached(*_: Any) -> NoReturn:
+    raise CompilerBug("frontend.python", "statements are left by a way that they do not have")
+
+
+@frozen
+class Exits:
+    """What stands where a run of statements ends: after the last one, at `return`, at `break` and at `continue`. Each
+    gives the whole expression of the block it is handed."""
+
+    fall: End = _not_reached
+    give: Callable[[Block, Any, Span], Expr] = _not_reached
+    leave: End = _not_reached
+    again: End = _not_reached

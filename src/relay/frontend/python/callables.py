@@ -1,9 +1,10 @@
-"""What a program may call that is neither a Relay value nor a Python function."""
+"""What a program may call that is neither a value of Relay nor a plain Python function."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from relay.base.frozen import frozen
@@ -11,6 +12,18 @@ from relay.frontend.python.arguments import Parameter
 from relay.frontend.python.block import Block
 from relay.ir.expr import Var
 from relay.runtime.values.values import RefValue
+
+
+class PythonFunction:
+    """A Python function that is read as a program. `around` are names that its annotations may use beside those that
+    the function itself knows."""
+
+    def __init__(self, definition: Callable[..., Any], around: Mapping[str, Any] = MappingProxyType({})) -> None:
+        self.definition = definition
+        self.around = around
+        self.__name__ = definition.__name__
+        self.__doc__ = definition.__doc__
+        self.__wrapped__ = definition
 
 
 @frozen(eq=False)

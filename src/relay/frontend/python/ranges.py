@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from relay.arith.bounds import Interval
 from relay.arith.expr import Comparison, IntExpr, add, free_symbols
 from relay.arith.prove import Proof, prove
 from relay.base.frozen import frozen
 from relay.ir.expr import Expr, ExprBase
-
-if TYPE_CHECKING:
-    from relay.frontend.python.block import Block
 
 _LARGEST_STEP = 1 << 20  # what is added to a position within some extent stays within 32 bits
 
@@ -44,28 +42,29 @@ class Range:
 UNKNOWN = Range()
 
 
-def range_of(block: Block, value: Any) -> Range:
-    """What is known of an integer.
+def range_of(ranges: Mapping[Expr, Range], value: Any) -> Range:
+    """What is known of an integer, where `ranges` is what is known of those that the program computes.
 
-    >>> range_of(None, 3)
+    >>> range_of({}, 3)
     Range(low=3, stop=4, exactly=3)
     """
     if isinstance(value, ExprBase):
-        return block.session.ranges.get(value, UNKNOWN)  # type: ignore[arg-type]
+        return ranges.get(value, UNKNOWN)  # type: ignore[call-overload]
     return Range(value, value + 1, value) if isinstance(value, int) else UNKNOWN
 
 
-def range_of_result(block: Block, operator: ast.operator, left: Any, right: Any, result: Expr) -> Expr:
-    """The result, of which is known what follows from the operands."""
-    known = range_of(block, left)
+def range_of_result(operator: ast.operator, left: Range, right: Any) -> Range:
+    """What follows for the result of an operator on an integer and `right`.
+
+    >>> range_of_result(ast.Mod(), UNKNOWN, 3)
+    Range(low=0, stop=3, exactly=None)
+    """
     match operator, right:
-        case ((ast.Add() | ast.Sub()), int()) if known.stop is not None and abs(right) <= _LARGEST_STEP:
+        case ((ast.Add() | ast.Sub()), int()) if left.stop is not None and abs(right) <= _LARGEST_STEP:
             step = right if isinstance(operator, ast.Add) else -right
-            low = None if known.low is None else known.low + step
-            exactly = None if known.exactly is None else add(known.exactly, step)
-            block.session.ranges[result] = Range(low, add(known.stop, step), exactly)
-        case ast.Mod(), int() if right > 0 and not isinstance(left, float):
-            block.session.ranges[result] = Range(0, right)
+            low = None if left.low is None else left.low + step
+            return Range(low, add(left.stop, step), None if left.exactly is None else add(left.exactly, step))
+        case ast.Mod(), int() if right > 0:
+            return Range(0, right)
         case _:
-            pass
-    return result
+            return UNKNOWN

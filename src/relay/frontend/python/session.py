@@ -3,10 +3,12 @@ the types of the expressions that are made on the way."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from relay.base.fresh_names import FreshNames
 from relay.base.span import Span
 from relay.frontend.python.ownership import Ownership
 from relay.frontend.python.ranges import Range
@@ -42,15 +44,28 @@ def _lists_and_options() -> dict[GlobalTypeVar, TypeData]:
 @dataclass(slots=True, eq=False)
 class Session:
     """`functions` are finished. `waiting` are those whose bodies still speak of a function that is being read, and
-    `standing` the variables that stand for functions until they are finished. `ranges` is what is known of integers,
-    and `ownership` who holds arrays and lists."""
+    `standing` the variables that stand for functions until they are finished. `names` are those of the definitions that
+    were met, `called` counts the calls of each, and `inlining` are the methods whose bodies are being put in place.
+    `ranges` is what is known of integers, and `ownership` who holds arrays and lists."""
 
     functions: dict[GlobalVar, Function] = field(default_factory=dict)
     types: dict[GlobalTypeVar, TypeData] = field(default_factory=_lists_and_options)
     waiting: dict[GlobalVar, Function] = field(default_factory=dict)
     standing: dict[GlobalVar, Var] = field(default_factory=dict)
+    names: dict[object, GlobalVar] = field(default_factory=dict)
+    called: Counter[GlobalVar] = field(default_factory=Counter)
+    inlining: list[object] = field(default_factory=list)
     ranges: dict[Expr, Range] = field(default_factory=dict)
     ownership: Ownership = field(default_factory=Ownership)
+    _fresh: FreshNames = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._fresh = FreshNames(lambda name: GlobalVar(name) in self.functions, "_")
+
+    def name(self, definition: object, hint: str) -> GlobalVar:
+        """A name of its own for a definition."""
+        found = self.names[definition] = GlobalVar(self._fresh.take(hint))
+        return found
 
     def library(self, name: str, span: Span | None) -> GlobalVar:
         """A function of the prelude."""

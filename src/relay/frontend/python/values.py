@@ -1,8 +1,12 @@
-"""Python values as expressions: numbers take the element type that is wanted, lists become Relay's."""
+"""Python's values as values of the program: numbers take the element type that is wanted, lists become Relay's; what is
+known now is computed by Python."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import builtins
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,12 +14,55 @@ import numpy as np
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span, caller_span
-from relay.frontend.python.block import Block, Unset
-from relay.frontend.python.datatype import DataInstance
-from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple
-from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall, scalar_type
+from relay.frontend.python.block import Block, Definition, Unset, is_expr
+from relay.frontend.python.datatype import DataInstance, define_mentioned
+from relay.frontend.python.notation import as_type
+from relay.frontend.python.source import refusal
+from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple, TupleGetItem
+from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall, TypeVar, scalar_type
 from relay.ops.build import TupleWrapper
 from relay.ops.build import as_expr as operand
+from relay.ops.index import take
+
+STATIC: Mapping[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+    ast.MatMult: operator.matmul, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
+    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_, ast.Invert: operator.invert,
+}  # fmt: skip
+
+
+def holds_expr(values: Iterable[Any]) -> bool:
+    """Whether some value is, or holds, an expression of the program."""
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if is_expr(value):
+            return True
+        if isinstance(value, list | tuple):
+            stack.extend(cast("Sequence[Any]", value))
+    return False
+
+
+def known_now(span: Span, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """What Python gives for values that are known now; numbers are Python's. Raises `RelayError` (rule `python-error`)
+    as Python raises.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            found = function(*arguments, **named)
+    except RelayError:
+        raise
+    except Exception as error:
+        raise RelayError(
+            rule="python-error", message="Python cannot compute this while it reads the program", span=span,
+            found=f"{type(error).__name__}: {error}",
+            remedy="correct it, or take it out: what is known now is computed when the program is read, reached or not",
+        ) from error  # fmt: skip
+    return cast("np.generic", found).item() if isinstance(found, np.generic) else found
 
 
 def as_expr(block: Block, value: Any, span: Span, wanted: Type | None = None, *, declared: bool = True) -> Expr:
@@ -163,3 +210,66 @@ def constructor_named(block: Block, type_name: str, name: str) -> Constructor:
 
 def is_list(type_: Type) -> bool:
     return isinstance(type_, TypeCall) and type_.func.name == "List"
+
+
+def items(block: Block, value: Any, span: Span) -> Sequence[Any] | None:
+    """The elements of a Python list or tuple, or of a tuple of the program; None for everything else."""
+    if isinstance(value, list | tuple):
+        return cast("list[Any]", value)
+    type_ = block.type_of(value) if is_expr(value) else None
+    if not isinstance(type_, TupleType):
+        return None
+    whole = block.bind("pair", value, span)
+    return [TupleGetItem(whole, position, span=span) for position in range(len(type_.fields))]
+
+
+def parts(block: Block, value: Any, count: int, span: Span) -> Sequence[Any]:
+    """The parts that an assignment to several targets takes. Raises `RelayError` (rule `unpack-count`)."""
+    found = items(block, value, span)
+    if found is None:
+        match block.type_of(value):
+            case TensorType(shape=(int() as extent, *_)):
+                rows = [take(value, position, axis=0) for position in range(extent)]
+                found = [block.ownership.view(value, row) for row in rows]
+            case type_:
+                raise refusal(span, f"taking a {type_} apart", "unpack tuples, or tensors of known first extent")
+    if len(found) != count:
+        raise RelayError(
+            rule="unpack-count", message="the value has another number of parts than there are variables",
+            span=span, expected=f"{count} parts", found=f"{len(found)}",
+        )  # fmt: skip
+    return found
+
+
+def annotated_type(definition: Definition, node: ast.expr, variables: dict[Any, TypeVar] | None = None) -> Type:
+    """The type of an annotation in the source, evaluated as Python does: in the surroundings of the definition.
+
+    Raises `RelayError` (rule `bad-annotation`).
+    """
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+    try:
+        value = eval(text, {"__builtins__": builtins}, _Outside(definition.find))  # the user's own annotation
+    except Exception as error:
+        raise RelayError(
+            rule="bad-annotation", message="the annotation cannot be evaluated", span=definition.source.span(node),
+            found=str(error),
+        ) from error  # fmt: skip
+    return meaning(definition, value, node, variables)
+
+
+def meaning(
+    definition: Definition, annotation: Any, node: ast.expr, variables: dict[Any, TypeVar] | None = None
+) -> Type:
+    """The type that an annotation, as Python evaluated it, means."""
+    define_mentioned(annotation, definition.session.types)
+    return as_type(annotation, definition.source.span(node), variables)
+
+
+class _Outside(dict[str, Any]):
+    """The names around a definition, for its annotations."""
+
+    def __init__(self, find: Callable[[str], Any]) -> None:
+        self.find = find
+
+    def __missing__(self, name: str) -> Any:
+        return self.find(name)

@@ -14,8 +14,8 @@ from relay import op
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.span import caller_span
-from relay.frontend.python.arithmetic import combined, common_dtype, converted, equated
 from relay.frontend.python.block import is_expr
+from relay.frontend.python.library.arithmetic import combined, common_dtype, converted, equated
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 

@@ -13,14 +13,23 @@ from relay import op
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span
-from relay.frontend.python.arithmetic import as_operand, combined, common_dtype, converted, equated, kind_of, require
+from relay.frontend.python.arguments import Arguments
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.indexing import index_tensor
-from relay.frontend.python.numpy_functions import REDUCTIONS, half_to_even
+from relay.frontend.python.library.arithmetic import (
+    as_operand,
+    combined,
+    common_dtype,
+    converted,
+    equated,
+    kind_of,
+    require,
+)
+from relay.frontend.python.library.indexing import extent_of, index_tensor
+from relay.frontend.python.library.numpy_functions import REDUCTIONS, half_to_even
 from relay.frontend.python.source import refusal
-from relay.frontend.python.values import is_list
+from relay.frontend.python.values import is_list, items, known_now
 from relay.ir.expr import Expr
-from relay.ir.types import TensorType
+from relay.ir.types import TensorType, TupleType
 
 
 def _number(block: Block, value: Any, what: str, span: Span) -> Any:
@@ -138,6 +147,37 @@ def _np_power(block: Block, span: Span, base: Any, exponent: Any) -> Expr:
         raise refusal(span, "`np.power` of integers, whose exponent may be negative", "write x ** y")
     return combined("power", *sides)
 
+
+def _together(block: Block, callee: Any, arguments: Arguments) -> Any:
+    """`zip`, `enumerate`, `reversed` of what has a number of elements that is known now."""
+    span = arguments.span
+    sequences = [each if isinstance(each, range) else items(block, each, span) for each in arguments.positional]
+    if any(each is None for each in sequences):
+        raise refusal(
+            span, f"`{callee.__name__}` of a tensor or a list of the program", "loop over positions: range(len(x))"
+        )
+    return known_now(span, lambda: list(callee(*sequences, **arguments.named)))
+
+
+def _length(block: Block, callee: Any, arguments: Arguments) -> Any:
+    span = arguments.span
+    if len(arguments.positional) != 1 or arguments.named or not is_expr(arguments.positional[0]):
+        return known_now(span, callee, *arguments.positional, **arguments.named)
+    (value,) = arguments.positional
+    type_ = block.type_of(value)
+    if is_list(type_):
+        return block.session.library("length", span)(value)
+    if isinstance(type_, TensorType) and type_.shape:
+        return extent_of(block, value, type_.shape[0], 0)
+    if isinstance(type_, TupleType):
+        return len(type_.fields)
+    raise RelayError(rule="no-length", message=f"a value of type {type_} has no length", span=span)
+
+
+OF_SEQUENCES: Mapping[Any, Callable[[Block, Any, Arguments], Any]] = {
+    len: _length, zip: _together, enumerate: _together, reversed: _together,
+}  # fmt: skip
+"""What asks for the number of elements only. Each is called with the block, itself, and the arguments, known or not."""
 
 BUILTINS: Mapping[Any, Callable[..., Any]] = {
     abs: _absolute, max: _extreme("maximum", "max"), min: _extreme("minimum", "min"), sum: _sum, round: _round,

@@ -20,7 +20,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.span import Span, caller_span
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.ranges import range_of, range_of_result
+from relay.frontend.python.ranges import UNKNOWN, range_of_result
 from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, number
 from relay.ir.expr import Expr
@@ -61,7 +61,10 @@ def binary(block: Block, operator: ast.operator, left: Any, right: Any, span: Sp
     elif name == "power":
         right = _whole_power(block, left, right, span)
     result = combined(name, left, right, span)
-    return range_of_result(block, operator, left, right, result)
+    known = range_of_result(operator, block.range_of(left), right)
+    if known is not UNKNOWN:
+        block.session.ranges[result] = known
+    return result
 
 
 def combined(name: str, left: Any, right: Any, span: Span | None = None) -> Expr:
@@ -242,7 +245,7 @@ def _as_numbers(name: str, left: Any, right: Any) -> tuple[Any, Any]:
 def _not_zero(block: Block, divisor: Any, span: Span) -> Any:
     if not is_expr(divisor):
         return divisor if divisor != 0 else require(block, _expr(divisor), op.cast(0, "bool"), "division by zero", span)
-    if not range_of(block, divisor).may_be(0):
+    if not block.range_of(divisor).may_be(0):
         return divisor
     divisor = block.bind("divisor", divisor, span)
     return require(block, divisor, equated("not_equal", divisor, 0), "division by zero", span)
@@ -251,7 +254,7 @@ def _not_zero(block: Block, divisor: Any, span: Span) -> Any:
 def _not_negative(block: Block, value: Any, what: str, span: Span) -> Any:
     if not is_expr(value):
         return value if value >= 0 else require(block, _expr(value), op.cast(0, "bool"), what, span)
-    if range_of(block, value).is_not_negative:
+    if block.range_of(value).is_not_negative:
         return value
     value = block.bind("count", value, span)
     holds = equated("greater_equal", value, 0)

@@ -14,12 +14,12 @@ from relay import op
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.span import Span
-from relay.frontend.python.arithmetic import require
 from relay.frontend.python.block import Block, is_expr
-from relay.frontend.python.ranges import Range, range_of
+from relay.frontend.python.library.arithmetic import require
+from relay.frontend.python.ranges import Range
 from relay.frontend.python.values import as_expr
 from relay.ir.expr import Expr
-from relay.ir.types import ANY, TensorType, scalar_type
+from relay.ir.types import ANY, TensorType, Type, scalar_type
 from relay.ops.create import shape_of
 from relay.ops.index import take
 from relay.ops.shape import expand_dims
@@ -118,7 +118,7 @@ def _picked(block: Block, data: Expr, axis: int, extent: IntExpr, index: int, sp
 
 def _place(block: Block, data: Expr, axis: int, extent: IntExpr, index: Any, span: Span) -> Expr:
     """An index as `take` wants it: counted from the front and within the axis, whatever it took to make sure."""
-    known = range_of(block, index)
+    known = block.range_of(index)
     is_below = extent is not ANY and known.is_below(extent)
     if known.is_not_negative and is_below:
         return as_expr(block, index, span)
@@ -175,7 +175,7 @@ def index_list(block: Block, items: Expr, index: Any, span: Span) -> Expr:
     place = as_expr(block, index, span)
     if _rank_of(block, place, span):
         raise _bad(span, "a tensor as the index of a list", "a number")
-    known = range_of(block, index)
+    known = block.range_of(index)
     if known.is_not_negative:
         return nth(items, place)
     items = block.bind("items", items, span)
@@ -186,3 +186,10 @@ def _bad(span: Span, found: str, expected: str) -> RelayError:
     return RelayError(
         rule="bad-index", message="a value cannot be indexed so", span=span, found=found, expected=expected
     )
+
+
+def joined(block: Block, left: Any, right: Any, types: Sequence[Type | None], span: Span) -> Expr:
+    """`left + right`, one of them a Relay list."""
+    wanted = next(type_ for type_ in types if type_ is not None)
+    sides = [as_expr(block, each, span, wanted) for each in (left, right)]
+    return block.session.library("concat", span)(*sides)

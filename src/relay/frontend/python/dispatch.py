@@ -1,0 +1,138 @@
+"""What a piece of Python is worth: each form by the reader's table for it (`forms.py`), in the order of the source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from relay.base.diagnostics import RelayError
+from relay.base.span import Span, reading
+from relay.frontend.python.arguments import Arguments
+from relay.frontend.python.block import Block, Exits, is_expr
+from relay.frontend.python.source import refusal
+from relay.frontend.python.values import as_expr, known_now
+from relay.ir.expr import Call, Constructor, Expr, Function, Var
+from relay.ir.types import TensorType, Type
+from relay.ops.build import TupleWrapper
+
+Entry = TypeVar("Entry")
+
+# ------------------------------------------------------------------------------------------------------- expressions
+
+
+def expr(block: Block, node: ast.expr) -> Any:
+    """What an expression is worth, for something that keeps it: a name, a list, a function that is called."""
+    value = operand(block, node)
+    if isinstance(node, ast.Name):
+        block.ownership.share(value)
+    else:
+        block.ownership.share_view(value)
+    return value
+
+
+def element(block: Block, node: ast.expr) -> Any:
+    """The same, for a list or tuple: what takes it from there does not have it alone."""
+    value = expr(block, node)
+    block.ownership.share(value)
+    return value
+
+
+def operand(block: Block, node: ast.expr) -> Any:
+    """What an expression is worth, for something that only reads it: a Relay expression, or a Python value."""
+    span = block.span(node)
+    form = block.definition.forms.expressions.get(type(node))
+    if form is None:
+        raise refusal(span, f"this {type(node).__name__}", "write it with the forms of the subset")
+    with reading(span):
+        value = form(block, node)
+        if isinstance(value, TupleWrapper):
+            value = value.astuple()
+        return _named(block, value) if is_expr(value) else value
+
+
+def _named(block: Block, value: Expr) -> Expr:
+    """Everything but operators' calls gets a variable, so that effects keep their order and types are known."""
+    plain = isinstance(value, Call) and (
+        isinstance(value.op, Constructor)  # what it makes may follow from where it stands
+        or (not isinstance(value.op, Var | Function) and value.checked_type is not None)
+    )
+    return value if plain else block.bind("value", value, value.span)
+
+
+def read(block: Block, node: ast.expr) -> Any:
+    """The same, where a list or tuple is written out only to be read: `np.stack([x, y])`, `return x, y`."""
+    match node:
+        case ast.Tuple(elts=elements):
+            return tuple(read(block, each) for each in elements)
+        case ast.List(elts=elements):
+            return [read(block, each) for each in elements]
+        case _:
+            return operand(block, node)
+
+
+def truth(block: Block, node: ast.expr) -> Any:
+    """A condition: a Python bool, or a bool scalar. Raises `RelayError` (rule `bad-condition`)."""
+    value = operand(block, node)
+    return condition(block, value, node) if is_expr(value) else known_now(block.span(node), bool, value)
+
+
+def condition(block: Block, value: Any, node: ast.AST) -> Any:
+    """A value that is, or must be, a bool."""
+    type_ = block.type_of(value) if is_expr(value) else None
+    if isinstance(value, bool) or (isinstance(type_, TensorType) and type_.shape == () and type_.dtype.is_bool):
+        return value
+    raise RelayError(
+        rule="bad-condition", message="a condition is a bool scalar", span=block.span(node),
+        found=type(value).__name__ if type_ is None else str(type_),
+        remedy="compare it (x > 0), or reduce it (x.any(), x.all())",
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------- functions
+
+
+def call(block: Block, callee: Any, arguments: Arguments) -> Any:
+    """What a call of a value is worth."""
+    form = _of_class(block.definition.forms.calls, callee)
+    assert form is not None  # that of `object`
+    return form(block, callee, arguments)
+
+
+def as_argument(block: Block, value: Any, span: Span, wanted: Type | None) -> Expr:
+    """An argument or a result as an expression: functions are values there, of the type that is wanted."""
+    form = _of_class(block.definition.forms.closures, value)
+    return as_expr(block, value if form is None else form(block, value, span, wanted), span, wanted)
+
+
+def _of_class(table: Mapping[type, Entry], value: Any) -> Entry | None:
+    """What the table has for the class of a value, or for the nearest that it inherits from."""
+    return next((table[each] for each in type(value).__mro__ if each in table), None)
+
+
+# -------------------------------------------------------------------------------------------------------- statements
+
+
+def run(block: Block, statements: Sequence[ast.stmt], exits: Exits) -> Expr:
+    """The expression that a run of statements is."""
+    tail = some(block, statements, (), exits)
+    return exits.fall(block) if tail is None else tail
+
+
+def straight(block: Block, statements: Sequence[ast.stmt]) -> None:
+    """Add statements that do not leave early to the block."""
+    some(block, statements, (), Exits())
+
+
+def some(block: Block, statements: Sequence[ast.stmt], rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
+    """Add statements to the block; the whole expression when one of them, with what follows, is the end."""
+    for position, statement in enumerate(statements):
+        span = block.span(statement)
+        form = block.definition.forms.statements.get(type(statement))
+        if form is None:
+            raise refusal(span, f"`{type(statement).__name__.lower()}`", "leave it out")
+        with reading(span):
+            tail = form(block, statement, [*statements[position + 1 :], *rest], exits)
+        if tail is not None:
+            return tail
+    return None

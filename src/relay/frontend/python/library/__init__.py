@@ -1,0 +1,1 @@
+"""Operators and functions of Python and NumPy, on values of the program."""

@@ -1,0 +1,235 @@
+"""Loops: a local function that calls itself in tail position, whose parameters are the position and the variables that
+the loop changes; or the body once for each element, where their number is known now."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
+from relay.base.span import Span
+from relay.frontend.python import dispatch
+from relay.frontend.python.assigned import assigned_names, is_read_outside, leaves_by, leaves_early, target_names
+from relay.frontend.python.block import Block, End, Exits, Unset
+from relay.frontend.python.source import refusal
+from relay.frontend.python.statements.branches import changing_names, joined, take_state
+from relay.frontend.python.statements.simple import assign
+from relay.frontend.python.statements.stepping import Position, Stepping, stepping_of
+from relay.frontend.python.values import as_expr
+from relay.ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var
+from relay.ir.types import TensorType, TupleType, Type
+
+
+@frozen(eq=False)
+class _Loop:
+    """The local function, with the place of the loop and the variables that it changes: `state` are its parameters for
+    them."""
+
+    var: Var
+    span: Span
+    names: Sequence[str]
+    state: Sequence[Var]
+    types: Sequence[Type]
+
+
+def loop(block: Block, node: ast.While | ast.For, rest: Sequence[ast.stmt], exits: Exits) -> Expr | None:
+    if node.orelse:
+        raise refusal(block.span(node.orelse[0]), "`else` of a loop", "put it behind the loop, under an `if`")
+    stepping = stepping_of(block, node)
+    if not isinstance(stepping, Stepping):
+        assert isinstance(node, ast.For)
+        return unrolled(block, node, stepping, rest, exits)
+    span, tree = block.span(node), block.definition.source.tree
+    changed = assigned_names(node.body)
+    targets = [] if isinstance(node, ast.While) else target_names(node.target)
+    if stepping.first is not None:  # the variable of a loop that runs has a value behind it, whether or not before
+        for name in targets:
+            if isinstance(block.names.get(name, Unset(span)), Unset):
+                block.names[name] = stepping.first
+    changed += [name for name in targets if name not in changed and is_read_outside(tree, node, name)]
+    for name in changed:
+        block.names.setdefault(name, Unset(span))
+    names = [name for name in changed if not isinstance(block.names[name], Unset)]
+    starts = [_begin(block, name, span) for name in names]
+    types = [block.type_of(each) for each in starts]
+    state = [Var(name, type_, span=span) for name, type_ in zip(names, types, strict=True)]
+    for start, variable in zip(starts, state, strict=True):
+        block.ownership.begin_loop(start, variable)
+    return _made(block, node, stepping, starts, _Loop(Var("loop"), span, names, state, types), rest, exits)
+
+
+def _begin(block: Block, name: str, span: Span) -> Expr:
+    """What a variable is before the loop."""
+    worth = block.names[name]
+    return block.ownership.hand_on(worth, block.bind(name, as_expr(block, worth, span), span))
+
+
+def _made(
+    block: Block, node: ast.While | ast.For, stepping: Stepping, starts: Sequence[Expr], made: _Loop,
+    rest: Sequence[ast.stmt], exits: Exits,
+) -> Expr | None:  # fmt: skip
+    """The loop; the whole expression, with what follows, where a `return` stands inside."""
+
+    def ways(end: End) -> Expr:
+        return _function(block, node, stepping, starts, made, end, exits)
+
+    if leaves_by(node.body, ast.Return):
+        return block.closed(joined(block, made.names, made.span, ways, lambda side: dispatch.run(side, rest, exits)))
+    whole = ways(lambda side: _values(side, made))
+    if len(made.names) == 1:
+        block.names[made.names[0]] = block.bind_as(made.names[0], whole, made.types[0], made.span)
+    else:
+        state = block.bind_as("state", whole, TupleType(tuple(made.types)), made.span)
+        take_state(block, made.names, state, "state", made.span)
+    for name, variable in zip(made.names, made.state, strict=True):  # they are behind the loop what they were in it
+        block.ownership.hand_on(variable, block.names[name])
+    return None
+
+
+def _function(
+    block: Block, node: ast.While | ast.For, stepping: Stepping, starts: Sequence[Expr], made: _Loop, end: End,
+    exits: Exits,
+) -> Expr:  # fmt: skip
+    """The local function, called with what the loop starts from. It ends by `end`."""
+    inner = block.inside()
+    inner.names.update({name: Unset(made.span) for name in assigned_names(node.body)})
+    inner.names.update(zip(made.names, made.state, strict=True))
+    position = [Var(stepping.hint, block.type_of(each), span=made.span) for each in stepping.start]
+    for each in (*made.state, *position):
+        inner.type_of(each)
+
+    def body(side: Block, after: Callable[[], Position]) -> Expr:
+        again: End = lambda side: _again(side, made, after)  # noqa: E731
+        return dispatch.run(side, node.body, Exits(again, exits.give, end, again))
+
+    turn = inner.closed(stepping.turn(inner, position, body, end))
+    function = Function((*position, *made.state), turn, span=made.span)
+    call = Call(made.var, (*stepping.start, *starts), span=made.span)
+    return Let(made.var, function, call, span=made.span)
+
+
+def _values(block: Block, made: _Loop) -> Expr:
+    """What the loop is worth: the variables that it changes."""
+    worth = [block.names[name] for name in made.names]
+    values = _converted(block, made)
+    for variable, value in zip(made.state, worth, strict=True):
+        if not block.ownership.owns(value):
+            block.ownership.share(variable)
+    return block.closed(values[0] if len(values) == 1 else Tuple(tuple(values), span=made.span))
+
+
+def _again(block: Block, made: _Loop, after: Callable[[], Position]) -> Expr:
+    """The next turn."""
+    values = _converted(block, made)
+    for variable, name in zip(made.state, made.names, strict=True):
+        block.ownership.turn(variable, block.names[name])
+    return block.closed(Call(made.var, (*after(), *values), span=made.span))
+
+
+def _converted(block: Block, made: _Loop) -> list[Expr]:
+    """The variables at the end of a turn. Raises `RelayError` (rule `loop-variable-changes-type`)."""
+    values: list[Expr] = []
+    for name, type_ in zip(made.names, made.types, strict=True):
+        value = as_expr(block, block.names[name], made.span, type_, declared=False)
+        found = block.type_of(value)
+        if not _fits(found, type_):
+            raise RelayError(
+                rule="loop-variable-changes-type",
+                message=f"the variable `{name}` has another type after a turn of the loop than before it",
+                span=made.span, expected=f"{type_}, as before the loop", found=f"{found}, at the end of the body",
+                remedy=_remedy(name, type_, found),
+            )  # fmt: skip
+        values.append(value)
+    return values
+
+
+def _fits(found: Type, wanted: Type) -> bool:
+    if isinstance(found, TensorType) and isinstance(wanted, TensorType):
+        pairs = zip(found.shape, wanted.shape, strict=False)
+        return found.dtype == wanted.dtype and len(found.shape) == len(wanted.shape) and all(
+            str(w) == "?" or f == w for f, w in pairs
+        )  # fmt: skip
+    if isinstance(found, TupleType) and isinstance(wanted, TupleType) and len(found.fields) == len(wanted.fields):
+        return all(map(_fits, found.fields, wanted.fields))
+    return found == wanted
+
+
+def _remedy(name: str, before: Type, after: Type) -> str:
+    if isinstance(before, TensorType) and isinstance(after, TensorType):
+        if len(before.shape) != len(after.shape) and all(isinstance(extent, int) for extent in after.shape):
+            return f'begin with a value of that shape: {name} = relay.zeros({after.shape}, "{after.dtype}")'
+        if before.dtype != after.dtype:
+            return f"begin with {name} as {after.dtype}, or convert in the loop: .astype({str(before.dtype)!r})"
+        if len(before.shape) == len(after.shape):
+            shape = ", ".join(repr("?") if b != a else str(b) for b, a in zip(before.shape, after.shape, strict=True))
+            return f'say that the extent changes: {name}: relay.Tensor[({shape},), "{before.dtype}"] = ...'
+    return "give the variable one type"
+
+
+def unrolled(
+    block: Block, node: ast.For, items: Sequence[Any], rest: Sequence[ast.stmt], exits: Exits
+) -> Expr | None:  # fmt: skip
+    """The loop; the whole expression, with what follows, where a `return` stands inside."""
+    if not leaves_early(node.body):
+        for item in items:
+            assign(block, node.target, item)
+            dispatch.straight(block, node.body)
+        return None
+    if leaves_by(node.body, ast.Return):
+        return _turns(block, node, items, lambda side: dispatch.run(side, rest, exits), exits)
+    _go_on(block, node, items)
+    return None
+
+
+def _turns(block: Block, node: ast.For, items: Sequence[Any], behind: End, exits: Exits) -> Expr:
+    """The expression that the loop is, with what stands `behind` it."""
+    span, names = block.span(node), _names(node)
+    continues = leaves_by(node.body, ast.Continue)
+
+    def turn(at: Block, position: int, leave: End) -> Expr:
+        if position == len(items):
+            return leave(at)
+
+        def body(side: Block, fall: End) -> Expr:
+            return dispatch.run(side, node.body, Exits(fall, exits.give, leave, fall))
+
+        def following(side: Block) -> Expr:
+            return turn(side, position + 1, leave)
+
+        assign(at, node.target, items[position])
+        if not continues:
+            return body(at, following)
+        side = at.inside()
+        return at.closed(joined(at, changing_names(at, names), span, lambda fall: body(side, fall), following))
+
+    if not leaves_by(node.body, ast.Break):
+        return turn(block, 0, behind)
+    first = block.inside()
+    known = changing_names(block, names)
+    return block.closed(joined(block, known, span, lambda leave: turn(first, 0, leave), behind))
+
+
+def _go_on(block: Block, node: ast.For, items: Sequence[Any]) -> None:
+    """A loop that nothing returns from: it is worth the variables that it changes."""
+    span, names = block.span(node), changing_names(block, _names(node))
+    left: list[Any] = []
+
+    def values(inner: Block) -> Expr:
+        left.extend(inner.names[name] for name in names)
+        return inner.closed(Tuple(tuple(left), span=span))
+
+    first = block.inside()
+    state = joined(block, names, span, lambda leave: _turns(first, node, items, leave, Exits()), values)
+    whole = block.bind("state", state, span)
+    for name in _names(node):
+        block.names.setdefault(name, Unset(span))
+    for position, (name, value) in enumerate(zip(names, left, strict=True)):
+        found = block.bind(name, TupleGetItem(whole, position, span=span), span)
+        block.names[name] = block.ownership.hand_on(value, found)
+
+
+def _names(node: ast.For) -> list[str]:
+    """The variables that an element may change."""
+    return list(dict.fromkeys([*target_names(node.target), *assigned_names(node.body)]))
