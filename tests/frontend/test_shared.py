@@ -10,7 +10,7 @@ import pytest
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.span import Source, Span
-from relay.frontend.shared import Findings, Node, ProgramBuilder, Value, array_of, converter
+from relay.frontend.shared import Findings, GivenTypes, Node, ProgramBuilder, Value, array_of, converter
 from relay.ir.expr import Constant
 from relay.ir.types import ANY
 from relay.ops.build import tensor_type
@@ -82,3 +82,31 @@ def test_extents_that_are_not_known_or_too_large_are_no_elements():
     assert array_of((ANY, 2)) is None
     assert array_of((2**70,)) is None
     assert str(array_of((Symbol("n"), 2))) == "[n 2]"
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        (3, "the shape given for the input 'x' is not a tuple of extents"),
+        ((2, -1), "an extent of a shape is a whole number or a symbol"),
+        ((2, 1.5), "an extent of a shape is a whole number or a symbol"),
+    ],
+)
+def test_a_shape_that_is_none_is_refused(shape, message):
+    with pytest.raises(RelayError, match=message):
+        GivenTypes({"x": shape}).shape_of("x")
+
+
+def test_given_names_are_inputs_of_the_model():
+    given = GivenTypes({}, {"y": "int8"})
+    given.check_names(["x", "y"])
+    with pytest.raises(RelayError, match="the model has no input called 'y'") as caught:
+        given.check_names([])
+    assert caught.value.expected == "one of (it has no inputs)"
+
+
+def test_an_element_type_is_given_for_all_inputs_or_by_name():
+    assert GivenTypes({}, "int8").dtype_of("x") == "int8"
+    assert GivenTypes({}, {"y": "int8"}).dtype_of("x") == "float32"
+    with pytest.raises(RelayError, match="int7"):
+        GivenTypes({}, "int7").dtype_of("x")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.arith.expr import IntExpr
-from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect, takes
-from relay.base.diagnostics import RelayError
-from relay.base.dtypes import dtype_of
+from relay.base.arguments import MAPPING, WHOLE_NUMBER, takes
 from relay.frontend.onnx.graph import NEWEST_OPSET, OLDEST_OPSET, STANDARD_DOMAINS, GraphImporter
 from relay.frontend.onnx.malformed import malformed
 from relay.frontend.onnx.reading import ModelSource, read_model
@@ -20,15 +17,14 @@ from relay.frontend.onnx.table import CONVERTERS
 from relay.frontend.onnx.weights import element_type
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.findings import Findings
+from relay.frontend.shared.inputs import GivenTypes, Shape
 from relay.frontend.shared.names import SymbolNames, printable
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
-from relay.ops.build import tensor_type
+from relay.ops.build import dimensions
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto
-
-Shape: TypeAlias = Sequence[Union[int, str, IntExpr]]
 
 
 @takes(shape=MAPPING, opset=WHOLE_NUMBER)
@@ -74,7 +70,7 @@ def read_onnx(
     findings = Findings("unsupported-onnx")
     builder = ProgramBuilder(findings, freeze_params)
     found = _opset(proto, findings) if opset is None else _supported(opset, findings)
-    inputs = [builder.input(name, type_) for name, type_ in _inputs(proto.graph, shape or {}, dtype)]
+    inputs = [builder.input(name, type_) for name, type_ in _inputs(proto.graph, GivenTypes(shape or {}, dtype))]
     outputs = GraphImporter(source, found, CONVERTERS, inputs, builder).run()
     if findings or outputs is None:
         raise findings.error(source.name)
@@ -99,26 +95,16 @@ def _supported(opset: int, findings: Findings) -> int:
     return nearest
 
 
-def _inputs(
-    graph: GraphProto, shape: Mapping[str, Shape], dtype: str | Mapping[str, str]
-) -> list[tuple[str, TensorType]]:
+def _inputs(graph: GraphProto, given: GivenTypes) -> list[tuple[str, TensorType]]:
     """Name and type of each input that is not a weight."""
     weights = {tensor.name for tensor in graph.initializer} | {s.values.name for s in graph.sparse_initializer}
     infos = [info for info in graph.input if info.name not in weights]
-    names = [info.name for info in infos]
-    unknown = [name for name in (*shape, *(dtype if isinstance(dtype, Mapping) else ())) if name not in names]
-    if unknown:
-        raise RelayError(
-            rule="unknown-input", message=f"the model has no input called {unknown[0]!r}",
-            expected="one of " + (", ".join(map(printable, names)) or "(it has no inputs)"), found=unknown[0],
-        )  # fmt: skip
+    given.check_names([info.name for info in infos])
     symbols = SymbolNames()
-    return [(info.name, _input(info, shape.get(info.name), dtype, symbols)) for info in infos]
+    return [(info.name, _input(info, given, symbols)) for info in infos]
 
 
-def _input(
-    info: ValueInfoProto, shape: Shape | None, dtype: str | Mapping[str, str], symbols: SymbolNames
-) -> TensorType:
+def _input(info: ValueInfoProto, given: GivenTypes, symbols: SymbolNames) -> TensorType:
     what = f"the input {printable(info.name)!r}"
     if not info.name:
         raise malformed("an input of the graph has no name")
@@ -128,16 +114,15 @@ def _input(
             f"{what} is not a tensor", expected="a tensor", remedy=f"it is a {kind}, which has no type in Relay"
         )
     tensor = info.type.tensor_type
-    untyped = dtype.get(info.name, "float32") if isinstance(dtype, Mapping) else dtype
-    element = element_type(tensor.elem_type, what) if tensor.elem_type else dtype_of(untyped)
+    element = element_type(tensor.elem_type, what) if tensor.elem_type else given.dtype_of(info.name)
+    shape = given.shape_of(info.name)
     if shape is None:
         if not tensor.HasField("shape"):
             raise malformed(f"{what} has no shape", remedy=f'give one: shape={{"{printable(info.name)}": (…)}}')
-        shape = [_extent(info, axis, symbols) for axis in range(len(tensor.shape.dim))]
-    expect(shape, _SHAPE, f"the shape given for {what}")
+        shape = dimensions([_extent(info, axis, symbols) for axis in range(len(tensor.shape.dim))])
     if len(shape) > np.iinfo(np.int8).max // 4:
         raise malformed(f"{what} has {len(shape)} axes")
-    return tensor_type(tuple(shape), element)
+    return TensorType(shape, element)
 
 
 def _extent(info: ValueInfoProto, axis: int, symbols: SymbolNames) -> int | str:
@@ -151,6 +136,3 @@ def _extent(info: ValueInfoProto, axis: int, symbols: SymbolNames) -> int | str:
             )
         return extent.dim_value
     return symbols.of(extent.dim_param or f"{info.name}_{axis}")
-
-
-_SHAPE = Kind((tuple, list), "a tuple of extents", lambda value: f"write ({value},)" if isinstance(value, int) else "")

@@ -3,7 +3,7 @@ r"""What importers stand on: a new one brings a reader of its format and a table
 A `ProgramBuilder` makes the values of a model: `input`, `weight`, and `convert` for each node, whose inputs are values.
 A converter takes a `Node` and gives an expression of operators, a `Value` passed on, or elements that it knows; what it
 cannot do ends in `node.unsupported(reason)`, and all such reasons are one error of `Findings`. `finish` makes the
-module of what the outputs reach.
+module of what the outputs reach. `GivenTypes` are the types of inputs that users give by name.
 
 Shape arithmetic is done on the way: a converter that reads the extents of its input gives `array_of` them, and where
 the elements of a node's inputs are known, so are those of its results, by the meaning of the operators that its
@@ -48,11 +48,12 @@ The shape is `[2*n, 3]` while the model is read, and leaves no trace in the prog
 
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.findings import Findings
+from relay.frontend.shared.inputs import GivenTypes
 from relay.frontend.shared.names import SymbolNames, printable
 from relay.frontend.shared.node import Converter, Node, Output, Result, Unsupported, converter
 from relay.frontend.shared.value import Value, array_of, is_symbolic
 
 __all__ = [
-    "Converter", "Findings", "Node", "Output", "ProgramBuilder", "Result", "SymbolNames", "Unsupported", "Value",
-    "array_of", "converter", "is_symbolic", "printable",
+    "Converter", "Findings", "GivenTypes", "Node", "Output", "ProgramBuilder", "Result", "SymbolNames", "Unsupported",
+    "Value", "array_of", "converter", "is_symbolic", "printable",
 ]  # fmt: skip
