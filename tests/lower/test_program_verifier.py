@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.dtypes import DType
 from relay.driver.build import compile_stages
-from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Register
+from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Register, Scalar
 from relay.lower.program.procedure import Block, Jump, Procedure, Release, Retain, Return, TailCall
 from relay.lower.program.program import Program
 from relay.lower.program.program_verifier import verify_program
@@ -87,21 +88,29 @@ FAULTS: dict[str, tuple[Change, str]] = {
         r"is written twice",
     ),
     "a register is read before it is written": (
-        ends_with(lambda _: TailCall("main", (Register(99), Register(1)))),
-        r"`jump @main\(%99, %1\)`: %99 is read before it is written",
+        ends_with(lambda _: TailCall("main", (Register(99), Scalar(Register(1), DType.INT32)))),
+        r"`jump @main\(%99, %1:int32\)`: %99 is read before it is written",
+    ),
+    "a word is handed on as a scalar": (
+        ends_with(lambda _: TailCall("main", (Scalar(Register(0), DType.INT32), Scalar(Register(1), DType.INT32)))),
+        r"`jump @main\(%0:int32, %1:int32\)`: @main takes word, int32 and gives word",
+    ),
+    "a scalar is counted": (
+        in_block(2, lambda b: replace(b, instructions=(Retain(Register(1)), *b.instructions))),
+        r"`retain %1`: %1 is read as word, where int32 is held",
     ),
     "a call lacks an argument": (
         ends_with(lambda _: TailCall("main", (Register(0),))),
-        r"@main takes 2 and gives 1 registers",
+        r"@main takes word, int32 and gives word",
     ),
     "a callee is missing": (ends_with(lambda _: TailCall("nobody", ())), r"there is no procedure @nobody to call"),
     "a block is missing": (ends_with(lambda _: Jump(7)), r"`jump block7\(\)`: there is no block7 to go to"),
     "a jump leads to the first block": (ends_with(lambda _: Jump(0)), r"there is no block0 to go to"),
     "a branch leads to a block with parameters": (
         in_block(1, lambda b: replace(b, parameters=(Register(50),))),
-        r"block1 has 1 parameters",
+        r"block1 takes word",
     ),
-    "a result is missing": (ends_with(lambda _: Return(())), r"@main has 1 results"),
+    "a result is missing": (ends_with(lambda _: Return(())), r"@main gives word"),
     "a block has another's number": (in_block(1, lambda b: replace(b, number=4)), r"it is number 1 of the blocks"),
     "the arena is too small": (
         in_region(lambda region: replace(region, arena_bytes=64)),

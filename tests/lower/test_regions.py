@@ -63,7 +63,7 @@ def test_a_recursive_cell_as_text():
     release %5
     release %1
     release %2
-    jump @loop(%6, %11, %10, %3, %9)
+    jump @loop(%6, %11, %10, %3, %9:int32)
 """
     )
 

@@ -30,16 +30,16 @@ def allocations(source: str, name: str) -> int:
 def test_a_loop_over_scalars_as_text():
     lines = str(procedure(LOOP, "main_loop")).splitlines()
     assert [line.split(" = ")[0] if "fused" in line else line for line in lines] == [
-        "procedure @main_loop(%0, %1, %2)",
+        "procedure @main_loop(%0:int32, %1:int32, %2:int32) -> (int32)",
         "  block0():",
         "    %3:bool",
         "    if %3:bool block1 else block2",
         "  block1():",
         "    %4:int32",
         "    %5:int32",
-        "    jump @main_loop(%0, %4, %5)",
+        "    jump @main_loop(%0:int32, %4:int32, %5:int32)",
         "  block2():",
-        "    return %2",
+        "    return %2:int32",
     ]
 
 
@@ -67,7 +67,7 @@ def @main(%x: Tensor[(4), float32], %n: int32) -> (Tensor[(4), float32], int32) 
 
 def test_a_tuple_that_is_given_back_and_taken_apart_is_not_made():
     found = procedure(TWO, "split")
-    assert found.result_count == 2
+    assert found.results == ("word", DType.INT32)
     made = [each for each in found.instructions() if isinstance(each, ALLOCATIONS)]
     assert len(made) == 2  # the results of tanh and add
     assert all(isinstance(each, NewTensor) for each in made)

@@ -30,7 +30,7 @@ from relay.ir.types import TensorType
 from relay.lower.kernels.group import leaf_types
 from relay.lower.kernels.index_faults import FAULT, FAULT_TYPE, index_user
 from relay.lower.planning.kernel_calls import size_bytes
-from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Place
+from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Place, register_of
 from relay.lower.program.program import Parameter, Program
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes
 from relay.runtime.artefact.artefact import Artefact
@@ -108,7 +108,7 @@ def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Gra
         raise CompilerBug("make graph", "`main` is no straight line")
     procedure = program.procedure(main.procedure)
     (region,) = procedure.regions()
-    places = list(map(AddressPlace, procedure.parameters))
+    places = [AddressPlace(register_of(each)) for each in procedure.parameters]
     nodes = _Nodes()
     for parameter, place in zip(main.inputs, places, strict=False):
         if isinstance(parameter, Parameter):

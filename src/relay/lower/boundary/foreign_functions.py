@@ -17,7 +17,7 @@ def applying_entry(arity: int) -> tuple[Entry, Procedure]:
     """
     name = f"apply${arity}"
     procedure = OpenProcedure(name)
-    closure, *arguments = procedure.parameters = procedure.some(arity + 1)
+    closure, *arguments = procedure.parameters = procedure.words(arity + 1)
     procedure.block().close(TailCallClosure(closure, tuple(arguments)))
     types = tuple(map(ParameterOf, range(arity)))
     inputs = (
@@ -32,7 +32,7 @@ def applying_entry(arity: int) -> tuple[Entry, Procedure]:
 def host_procedure(arity: int) -> Procedure:
     """The code of closures that stand for functions of the caller's with `arity` arguments."""
     procedure = OpenProcedure(f"host${arity}")
-    closure, *arguments = procedure.parameters = procedure.some(arity + 1)
+    closure, *arguments = procedure.parameters = procedure.words(arity + 1)
     result = procedure.register()
     block = procedure.block()
     block.add(CallHost(result, closure, tuple(arguments)))

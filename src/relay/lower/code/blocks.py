@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
-from relay.lower.program.place import Register
+from relay.base.dtypes import DType
+from relay.lower.code.representation import Representation, Unboxed, leaves
+from relay.lower.program.place import Address, Held, Kind, Register, Scalar
 from relay.lower.program.procedure import Block, Procedure, ProcedureInstruction, Terminator
 
 
@@ -15,7 +17,7 @@ class OpenBlock:
     """A block that takes instructions until it is closed by a terminator."""
 
     number: int
-    parameters: tuple[Register, ...] = ()
+    parameters: tuple[Held, ...] = ()
     instructions: list[ProcedureInstruction] = field(default_factory=list)
     terminator: Terminator | None = None
 
@@ -38,9 +40,9 @@ class OpenProcedure:
     """The registers and blocks of a procedure, in the order in which they were asked for."""
 
     name: str
-    parameters: tuple[Register, ...] = ()
+    parameters: tuple[Held | Address, ...] = ()
     blocks: list[OpenBlock] = field(default_factory=list)
-    result_count: int = 1
+    results: tuple[Kind, ...] = ("word",)
     symbols: tuple[Symbol, ...] = ()
     is_flat: bool = False
     _registers: int = 0
@@ -49,18 +51,26 @@ class OpenProcedure:
         self._registers += 1
         return Register(self._registers - 1)
 
-    def parameter(self) -> Register:
-        """One more parameter."""
-        self.parameters = (*self.parameters, self.register())
-        return self.parameters[-1]
+    def array(self) -> Register:
+        """One more parameter: the address of an array of the caller's."""
+        address = Address(self.register())
+        self.parameters = (*self.parameters, address)
+        return address.register
 
-    def some(self, count: int) -> tuple[Register, ...]:
+    def words(self, count: int) -> tuple[Register, ...]:
         return tuple(self.register() for _ in range(count))
 
-    def block(self, parameters: tuple[Register, ...] = ()) -> OpenBlock:
+    def scalar(self, dtype: DType) -> Scalar:
+        return Scalar(self.register(), dtype)
+
+    def held(self, how: Representation) -> tuple[Held, ...]:
+        """Fresh registers for a value."""
+        return tuple(self.scalar(each.dtype) if isinstance(each, Unboxed) else self.register() for each in leaves(how))
+
+    def block(self, parameters: tuple[Held, ...] = ()) -> OpenBlock:
         self.blocks.append(OpenBlock(len(self.blocks), parameters))
         return self.blocks[-1]
 
     def closed(self) -> Procedure:
         blocks = tuple(block.closed() for block in self.blocks)
-        return Procedure(self.name, self.parameters, blocks, self.result_count, self.symbols, self.is_flat)
+        return Procedure(self.name, self.parameters, blocks, self.results, self.symbols, self.is_flat)

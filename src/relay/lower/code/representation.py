@@ -16,6 +16,7 @@ from typing import TypeAlias, Union
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.types import TensorType, TupleType, Type
+from relay.lower.program.place import Kind
 
 MOST_PARTS = 8
 MOST_RESULTS = 3
@@ -81,6 +82,11 @@ def leaves(whole: Representation) -> Iterator[Boxed | Unboxed]:
             yield from leaves(part)
     else:
         yield whole
+
+
+def kinds(whole: Representation) -> tuple[Kind, ...]:
+    """What the registers of a value hold, in order."""
+    return tuple(each.dtype if isinstance(each, Unboxed) else "word" for each in leaves(whole))
 
 
 def register_count(whole: Representation) -> int:

@@ -14,9 +14,8 @@ from relay.lower.code.representation import (
     Representation,
     ScalarReplaced,
     Unboxed,
-    register_count,
 )
-from relay.lower.program.place import Register, Scalar
+from relay.lower.program.place import Held, Register
 from relay.lower.program.procedure import (
     Box,
     CallProcedure,
@@ -32,16 +31,16 @@ from relay.lower.program.procedure import (
 from relay.runtime.artefact.manifest import CellLabel, TensorLabel
 
 
-def opened(block: OpenBlock, procedure: OpenProcedure, word: Register, wanted: Representation) -> Iterator[Register]:
-    """The registers of a value of which `block` borrows the word; those of them that are words are owned."""
+def opened(block: OpenBlock, procedure: OpenProcedure, word: Register, wanted: Representation) -> Iterator[Held]:
+    """What a value is held in of which `block` borrows the word; words among it are owned."""
     match wanted:
         case Boxed():
             block.add(Retain(word))
             yield word
         case Unboxed(dtype):
-            result = Scalar(procedure.register(), dtype)
+            result = procedure.scalar(dtype)
             block.add(Unbox(result, word))
-            yield result.register
+            yield result
         case ScalarReplaced(parts):
             for index, part in enumerate(parts):
                 field = procedure.register()
@@ -55,22 +54,20 @@ def packed(
     block: OpenBlock,
     procedure: OpenProcedure,
     context: LoweringContext,
-    registers: Iterator[Register],
-    held: Representation,
+    held: Iterator[Held],
+    how: Representation,
 ) -> Register:
-    """One word, owned, for a value in as many of the `registers` as it has."""
-    match held:
-        case Boxed():
-            return next(registers)
-        case Unboxed(dtype):
-            result = procedure.register()
-            block.add(Box(result, context.label(TensorLabel(dtype, 0)), Scalar(next(registers), dtype)))
-        case ScalarReplaced(parts):
-            fields = tuple(packed(block, procedure, context, registers, part) for part in parts)
-            result = procedure.register()
-            block.add(NewCell(result, context.label(CellLabel("tuple")), fields))
-        case _:
-            assert_never(held)
+    """One word, owned, for a value that is held in what comes next."""
+    if isinstance(how, ScalarReplaced):
+        fields = tuple(packed(block, procedure, context, held, part) for part in how.parts)
+        result = procedure.register()
+        block.add(NewCell(result, context.label(CellLabel("tuple")), fields))
+        return result
+    value = next(held)
+    if isinstance(value, Register):
+        return value
+    result = procedure.register()
+    block.add(Box(result, context.label(TensorLabel(value.dtype, 0)), value))
     return result
 
 
@@ -81,10 +78,10 @@ def boxed_procedure(
     first: it hands it on, or drops it."""
     procedure = OpenProcedure(name)
     closure = procedure.register() if takes_closure else None
-    words = procedure.some(len(convention.parameters))
+    words = procedure.words(len(convention.parameters))
     procedure.parameters = words if closure is None else (closure, *words)
     block = procedure.block()
-    arguments: list[Register] = []
+    arguments: list[Held] = []
     if closure is not None and hands_it_on:
         arguments.append(closure)
     elif closure is not None:
@@ -98,7 +95,7 @@ def boxed_procedure(
     if convention.result == BOXED:
         block.close(TailCall(callee, tuple(arguments)))
         return procedure.closed()
-    results = procedure.some(register_count(convention.result))
+    results = procedure.held(convention.result)
     block.add(CallProcedure(results, callee, tuple(arguments)))
     block.close(Return((packed(block, procedure, context, iter(results), convention.result),)))
     return procedure.closed()

@@ -38,7 +38,7 @@ from relay.lower.code.representation import (
 from relay.lower.ownership.conversion import opened, packed
 from relay.lower.ownership.value_locations import ValueLocations
 from relay.lower.planning.liveness import FreeVariables
-from relay.lower.program.place import Register, Scalar
+from relay.lower.program.place import Held, Register, Scalar
 from relay.lower.program.procedure import Immediate, NewCell, NewClosure, NewConstant, Release, Retain, ScalarConstant
 from relay.lower.refusal import not_native
 from relay.runtime.artefact.manifest import CellLabel, Label, TensorLabel
@@ -150,38 +150,46 @@ class OwningScope:
             if var in self.owned and self.last[var] == self.time:
                 self._drop(var)
 
-    def _give(self, atoms: Sequence[Expr], wanted: Sequence[Representation]) -> tuple[Register, ...]:
-        """Registers that hold values as is wanted, for the next instruction to own."""
-        return tuple(register for atom, how in zip(atoms, wanted, strict=True) for register in self._given(atom, how))
+    def _give(self, atoms: Sequence[Expr], wanted: Sequence[Representation]) -> tuple[Held, ...]:
+        """Values, held as is wanted, for the next instruction to own."""
+        return tuple(held for atom, how in zip(atoms, wanted, strict=True) for held in self._given(atom, how))
 
     def _give_words(self, atoms: Sequence[Expr]) -> tuple[Register, ...]:
-        return self._give(atoms, [BOXED] * len(atoms))
+        return tuple(map(self._word, atoms))
 
-    def _given(self, atom: Expr, wanted: Representation) -> Iterator[Register]:
+    def _given(self, atom: Expr, wanted: Representation) -> Iterator[Held]:
+        if wanted == BOXED:
+            yield self._word(atom)
+            return
         if isinstance(atom, Constant) and isinstance(wanted, Unboxed):
-            yield self._scalar_constant(atom).register
+            yield self._scalar_constant(atom)
             return
         if not isinstance(atom, Var):
             yield self._made(atom)
             return
         match self.values.of[atom]:
-            case Scalar() as scalar if wanted == BOXED:
-                yield packed(self.block, self.scopes.procedure, self.context, iter([scalar.register]), self._how(atom))
-            case Scalar(register):
-                yield register
-            case Register() as word if wanted == BOXED:
+            case Scalar() as scalar:
+                yield scalar
+            case Register() as word:
+                yield from opened(self.block, self.scopes.procedure, word, wanted)
+            case parts:
+                yield from self._give(parts, wanted.parts if isinstance(wanted, ScalarReplaced) else ())
+
+    def _word(self, atom: Expr) -> Register:
+        """A word for a value, for the next instruction to own."""
+        if not isinstance(atom, Var):
+            return self._made(atom)
+        match self.values.of[atom]:
+            case Scalar() as scalar:
+                return packed(self.block, self.scopes.procedure, self.context, iter([scalar]), self._how(atom))
+            case Register() as word:
                 if atom in self.owned and self.last[atom] == self.time:
                     del self.owned[atom]  # moved
                 else:
                     self.block.add(Retain(word))
-                yield word
-            case Register() as word:
-                yield from opened(self.block, self.scopes.procedure, word, wanted)
+                return word
             case parts:
-                if isinstance(wanted, ScalarReplaced):
-                    yield from self._give(parts, wanted.parts)
-                else:
-                    yield self._new_cell(CellLabel("tuple"), self._give_words(parts))
+                return self._new_cell(CellLabel("tuple"), self._give_words(parts))
 
     def _how(self, atom: Expr) -> Representation:
         """How an atom is held, or would be."""
@@ -193,7 +201,7 @@ class OwningScope:
         self.values.hold_in(var, how, iter(self._give([atom], [how])))
 
     def _scalar_constant(self, atom: Constant) -> Scalar:
-        result = Scalar(self._register(), atom.dtype)
+        result = self.scopes.procedure.scalar(atom.dtype)
         data = atom.data.reshape(-1)[:1]
         self.block.add(ScalarConstant(result, int.from_bytes(data.tobytes(), "little"), str(data[0])))
         return result

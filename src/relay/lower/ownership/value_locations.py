@@ -10,8 +10,8 @@ from relay.ir.expr import Var, record_type
 from relay.ir.types import TupleType
 from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext
-from relay.lower.code.representation import BOXED, Boxed, Representation, ScalarReplaced, Unboxed, representation
-from relay.lower.program.place import Register, Scalar
+from relay.lower.code.representation import BOXED, Representation, ScalarReplaced, Unboxed, representation
+from relay.lower.program.place import Held, Register, Scalar
 from relay.lower.program.procedure import Field, Retain, Unbox
 
 Location: TypeAlias = Union[Register, Scalar, tuple[Var, ...]]
@@ -40,29 +40,19 @@ class ValueLocations:
             case parts:
                 return ScalarReplaced(tuple(map(self.how, parts)))
 
-    def hold(self, var: Var, how: Representation) -> tuple[Register, ...]:
+    def hold(self, var: Var, how: Representation) -> tuple[Held, ...]:
         """Hold a variable in fresh registers, which are given."""
-        match how:
-            case Boxed():
-                register = self.of[var] = self.procedure.register()
-                return (register,)
-            case Unboxed(dtype):
-                scalar = self.of[var] = Scalar(self.procedure.register(), dtype)
-                return (scalar.register,)
-            case ScalarReplaced():
-                parts = self._parts(var, how)
-                return tuple(register for part, inner in parts for register in self.hold(part, inner))
+        fresh = self.procedure.held(how)
+        self.hold_in(var, how, iter(fresh))
+        return fresh
 
-    def hold_in(self, var: Var, how: Representation, registers: Iterator[Register]) -> None:
+    def hold_in(self, var: Var, how: Representation, held: Iterator[Held]) -> None:
         """Hold a variable in the registers that come next."""
-        match how:
-            case Boxed():
-                self.of[var] = next(registers)
-            case Unboxed(dtype):
-                self.of[var] = Scalar(next(registers), dtype)
-            case ScalarReplaced():
-                for part, inner in self._parts(var, how):
-                    self.hold_in(part, inner, registers)
+        if isinstance(how, ScalarReplaced):
+            for part, inner in self._parts(var, how):
+                self.hold_in(part, inner, held)
+        else:
+            self.of[var] = next(held)
 
     def _parts(self, var: Var, how: ScalarReplaced) -> list[tuple[Var, Representation]]:
         """A variable for each part of a tuple."""
@@ -83,7 +73,7 @@ class ValueLocations:
         """Hold in a variable a word that is borrowed: as a scalar if it is computed with, or owned."""
         how = representation(var.checked_type)
         if isinstance(how, Unboxed) and self.context.is_computed(var):
-            scalar = self.of[var] = Scalar(self.procedure.register(), how.dtype)
+            scalar = self.of[var] = self.procedure.scalar(how.dtype)
             block.add(Unbox(scalar, word))
         else:
             self.of[var] = word

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from relay.base.frozen import frozen
-from relay.lower.program.place import Register
+from relay.lower.program.place import Held, Register, register_of
 from relay.lower.program.procedure import (
     Block,
     Box,
@@ -53,7 +53,7 @@ class _Site:
     before it and what is made of it, the cell and its field that take the result, and what the block gives back."""
 
     before: tuple[ProcedureInstruction, ...]
-    arguments: tuple[Register, ...]
+    arguments: tuple[Held, ...]
     made: tuple[ProcedureInstruction, ...]
     hole: Register
     cell: Register
@@ -92,7 +92,7 @@ def _forms(procedure: Procedure, hole_label: int) -> Iterator[Procedure]:
 
 def _site(procedure: Procedure, block: Block) -> _Site | None:
     """What a block does, if it ends with its own call and cells that are made of it."""
-    if procedure.result_count != 1 or not isinstance(block.terminator, Return):
+    if procedure.results != ("word",) or not isinstance(block.terminator, Return):
         return None
     position = next((i for i in reversed(range(len(block.instructions))) if _calls(block.instructions[i])), None)
     if position is None:
@@ -114,7 +114,7 @@ def _site(procedure: Procedure, block: Block) -> _Site | None:
                 pass
             case _:
                 return None
-    if len(cells) != 1 or given == hole:
+    if len(cells) != 1 or given == hole or not isinstance(hole, Register) or not isinstance(given, Register):
         return None
     (cell,) = cells
     index = cell.fields.index(hole)
@@ -148,7 +148,7 @@ class _Filling:
             made = (*site.before, Immediate(site.hole, self.hole_label), *site.made, self._fill(site.given))
             return self._again(replace(block, instructions=made), site.arguments, site.cell)
         match block.terminator:
-            case Return((value,)):
+            case Return((Register() as value,)):
                 return self._end(block, value)
             case TailCall(procedure, arguments) if procedure == self.name:
                 return self._again(block, arguments, self.last)
@@ -162,7 +162,7 @@ class _Filling:
     def _fill(self, value: Register) -> StoreField:
         return StoreField(self.last, self.index, value)
 
-    def _again(self, block: Block, arguments: tuple[Register, ...], last: Register) -> Block:
+    def _again(self, block: Block, arguments: tuple[Held, ...], last: Register) -> Block:
         return replace(block, terminator=TailCall(self.name + _INTO, (*arguments, self.first, last)))
 
     def _end(self, block: Block, value: Register, *before: ProcedureInstruction) -> Block:
@@ -172,8 +172,8 @@ class _Filling:
 
 def _registers(procedure: Procedure) -> Iterator[Register]:
     """The registers that a procedure writes."""
-    yield from procedure.parameters
+    yield from map(register_of, procedure.parameters)
     for block in procedure.blocks:
-        yield from block.parameters
+        yield from map(register_of, block.parameters)
         for instruction in block.instructions:
-            yield from written(instruction)
+            yield from map(register_of, written(instruction))

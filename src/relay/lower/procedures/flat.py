@@ -57,15 +57,15 @@ def flat_procedure(
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which it cannot hold.
     """
-    opened = OpenProcedure(name, result_count=0, symbols=tuple(symbols), is_flat=True)
+    opened = OpenProcedure(name, results=(), symbols=tuple(symbols), is_flat=True)
     values: dict[Var, StoredValue] = {}
     for each in function.params:
-        values[each] = nested(known_type(each), lambda leaf: stored(leaf, AddressPlace(opened.parameter())))
+        values[each] = nested(known_type(each), lambda leaf: stored(leaf, AddressPlace(opened.array())))
     line = KernelLine(around, values.__getitem__, lambda type_, _: type_)
     lets, result = let_chain(function.body)
     for let in lets:
         line.bind(let.var, let.value, not apart)
-    results = [(leaf.storage, AddressPlace(opened.parameter())) for leaf in leaves(line.value(result))]
+    results = [(leaf.storage, AddressPlace(opened.array())) for leaf in leaves(line.value(result))]
     steps = line.steps
     if not apart:
         steps = write_parts_in_place(steps, line.parts, [storage for storage, _ in results])

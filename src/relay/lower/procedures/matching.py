@@ -9,11 +9,11 @@ from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext, constructor_label
 from relay.lower.ownership.value_locations import ValueLocations
 from relay.lower.procedures.decision import Decision, Leaf, NoClause, Path, Test, decide
-from relay.lower.program.place import Register, Scalar
+from relay.lower.program.place import Held, Register, Scalar
 from relay.lower.program.procedure import Fail, Field, Jump, Retain, Switch, Unbox
 
 
-def roots(values: ValueLocations, matched: Var, path: Path = ()) -> Iterator[tuple[Path, Register | Scalar]]:
+def roots(values: ValueLocations, matched: Var, path: Path = ()) -> Iterator[tuple[Path, Held]]:
     """What the parts of a matched value are held in before anything is loaded."""
     held = values.of[matched]
     if isinstance(held, tuple):
@@ -35,7 +35,7 @@ def binds_tuple(values: ValueLocations, pattern: Pattern, matched: Var) -> bool:
 
 def lower_decisions(
     match: Match,
-    held: Mapping[Path, Register | Scalar],
+    held: Mapping[Path, Held],
     block: OpenBlock,
     clauses: Sequence[OpenBlock],
     variables: Sequence[Sequence[Var]],
@@ -44,7 +44,7 @@ def lower_decisions(
 ) -> None:
     """Close `block` with what leads to the clauses of a match, whose blocks take their `variables`, words owned."""
     procedure = values.procedure
-    scalars = {path: each.register for path, each in held.items() if isinstance(each, Scalar)}
+    scalars = {path: each for path, each in held.items() if isinstance(each, Scalar)}
     known = {path: each for path, each in held.items() if isinstance(each, Register)}
     work: list[tuple[OpenBlock, Decision, dict[Path, Register]]] = [(block, decide(match.clauses), known)]
     while work:
@@ -54,19 +54,20 @@ def lower_decisions(
                 block.close(Fail(context.no_clause_failure(match)))
             case Leaf(clause, bound):
                 paths = dict(bound)
-                chosen: list[Register] = []
+                chosen: list[Held] = []
                 for var in variables[clause]:
                     path, wanted = paths[var], values.of[var]
                     if path in scalars:
                         chosen.append(scalars[path])
                         continue
-                    chosen.append(_part(procedure, block, parts, path))
+                    part = _part(procedure, block, parts, path)
                     if isinstance(wanted, Scalar):
-                        element = Scalar(procedure.register(), wanted.dtype)
-                        block.add(Unbox(element, chosen[-1]))
-                        chosen[-1] = element.register
+                        element = procedure.scalar(wanted.dtype)
+                        block.add(Unbox(element, part))
+                        chosen.append(element)
                     else:
-                        block.add(Retain(chosen[-1]))
+                        block.add(Retain(part))
+                        chosen.append(part)
                 block.close(Jump(clauses[clause].number, tuple(chosen)))
             case Test(path, cases, otherwise):
                 register = _part(procedure, block, parts, path)

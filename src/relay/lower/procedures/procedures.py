@@ -21,7 +21,7 @@ from relay.ir.operator import Check
 from relay.lower.code.blocks import OpenProcedure
 from relay.lower.code.context import constructor_label
 from relay.lower.code.conventions import Conventions
-from relay.lower.code.representation import BOXED, Convention, register_count
+from relay.lower.code.representation import BOXED, Convention, kinds
 from relay.lower.code.run_time_checks import own_symbols
 from relay.lower.kernels.index_faults import fault_function
 from relay.lower.kernels.value_extents import extents_function
@@ -185,14 +185,14 @@ class Procedures:
     ) -> None:
         """The first block: parameters and captures become variables that the body owns."""
         opened = lowering.procedure
-        opened.result_count = register_count(lowering.result)
+        opened.results = kinds(lowering.result)
         held = [*(BOXED for _ in closure), *self.convention(function).parameters]
         variables = [*closure, *function.params]
         for var, how in zip(variables, held, strict=True):
             opened.parameters += lowering.values.hold(var, how)
         block = opened.block()
         for position, capture in enumerate(captures, start=1):
-            lowering.values.load(block, capture, opened.parameters[0], position)
+            lowering.values.load(block, capture, lowering.values.word(closure[0]), position)
             variables.append(capture)
         owned = [leaf for var in variables for leaf in lowering.values.words(var)]
         symbols: dict[Symbol, IntExpr] = {}
@@ -206,7 +206,7 @@ class Procedures:
             code, convention = self.procedure_of(value), self.convention(value)
             return boxed_procedure(name, code, convention, self, takes_closure=True, hands_it_on=False)
         opened = OpenProcedure(name)
-        closure, *rest = opened.parameters = opened.some(len(value.inputs) + 1)
+        closure, *rest = opened.parameters = opened.words(len(value.inputs) + 1)
         block = opened.block()
         block.add(Release(closure))
         result = opened.register()

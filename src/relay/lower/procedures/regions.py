@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.lower.code.representation import BOXED, Unboxed, representation
@@ -142,7 +143,7 @@ class RegionScope(OwningScope):
             self._view(var, args[0], self._here(call))
         else:
             inputs = tuple(map(self._scalar, args))
-            result = self.values.of[var] = Scalar(self._register(), self._here(call).dtype)
+            result = self.values.of[var] = self.scopes.procedure.scalar(self._here(call).dtype)
             self.block.add(ComputeScalar(result, self.context.kernel(function).name, inputs))
 
     def _checked(self, var: Var, check: ValueCheck, call: Call) -> None:
@@ -156,9 +157,10 @@ class RegionScope(OwningScope):
 
     def _scalar(self, argument: Expr) -> Scalar:
         """A scalar that an operator reads."""
-        type_ = self._here(argument)
-        (register,) = self._give([argument], [Unboxed(type_.dtype)])
-        return Scalar(register, type_.dtype)
+        (held,) = self._give([argument], [Unboxed(self._here(argument).dtype)])
+        if not isinstance(held, Scalar):
+            raise CompilerBug("lower", f"{held} is read as a scalar")
+        return held
 
     def _operand(self, argument: Expr) -> Operand:
         match argument:
@@ -183,7 +185,7 @@ class RegionScope(OwningScope):
         if not type_.shape and isinstance(operand, Scalar):
             self.values.of[var] = operand
         elif not type_.shape and not isinstance(operand, Scalar):
-            result = self.values.of[var] = Scalar(self._register(), type_.dtype)
+            result = self.values.of[var] = self.scopes.procedure.scalar(type_.dtype)
             self.block.add(Unbox(result, operand))
         else:
             word = self.values.of[var] = self._register()

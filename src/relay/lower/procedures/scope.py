@@ -44,7 +44,7 @@ from relay.lower.procedures.decision import Path
 from relay.lower.procedures.matching import binds_tuple, lower_decisions, roots
 from relay.lower.procedures.regions import RegionScope
 from relay.lower.procedures.waiting import Kind, Waiting, split
-from relay.lower.program.place import Register, Scalar
+from relay.lower.program.place import Held, Register, Scalar
 from relay.lower.program.procedure import (
     Branch,
     CallClosure,
@@ -77,11 +77,11 @@ def _checked_result(
     result = Var("result")
     if function.body.checked_type is not None:
         record_type(result, function.body.checked_type)
-    registers = scopes.values.hold(result, scopes.result)
-    block = scopes.procedure.block(registers)
+    held = scopes.values.hold(result, scopes.result)
+    block = scopes.procedure.block(held)
     scopes.read_all_symbols(block, result, symbols)
     scopes.extents.check(block, checks, symbols, function)
-    block.close(Return(registers))
+    block.close(Return(held))
     return block
 
 
@@ -102,9 +102,9 @@ class _ScopeChain(RegionScope):
             self._hold(var, value)
         self.time = len(self.bindings)
         self._close_region()
-        registers = self._give([self.result], [self.wanted])
+        held = self._give([self.result], [self.wanted])
         self._release_dead()
-        self.block.close(Return(registers) if self.join is None else Jump(self.join.number, registers))
+        self.block.close(Return(held) if self.join is None else Jump(self.join.number, held))
 
     # ---------------------------------------------------------------------------------------------------- regions
 
@@ -188,8 +188,8 @@ class _ScopeChain(RegionScope):
                 self.values.load(self.block, var, self.values.word(ref), 0)
             case RefWrite(ref=Var() as ref, value=inner):
                 self._check_call(value)
-                (register,) = words([inner])
-                self.block.add(StoreField(self.values.word(ref), 0, register))
+                (word,) = words([inner])
+                self.block.add(StoreField(self.values.word(ref), 0, word))
                 of[var] = self._new_cell(CellLabel("tuple"), ())
             case If(cond, true_branch, false_branch):
                 return self._if(var, cond, (true_branch, false_branch), tail)
@@ -225,22 +225,27 @@ class _ScopeChain(RegionScope):
     def _call(self, var: Var, callee: Expr, args: Sequence[Expr], tail: bool) -> bool:
         code, function = self._known_code(callee)
         convention = None if function is None else self.context.convention(function)
-        wanted = [BOXED] * len(args) if convention is None else convention.parameters
-        result = BOXED if convention is None else convention.result
+        if convention is None:
+            closure, *words = self._give_words([callee, *args])
+            return self._call_closure(var, closure, tuple(words), tail)
         if isinstance(callee, GlobalVar):
-            arguments = self._give(args, wanted)
+            arguments = self._give(args, convention.parameters)
         else:
-            arguments = self._give([callee, *args], [BOXED, *wanted])
-        if tail and result == self.scopes.result:
+            arguments = self._give([callee, *args], [BOXED, *convention.parameters])
+        if tail and convention.result == self.scopes.result:
             self._release_dead()
-            jump = TailCall(code, arguments) if code else TailCallClosure(arguments[0], arguments[1:])
-            self.block.close(jump)
+            self.block.close(TailCall(code, arguments))
             return True
-        results = self.values.hold(var, result)
-        if code:
-            self.block.add(CallProcedure(results, code, arguments))
-        else:
-            self.block.add(CallClosure(results[0], arguments[0], arguments[1:]))
+        self.block.add(CallProcedure(self.values.hold(var, convention.result), code, arguments))
+        return False
+
+    def _call_closure(self, var: Var, closure: Register, arguments: tuple[Register, ...], tail: bool) -> bool:
+        if tail and self.scopes.result == BOXED:
+            self._release_dead()
+            self.block.close(TailCallClosure(closure, arguments))
+            return True
+        result = self.values.of[var] = self._register()
+        self.block.add(CallClosure(result, closure, arguments))
         return False
 
     def _known_code(self, callee: Expr) -> tuple[str, Function | GlobalVar | None]:
@@ -314,7 +319,7 @@ class _ScopeChain(RegionScope):
         for clause in match.clauses:
             used = self.scopes.free.of(clause.rhs)
             bound = [v for v in pattern_vars(clause.lhs) if v in used]
-            parameters = tuple(register for each in bound for register in self._hold_bound(each, held))
+            parameters = tuple(part for each in bound for part in self._hold_bound(each, held))
             block = self.scopes.procedure.block(parameters)
             symbols = dict(self.symbols)
             owned_here = {each: None for each in bound if isinstance(self.values.of[each], Register)}
@@ -326,7 +331,7 @@ class _ScopeChain(RegionScope):
         lower_decisions(match, held, self.block, clauses, variables, self.values, self.context)
         return self._continue_at(join)
 
-    def _hold_bound(self, var: Var, held: Mapping[Path, Register | Scalar]) -> tuple[Register, ...]:
+    def _hold_bound(self, var: Var, held: Mapping[Path, Held]) -> tuple[Held, ...]:
         """Hold a variable of a pattern: as a word, but for a scalar that is computed with or unboxed already."""
         how = representation(var.checked_type)
         unboxed = self.context.is_computed(var) or any(isinstance(each, Scalar) for each in held.values())

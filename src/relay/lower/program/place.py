@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias, Union
+from typing import Literal, TypeAlias, Union
 
 from relay.arith.expr import Comparison, IntExpr, add
 from relay.base.diagnostics import CompilerBug
@@ -30,6 +30,37 @@ class Scalar:
 
     def __str__(self) -> str:
         return f"{self.register}:{self.dtype}"
+
+
+@frozen
+class Address:
+    """A register that holds the address of an array of the caller's."""
+
+    register: Register
+
+    def __str__(self) -> str:
+        return f"{self.register}:address"
+
+
+Held: TypeAlias = Union[Register, Scalar]
+"""What blocks and procedures hand on: a word, or a scalar."""
+
+Kind: TypeAlias = Union[DType, Literal["word", "address"]]
+
+
+def kind_of(held: Held | Address) -> Kind:
+    match held:
+        case Register():
+            return "word"
+        case Scalar(_, dtype):
+            return dtype
+        case Address():
+            return "address"
+
+
+def register_of(held: Held | Address) -> Register:
+    """Where something is held."""
+    return held if isinstance(held, Register) else held.register
 
 
 @frozen

@@ -8,7 +8,7 @@
     terminator  ::= Branch | Switch | Jump | Return | TailCall | TailCallClosure | Fail
 
 A register holds one word: the address of a counted object, or an odd number that stands for an object without fields;
-or it holds the bits of a scalar, which has no count: the instructions that read it so name its type (`%3:int32`).
+or it holds the bits of a scalar, which has no count and is written with its type (`%3:int32`).
 Objects carry a *label*, their position in the program's table of labels: what a value is can be read off it, so nothing
 here depends on types, and one procedure serves all instances of a polymorphic function.
 
@@ -24,7 +24,7 @@ from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.frozen import frozen
-from relay.lower.program.place import CheckExtents, ConstantPlace, Register, Scalar
+from relay.lower.program.place import Address, CheckExtents, ConstantPlace, Held, Kind, Register, Scalar
 from relay.lower.program.region import RunRegion
 
 Operand: TypeAlias = Union[Register, ConstantPlace, Scalar]
@@ -197,9 +197,9 @@ class ComputeScalar:
 class CallProcedure:
     """What it gives back is in as many registers as the procedure has results."""
 
-    results: tuple[Register, ...]
+    results: tuple[Held, ...]
     procedure: str
-    arguments: tuple[Register, ...]
+    arguments: tuple[Held, ...]
 
     def __str__(self) -> str:
         return f"{_list(self.results)} = call @{self.procedure}({_list(self.arguments)})"
@@ -288,7 +288,7 @@ class Switch:
 @frozen
 class Jump:
     block: int
-    arguments: tuple[Register, ...] = ()
+    arguments: tuple[Held, ...] = ()
 
     def __str__(self) -> str:
         return f"jump block{self.block}({_list(self.arguments)})"
@@ -296,7 +296,7 @@ class Jump:
 
 @frozen
 class Return:
-    values: tuple[Register, ...]
+    values: tuple[Held, ...]
 
     def __str__(self) -> str:
         return f"return {_list(self.values)}".rstrip()
@@ -305,7 +305,7 @@ class Return:
 @frozen
 class TailCall:
     procedure: str
-    arguments: tuple[Register, ...]
+    arguments: tuple[Held, ...]
 
     def __str__(self) -> str:
         return f"jump @{self.procedure}({_list(self.arguments)})"
@@ -338,7 +338,7 @@ class Block:
     """Straight-line code. `parameters` take their values from the jumps that lead here."""
 
     number: int
-    parameters: tuple[Register, ...]
+    parameters: tuple[Held, ...]
     instructions: tuple[ProcedureInstruction, ...]
     terminator: Terminator
 
@@ -350,17 +350,17 @@ class Block:
 
 @frozen(eq=False)
 class Procedure:
-    """Begins at its first block, which has no parameters and to which nothing jumps. What it ends with a call of has as
-    many results.
+    """Begins at its first block, which has no parameters and to which nothing jumps. What it ends with a call of has
+    the same `results`.
 
     A flat procedure uses no heap and is not called by others: its parameters are the addresses of arrays of its
     caller's, `symbols` the extents that it is told, and it gives nothing back. Other procedures own the words among
     their parameters, but for the last `borrowed_count`."""
 
     name: str
-    parameters: tuple[Register, ...]
+    parameters: tuple[Held | Address, ...]
     blocks: tuple[Block, ...]
-    result_count: int = 1
+    results: tuple[Kind, ...] = ("word",)
     symbols: tuple[Symbol, ...] = ()
     is_flat: bool = False
     borrowed_count: int = 0
@@ -375,7 +375,8 @@ class Procedure:
         kind, told = "flat " if self.is_flat else "", f" [{_list(self.symbols)}]" if self.symbols else ""
         owned = len(self.parameters) - self.borrowed_count
         parameters = (*self.parameters[:owned], *(f"borrowed {each}" for each in self.parameters[owned:]))
-        return "\n".join((f"{kind}procedure @{self.name}({_list(parameters)}){told}", *map(str, self.blocks)))
+        given = "" if self.results == ("word",) else f" -> ({_list(self.results)})"
+        return "\n".join((f"{kind}procedure @{self.name}({_list(parameters)}){given}{told}", *map(str, self.blocks)))
 
 
 def _list(items: tuple[object, ...]) -> str:

@@ -1,8 +1,8 @@
 """Whether a program keeps the rules of its form. What breaks one is an error of the compiler, told with its place.
 
 blocks      are numbered in order; jumps lead to others than the first, with an argument for each parameter
-registers   and symbols are written once, before they are read on every path
-calls       have as many arguments and results as what they call
+registers   and symbols are written once, before they are read on every path, as what they hold
+calls       and jumps have the arguments and results of what they lead to
 places      lie inside constants and arena; nothing is read in the arena that is not alive there, and no two values
             that are alive at once overlap, but for one that is written over another in its last use
 flat code   runs one region on the addresses that it is given, and nothing else does
@@ -18,7 +18,19 @@ from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.lower.program.ownership_verifier import broken_ownership
-from relay.lower.program.place import AddressPlace, ArenaPlace, CheckExtents, ConstantPlace, DataPlace, Register
+from relay.lower.program.place import (
+    Address,
+    AddressPlace,
+    ArenaPlace,
+    CheckExtents,
+    ConstantPlace,
+    DataPlace,
+    Held,
+    Kind,
+    Register,
+    kind_of,
+    register_of,
+)
 from relay.lower.program.procedure import (
     Block,
     CallProcedure,
@@ -76,6 +88,7 @@ class _Verifier:
     procedures: Mapping[str, Procedure]
     procedure: Procedure
     may_overwrite: MayOverwrite
+    kinds: dict[Register, Kind] = field(default_factory=dict)
     known: dict[int, _Known] = field(default_factory=dict)  # at the beginning of each block
 
     def verify(self) -> None:
@@ -89,21 +102,24 @@ class _Verifier:
         self._read_after_written()
 
     def _written_once(self) -> None:
-        seen = set(self.procedure.parameters)
+        """Note what each register holds."""
+        self.kinds = {register_of(each): kind_of(each) for each in self.procedure.parameters}
         for block in self.procedure.blocks:
             for each in block.parameters:
-                if each in seen:
-                    self._broken(block, each, "it is written twice")
-                seen.add(each)
+                self._written(block, block, each)
             for instruction in block.instructions:
                 for each in written(instruction):
-                    if each in seen:
-                        self._broken(block, instruction, f"{each} is written twice")
-                    seen.add(each)
+                    self._written(block, instruction, each)
+
+    def _written(self, block: Block, where: object, held: Held) -> None:
+        if register_of(held) in self.kinds:
+            self._broken(block, where, f"{held} is written twice")
+        self.kinds[register_of(held)] = kind_of(held)
 
     def _read_after_written(self) -> None:
         """What is known at the beginning of a block is known at the end of all that lead there."""
-        self.known[0] = _Known(frozenset(self.procedure.parameters), frozenset(self.procedure.symbols))
+        parameters = frozenset(map(register_of, self.procedure.parameters))
+        self.known[0] = _Known(parameters, frozenset(self.procedure.symbols))
         waiting = [0]
         while waiting:
             block = self.procedure.blocks[waiting.pop()]
@@ -116,17 +132,18 @@ class _Verifier:
                     waiting.append(target)
 
     def _through(self, block: Block, start: _Known) -> _Known:
-        registers, symbols = set(start.registers) | set(block.parameters), set(start.symbols)
+        registers, symbols = {*start.registers, *map(register_of, block.parameters)}, set(start.symbols)
         for each in (*block.instructions, block.terminator):
             made = () if isinstance(each, Terminator) else written(each)
-            told = [scalar.register for scalar in scalars(each)]
-            for register in (*taken(each), *borrowed(each), *told):
-                if register not in registers and register not in made:
-                    self._broken(block, each, f"{register} is read before it is written")
+            for held in (*taken(each), *borrowed(each), *scalars(each)):
+                if register_of(held) not in registers and held not in made:
+                    self._broken(block, each, f"{held} is read before it is written")
+                if kind_of(held) != (kind := self.kinds[register_of(held)]):
+                    self._broken(block, each, f"{held} is read as {kind_of(held)}, where {kind} is held")
             for symbol in symbols_of(each):
                 if symbol not in symbols:
                     self._broken(block, each, f"`{symbol.name}` is read before anything tells it")
-            registers.update(made)
+            registers.update(map(register_of, made))
             if isinstance(each, ReadExtent | ReadElement):
                 symbols.add(each.symbol)
         return _Known(frozenset(registers), frozenset(symbols))
@@ -136,7 +153,7 @@ class _Verifier:
             self._broken(block, instruction, "flat code runs a region only")
         match instruction:
             case CallProcedure(results, procedure, arguments):
-                self._call(block, instruction, procedure, len(arguments), len(results))
+                self._call(block, instruction, procedure, arguments, _kinds(results))
             case NewClosure(procedure=procedure) if procedure not in self.procedures:
                 self._broken(block, instruction, f"there is no procedure @{procedure}")
             case NewConstant(place=place) if not 0 <= place.offset_bytes < max(1, self.program.constant_bytes):
@@ -152,7 +169,7 @@ class _Verifier:
     def _region(self, block: Block, region: RunRegion) -> None:
         for place in places(region):
             match place:
-                case AddressPlace(array) if not self.procedure.is_flat or array not in self.procedure.parameters:
+                case AddressPlace(array) if self.kinds.get(array) != "address":
                     self._broken(block, region, f"{place} is no array of the caller's")
                 case DataPlace() if self.procedure.is_flat:
                     self._broken(block, region, f"flat code has no tensor {place}")
@@ -167,30 +184,39 @@ class _Verifier:
         for target in targets(terminator):
             if not 0 < target < len(self.procedure.blocks):
                 self._broken(block, terminator, f"there is no block{target} to go to")
-            given = len(terminator.arguments) if isinstance(terminator, Jump) else 0
-            if given != len(self.procedure.blocks[target].parameters):
-                wanted = len(self.procedure.blocks[target].parameters)
-                self._broken(block, terminator, f"block{target} has {wanted} parameters")
+            given = terminator.arguments if isinstance(terminator, Jump) else ()
+            wanted = self.procedure.blocks[target].parameters
+            if _kinds(given) != _kinds(wanted):
+                self._broken(block, terminator, f"block{target} takes {_shown(_kinds(wanted))}")
         match terminator:
-            case Return(values) if len(values) != self.procedure.result_count:
-                self._broken(block, terminator, f"@{self.procedure.name} has {self.procedure.result_count} results")
+            case Return(values) if _kinds(values) != self.procedure.results:
+                self._broken(block, terminator, f"@{self.procedure.name} gives {_shown(self.procedure.results)}")
             case TailCall(procedure, arguments):
-                self._call(block, terminator, procedure, len(arguments), self.procedure.result_count)
+                self._call(block, terminator, procedure, arguments, self.procedure.results)
             case _:
                 pass
 
-    def _call(self, block: Block, call: object, name: str, arguments: int, results: int) -> None:
+    def _call(
+        self, block: Block, call: object, name: str, arguments: Sequence[Held], results: tuple[Kind, ...]
+    ) -> None:
         callee = self.procedures.get(name)
         if callee is None or callee.is_flat:
             self._broken(block, call, f"there is no procedure @{name} to call")
-        elif (len(callee.parameters), callee.result_count) != (arguments, results):
-            self._broken(
-                block, call, f"@{name} takes {len(callee.parameters)} and gives {callee.result_count} registers"
-            )
+        elif (_kinds(callee.parameters), callee.results) != (_kinds(arguments), results):
+            taken, given = _shown(_kinds(callee.parameters)), _shown(callee.results)
+            self._broken(block, call, f"@{name} takes {taken} and gives {given}")
 
     def _broken(self, block: Block, what: object, rule: str) -> None:
         text = str(what).splitlines()[0]
         raise CompilerBug("verify program", f"@{self.procedure.name}, block{block.number}, `{text}`: {rule}")
+
+
+def _kinds(held: Sequence[Held | Address]) -> tuple[Kind, ...]:
+    return tuple(kind_of(each) for each in held)
+
+
+def _shown(kinds: Sequence[Kind]) -> str:
+    return ", ".join(kinds) or "nothing"
 
 
 def symbols_of(instruction: ProcedureInstruction | Terminator) -> set[Symbol]:

@@ -1,14 +1,14 @@
 """What the instructions of procedures do with registers: which they write, take, give and borrow.
 
 An instruction that *takes* a word owns it from then on; one that *gives* a word makes its procedure the owner; one that
-*borrows* a word only looks at it. Scalars have no owner.
+*borrows* a word only looks at it. Scalars have no owner; they are handed on beside words.
 """
 
 from __future__ import annotations
 
 from typing import assert_never
 
-from relay.lower.program.place import AddressPlace, CheckExtents, DataPlace, Place, Register, Scalar
+from relay.lower.program.place import AddressPlace, CheckExtents, DataPlace, Held, Place, Register, Scalar
 from relay.lower.program.procedure import (
     Box,
     Branch,
@@ -43,15 +43,15 @@ from relay.lower.program.procedure import (
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RunRegion
 
 
-def written(instruction: ProcedureInstruction) -> tuple[Register, ...]:
-    """The registers that an instruction writes."""
+def written(instruction: ProcedureInstruction) -> tuple[Held, ...]:
+    """What an instruction writes to registers."""
     match instruction:
         case NewTensor() | NewConstant() | NewView() | NewCell() | NewClosure() | Immediate() | Field() | Box():
             return (instruction.result,)
         case Unbox() | ScalarConstant() | ComputeScalar():
-            return (instruction.result.register,)
+            return (instruction.result,)
         case RunRegion():
-            return tuple(each.register for each in instruction.scalars)
+            return instruction.scalars
         case CallProcedure(results=results):
             return results
         case CallClosure(result) | CallHost(result):
@@ -62,8 +62,8 @@ def written(instruction: ProcedureInstruction) -> tuple[Register, ...]:
             assert_never(instruction)
 
 
-def given(instruction: ProcedureInstruction) -> tuple[Register, ...]:
-    """The words that a procedure owns once more behind an instruction."""
+def given(instruction: ProcedureInstruction) -> tuple[Held, ...]:
+    """The words that a procedure owns once more behind an instruction; also the scalars that come the same way."""
     match instruction:
         case Retain(value):
             return (value,)
@@ -73,7 +73,7 @@ def given(instruction: ProcedureInstruction) -> tuple[Register, ...]:
             return written(instruction)
 
 
-def taken(instruction: ProcedureInstruction | Terminator) -> tuple[Register, ...]:
+def taken(instruction: ProcedureInstruction | Terminator) -> tuple[Held, ...]:
     """The words that an instruction owns from then on, or releases; also the scalars that go the same way."""
     match instruction:
         case NewView(source=source):
@@ -122,7 +122,7 @@ def borrowed(instruction: ProcedureInstruction | Terminator) -> tuple[Register, 
 
 
 def scalars(instruction: ProcedureInstruction | Terminator) -> tuple[Scalar, ...]:
-    """The scalars that an instruction reads or writes, and says so."""
+    """The scalars that an instruction reads, or writes from memory."""
     match instruction:
         case Box(source=source):
             return (source,)

@@ -8,7 +8,7 @@ from typing import Protocol
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
-from relay.lower.program.place import Register
+from relay.lower.program.place import Address, Held, Register, register_of
 from relay.lower.program.procedure import Procedure
 from relay.lower.program.region import RunRegion
 from relay.runtime.values.heap import INDEX_OFFSET_BYTES
@@ -34,7 +34,7 @@ class Frame(Protocol):
         """Emit what a procedure begins with; gives what stands before its body."""
         ...
 
-    def give(self, values: tuple[Register, ...]) -> None:
+    def give(self, values: tuple[Held, ...]) -> None:
         """Return to whoever called the procedure."""
         ...
 
@@ -64,18 +64,18 @@ class FlatFrame:
     """A call without a heap: its arena is what its caller gave it to work in, and it gives a status."""
 
     e: Emitter
-    parameters: tuple[Register, ...]
+    parameters: tuple[Held | Address, ...]
 
     def begin(self, procedure: Procedure) -> str:
         read_symbols(self.e, procedure.symbols)
         return f"define internal i32 @{procedure_symbol(procedure.name)}({ENTRY_PARAMETERS}) nounwind"
 
-    def give(self, values: tuple[Register, ...]) -> None:  # noqa: ARG002
+    def give(self, values: tuple[Held, ...]) -> None:  # noqa: ARG002
         self.e.function.effect("ret i32 0")
 
     def array(self, address: Register) -> str:
         text = self.e.function
-        slot = text.impure(f"getelementptr ptr, ptr %buffers, i64 {self.parameters.index(address)}")
+        slot = text.impure(f"getelementptr ptr, ptr %buffers, i64 {self.parameters.index(Address(address))}")
         return text.impure(f"load ptr, ptr {slot}, align 8")
 
     def constants(self) -> str:
@@ -101,14 +101,14 @@ class HeapFrame:
     is_deep: bool
 
     def begin(self, procedure: Procedure) -> str:
-        text, kind = self.e.function, result_type(procedure.result_count)
+        text, kind = self.e.function, result_type(procedure.results)
         parameters = take_arguments(text, list(map(argument, procedure.parameters)))
         if self.is_deep:
             text.effect("call void @relay_heap_check_stack(ptr %heap)")
         return f"define internal tailcc {kind} @{procedure_symbol(procedure.name)}({parameters}) nounwind"
 
-    def give(self, values: tuple[Register, ...]) -> None:
-        text, kind = self.e.function, result_type(len(values))
+    def give(self, values: tuple[Held, ...]) -> None:
+        text, kind = self.e.function, result_type(values)
         if len(values) == 1:
             text.effect(f"ret i64 {name(values[0])}")
             return
@@ -143,14 +143,14 @@ def procedure_symbol(name: str) -> str:
     return f"relay_procedure_{name}"
 
 
-def result_type(count: int) -> str:
+def result_type(results: Sequence[object]) -> str:
     """What a procedure that has a heap gives back."""
-    return "i64" if count == 1 else f"{{ {', '.join(['i64'] * count)} }}"
+    return "i64" if len(results) == 1 else f"{{ {', '.join(['i64'] * len(results))} }}"
 
 
-def argument(register: Register) -> str:
+def argument(parameter: Held | Address) -> str:
     """What a parameter is called before the first block, to which a procedure may come back with other arguments."""
-    return f"%a{register.number}"
+    return f"%a{register_of(parameter).number}"
 
 
 def read_symbols(e: Emitter, symbols: Sequence[Symbol]) -> None:

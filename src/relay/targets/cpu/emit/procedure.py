@@ -11,12 +11,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from relay.arith.expr import IntExpr
-from relay.lower.program.place import (
-    CheckExtents,
-    ConstantPlace,
-    Register,
-    Scalar,
-)
+from relay.lower.program.place import Address, CheckExtents, ConstantPlace, Held, Register, Scalar
 from relay.lower.program.procedure import (
     Box,
     Branch,
@@ -115,7 +110,7 @@ class _ProcedureText:
         text = self.text
         header = self.frame.begin(self.procedure)
         self._jump(0, list(map(argument, self.merged)))
-        merges: list[tuple[int, tuple[Register, ...], list[str]]] = []
+        merges: list[tuple[int, tuple[Held | Address, ...], list[str]]] = []
         for block in self.procedure.blocks:
             lines: list[str] = []
             text.start_block(f"block{block.number}")
@@ -130,7 +125,7 @@ class _ProcedureText:
             lines.extend(self._merged(number, merged))
         return text.render(header)
 
-    def _merged(self, number: int, parameters: tuple[Register, ...]) -> list[str]:
+    def _merged(self, number: int, parameters: tuple[Held | Address, ...]) -> list[str]:
         lines: list[str] = []
         for position, parameter in enumerate(parameters):
             sources = [f"[ {given[position]}, %{label} ]" for label, given in self.incoming.get(number, [])]
@@ -222,9 +217,9 @@ class _ProcedureText:
             case TailCall(procedure, arguments) if procedure == self.procedure.name:
                 self._jump(0, list(map(name, arguments)))
             case TailCall(procedure, arguments):
-                count = self.procedure.result_count
-                result = text.impure(f"musttail call {self._direct(procedure, arguments, count)}")
-                text.effect(f"ret {result_type(count)} {result}")
+                kind = result_type(self.procedure.results)
+                result = text.impure(f"musttail call {self._direct(procedure, arguments, kind)}")
+                text.effect(f"ret {kind} {result}")
             case TailCallClosure(closure, arguments):
                 text.effect(f"ret i64 {text.impure(f'musttail call {self._indirect(closure, arguments)}')}")
             case Fail(failure):
@@ -233,8 +228,8 @@ class _ProcedureText:
                 assert_never(terminator)
 
     def _call(self, call: CallProcedure) -> None:
-        kind = result_type(len(call.results))
-        made = f"call {self._direct(call.procedure, call.arguments, len(call.results))}"
+        kind = result_type(call.results)
+        made = f"call {self._direct(call.procedure, call.arguments, kind)}"
         if len(call.results) == 1:
             self.text.effect(f"{name(call.results[0])} = {made}")
             return
@@ -268,7 +263,7 @@ class _ProcedureText:
             case Unbox(result, source):
                 load_scalar(text, result, self._read(source))
             case ScalarConstant(result, bits):
-                text.effect(f"{name(result.register)} = add i64 0, {bits}")
+                text.effect(f"{name(result)} = add i64 0, {bits}")
             case ComputeScalar(result, kernel, inputs):
                 slot = text.alloca(8, alignment=16)
                 operands = [f"ptr {self._read(operand)}" for operand in inputs]
@@ -279,7 +274,7 @@ class _ProcedureText:
 
     def _holds(self, condition: Operand) -> str:
         if isinstance(condition, Scalar):
-            return self.text.impure(f"icmp ne i64 {name(condition.register)}, 0")
+            return self.text.impure(f"icmp ne i64 {name(condition)}, 0")
         byte = self.text.impure(f"load i8, ptr {self._read(condition)}, align 1")
         return self.text.impure(f"icmp ne i8 {byte}, 0")
 
@@ -343,8 +338,8 @@ class _ProcedureText:
         code = self.text.impure(f"inttoptr i64 {self.text.impure(f'lshr i64 {odd}, 1')} to ptr")
         return f"tailcc i64 {code}({self._passed((closure, *arguments))})"
 
-    def _direct(self, procedure: str, arguments: tuple[Register, ...], result_count: int) -> str:
-        return f"tailcc {result_type(result_count)} @{procedure_symbol(procedure)}({self._passed(arguments)})"
+    def _direct(self, procedure: str, arguments: tuple[Held, ...], kind: str) -> str:
+        return f"tailcc {kind} @{procedure_symbol(procedure)}({self._passed(arguments)})"
 
-    def _passed(self, arguments: tuple[Register, ...]) -> str:
+    def _passed(self, arguments: tuple[Held, ...]) -> str:
         return pass_arguments(self.text, "%heap", list(map(name, arguments)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from relay.lower.program.place import Register, Scalar
+from relay.lower.program.place import Address, Held, Register, Scalar, register_of
 from relay.runtime.values.heap import DATA_OFFSET_BYTES, FIELDS_OFFSET_BYTES
 from relay.targets.cpu.emit.text import FunctionText
 
 
-def name(register: Register) -> str:
-    return f"%r{register.number}"
+def name(held: Held | Address) -> str:
+    return f"%r{register_of(held).number}"
 
 
 def at(text: FunctionText, address: str, offset_bytes: int) -> str:
@@ -36,14 +36,14 @@ def load_scalar(text: FunctionText, scalar: Scalar, address: str) -> None:
     """Define the register of a scalar by what stands in memory."""
     bits = 8 * scalar.dtype.item_bytes
     if bits == 64:
-        text.effect(f"{name(scalar.register)} = load i64, ptr {address}, align 8")
+        text.effect(f"{name(scalar)} = load i64, ptr {address}, align 8")
     else:
         narrow = text.impure(f"load i{bits}, ptr {address}, align {bits // 8}")
-        text.effect(f"{name(scalar.register)} = zext i{bits} {narrow} to i64")
+        text.effect(f"{name(scalar)} = zext i{bits} {narrow} to i64")
 
 
 def store_scalar(text: FunctionText, scalar: Scalar, address: str) -> None:
-    bits, value = 8 * scalar.dtype.item_bytes, name(scalar.register)
+    bits, value = 8 * scalar.dtype.item_bytes, name(scalar)
     if bits < 64:
         value = text.impure(f"trunc i64 {value} to i{bits}")
     text.effect(f"store i{bits} {value}, ptr {address}, align {bits // 8}")
