@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.base.version import VERSION
+from relay.driver.device_kernels import DeviceTarget, device_specs, with_modules
 from relay.driver.external import external_objects
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
@@ -26,6 +27,8 @@ from relay.lower.backend import Backend
 from relay.lower.devices import on_one_device
 from relay.lower.kernels.external import with_external_kernels
 from relay.lower.module import entry_checks, lower_module
+from relay.lower.program.device_region import DeviceRegion
+from relay.lower.program.launch import KernelModule
 from relay.lower.program.program import (
     Entry,
     Parameter,
@@ -39,6 +42,7 @@ from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
 from relay.runtime.artefact.work import KernelWork
 from relay.runtime.cpython.workspaces import aligned_bytes
+from relay.transform.devices.offload import offload
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.instruments.timing import TimedPass, Timing
 from relay.transform.pipelines import optimization_pipeline
@@ -67,6 +71,7 @@ class Compilation:
     watch: Stopwatch = field(default_factory=Stopwatch)
     surroundings: PassContext = field(default_factory=PassContext.current)
     constants_room: NDArray[np.uint8] | None = None
+    device: DeviceTarget | None = None
     values_apart: ClassVar[bool] = False
     """Whether each value has memory that is part of no other's."""
 
@@ -102,7 +107,8 @@ class Compilation:
             module = on_one_device(module, self.backend.device_kind)
             optimized = optimization_pipeline(module)
             _add_passes(stage, timing.passes)
-            return with_external_kernels(optimized, self.context.external_compilers)
+            called = with_external_kernels(optimized, self.context.external_compilers)
+            return called if self.device is None else offload(called, self.device.device, self.device.supports)
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
@@ -114,7 +120,15 @@ class Compilation:
             program = lower_module(module, checks, table.kernel_of, self.values_apart)
             in_place = [table.by_name(name).lowered(self.backend) for name in scalar_kernels(program)]
             warn_of_unmatched(self.surroundings.schedules, self.backend.target, table.kernels)
-            return replace(program, scalar_kernels=tuple(in_place)), table
+            regions = self._device_regions(program, table)
+            return replace(program, scalar_kernels=tuple(in_place), device_regions=regions), table
+
+    def _device_regions(self, program: Program, table: KernelTable) -> tuple[DeviceRegion, ...]:
+        made: dict[str, KernelModule] = {}
+        target = self.device
+        if target is None:
+            return program.device_regions
+        return tuple(with_modules(each, target, table.by_name, made) for each in program.device_regions)
 
     @property
     def program(self) -> Program:
@@ -206,6 +220,7 @@ class Compilation:
             program.data,
             arities,
             self._kernel_works,
+            device_specs(program.device_regions),
         )
 
     @property

@@ -21,12 +21,13 @@ from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
-from relay.lower.kernels.external import external_key, is_external, signature_symbols
+from relay.lower.kernels.external import external_key, is_external, is_opaque, signature_symbols
 from relay.lower.kernels.group import GAP, Group, make_group
 from relay.lower.kernels.index_faults import tells_of_body
 from relay.lower.kernels.value_extents import open_symbols
 from relay.lower.planning.in_place import in_place_inputs
 from relay.lower.planning.kernel_calls import KernelInfo
+from relay.lower.procedures.device_regions import is_device_region
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
@@ -166,6 +167,9 @@ def _refused(kernel: str, record: ScheduleRecord, error: RelayError | CompilerBu
 def _kernel(function: Function, text: str, recorded: ScheduleRecord | None) -> Kernel:
     if is_external(function):
         return Kernel(KernelInfo(str(function.attrs["name"]), kernel_symbols(function)), function, text)
+    if is_device_region(function):
+        name = f"{function.attrs['name']}_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        return Kernel(KernelInfo(name, kernel_symbols(function), on_device=True), function, text)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
     tells = tells_of_body(function)
@@ -187,7 +191,7 @@ def is_of_scalars(function: Function) -> bool:
 def kernel_symbols(function: Function) -> tuple[Symbol, ...]:
     """The dimension symbols of a kernel, in order of first appearance: those of its parameters' types, then those that
     stand in its result or in attributes only."""
-    if is_external(function):
+    if is_opaque(function):
         return signature_symbols(function)
     types = [parameter.checked_type for parameter in function.params]
     found = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))

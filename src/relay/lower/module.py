@@ -36,8 +36,9 @@ from relay.lower.boundary.interface import (
 )
 from relay.lower.code.run_time_checks import own_symbols
 from relay.lower.kernels.group import is_of_tensors, leaf_types
-from relay.lower.planning.kernel_calls import Constants, KernelOf
+from relay.lower.planning.kernel_calls import Constants, KernelInfo, KernelOf
 from relay.lower.procedures.destinations import with_destinations
+from relay.lower.procedures.device_regions import device_region
 from relay.lower.procedures.flat import flat_procedure, is_flat
 from relay.lower.procedures.procedures import Procedures, is_deep
 from relay.lower.program.procedure import Procedure
@@ -58,14 +59,22 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: b
     Raises `RelayError` (rule `not-native-yet`) that names the expression which native code cannot run.
     """
     constants = Constants()
-    procedures = Procedures(module, kernel_of, constants)
+    on_devices: dict[str, Function] = {}
+
+    def called(function: Function) -> KernelInfo:
+        info = kernel_of(function)
+        if info.on_device:
+            on_devices.setdefault(info.name, function)
+        return info
+
+    procedures = Procedures(module, called, constants)
     entries: list[Entry] = []
     flat: list[Procedure] = []
     types = InputTypes(module, procedures)
     for name, function in module.functions.items():
         if is_flat(function):
             entry = _flat_entry(name, function, checks.get(name, ()), procedures)
-            flat.append(flat_procedure(entry.procedure, function, entry.symbols, procedures, kernel_of, apart))
+            flat.append(flat_procedure(entry.procedure, function, entry.symbols, procedures, called, apart))
             entries.append(entry)
         elif name.name_hint == "main" or can_be_entered(function, module):
             entries.append(_entry(name, function, checks.get(name, ()), procedures, types))
@@ -75,6 +84,7 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: b
     applying = tuple(map(applying_entry, arities))
     finished = with_destinations(made, procedures.label(CellLabel("tuple"))) if made else made
     finished = [*flat, *finished, *(each for _, each in applying), *map(host_procedure, arities)]
+    regions = tuple(device_region(each, kernel_of(each), procedures, kernel_of) for each in on_devices.values())
     by_name = {each.name: each for each in finished}
     failures = tuple(procedures.failures)
 
@@ -89,6 +99,7 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: b
         constants.size_bytes,
         tuple(procedures.labels),
         tuple(types.data.values()),
+        device_regions=regions,
         applying=tuple(finish(entry) for entry, _ in applying),
     )
 

@@ -48,7 +48,8 @@ def kernel_uses(program: Program) -> dict[str, KernelUse]:
 def _calls(program: Program) -> Iterator[tuple[str, Sequence[object], int]]:
     for procedure in program.procedures:
         for region in procedure.regions():
-            yield from ((each.kernel, each.inputs, len(each.arguments)) for each in region.calls)
+            calls = (each for each in region.calls if not each.on_device)
+            yield from ((each.kernel, each.inputs, len(each.arguments)) for each in calls)
 
 
 def kernel_work(name: str, function: Function, symbols: Sequence[Symbol], use: KernelUse) -> KernelWork:

@@ -27,6 +27,7 @@ from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.runtime.arguments.extents import symbol_sources
+from relay.transform.devices.offload import DEVICE
 from relay.transform.framework.external import ExternalFunction
 from relay.transform.functions.extents import extents_of_call, function_at
 
@@ -37,6 +38,12 @@ _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def is_external(function: Function) -> bool:
     """Whether another compiler makes the code of a function."""
     return COMPILER in function.attrs
+
+
+def is_opaque(function: Function) -> bool:
+    """Whether a kernel is called as it is, and nobody here looks into it: another compiler makes its code, or it is a
+    region of a device."""
+    return is_external(function) or DEVICE in function.attrs
 
 
 def with_external_kernels(module: IRModule, compilers: Collection[str]) -> IRModule:

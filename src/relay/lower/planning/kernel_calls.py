@@ -27,12 +27,13 @@ KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
 class KernelInfo:
     """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and
     the positions of the inputs that its result may be written over. `of_scalars`: it reads, computes and gives nothing
-    but scalars, and is a formula."""
+    but scalars, and is a formula. `on_device`: it is a region of kernels that run on a device."""
 
     name: str
     symbols: tuple[Symbol, ...]
     in_place: tuple[int, ...] = ()
     of_scalars: bool = False
+    on_device: bool = False
 
 
 @dataclass(slots=True, eq=False)

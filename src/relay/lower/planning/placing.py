@@ -22,25 +22,28 @@ Result: TypeAlias = tuple[Storage, Place]
 
 def placed(
     steps: Sequence[KernelStep], parts: Mapping[Storage, Part], results: Sequence[Result], kernel_of: KernelOf,
-    symbols: Mapping[Symbol, IntExpr],
+    symbols: Mapping[Symbol, IntExpr], brought: Sequence[Result] = (), apart: bool = False,
 ) -> RunRegion:  # fmt: skip
     """The calls of kernels, and copies of those results that stand elsewhere too. `symbols` says which symbol of the
-    procedure stands for one of the types."""
+    procedure stands for one of the types; `brought` are storages of the arena whose contents are copied from elsewhere
+    at first; `apart`: kernels can write in the arena alone, so all results are copied."""
     places: dict[Storage, Place] = {}
     copied: list[Result] = []
     for storage, place in results:
-        if storage.fixed is not None or storage in places or storage in parts:
+        if apart or storage.fixed is not None or storage in places or storage in parts:
             copied.append((storage, place))
         else:
             places[storage] = place
     kernels = [kernel_of(with_gap(step.function, step.gap)) for step in steps]
     plan = _Plan(steps, kernels, parts, places)
-    arena_bytes, arena, shapes = plan.arena([storage for storage, _ in copied])
+    arena_bytes, arena, shapes = plan.arena([storage for storage, _ in brought], [storage for storage, _ in copied])
     instructions: list[RegionInstruction] = []
+    instructions += (CopyBytes(source, plan.place(storage), storage.size_bytes) for storage, source in brought)
     for step, kernel in zip(steps, kernels, strict=True):
         arguments = (*(each.storage for each in step.inputs), *step.outputs)
         extents = extents_given(kernel, step, symbols)
-        instructions.append(CallKernel(kernel.name, tuple(map(plan.place, arguments)), len(step.outputs), extents))
+        given = tuple(map(plan.place, arguments))
+        instructions.append(CallKernel(kernel.name, given, len(step.outputs), extents, kernel.on_device))
         if step.failure:
             instructions.append(CheckIndex(plan.place(step.outputs[0]), step.failure))
     for storage, destination in copied:
@@ -76,14 +79,17 @@ class _Plan:
         return storage.fixed if storage.fixed is not None else self.places[storage]
 
     def arena(
-        self, copied: Sequence[Storage]
+        self, brought: Sequence[Storage], copied: Sequence[Storage]
     ) -> tuple[IntExpr, tuple[ArenaBuffer, ...], tuple[tuple[IntExpr, ...], ...]]:
-        """Give every storage that has no place yet an offset of the arena; `copied` are read at the end. Gives the
-        bytes that this needs, who is where and when, and the shapes that have open extents."""
+        """Give every storage that has no place yet an offset of the arena; `brought` are written before the first step,
+        `copied` are read at the end. Gives the bytes that this needs, who is where and when, and the shapes that have
+        open extents."""
         for time, step in enumerate(self.steps):
             self.last.update((self._whole(each), time) for each in (*(i.storage for i in step.inputs), *step.outputs))
         self.last.update((self._whole(storage), len(self.steps) - 1) for storage in copied)
-        first: dict[Storage, int] = {}
+        first: dict[Storage, int] = dict.fromkeys(brought, 0)
+        self.owner.update((storage, storage) for storage in brought)
+        self.last.update((storage, 0) for storage in brought if storage not in self.last)
         for time, step in enumerate(self.steps):
             for storage in map(self._whole, step.outputs):
                 if storage not in self.places and storage not in first:
@@ -97,9 +103,13 @@ class _Plan:
         plan = plan_storage([Lifetime(storage.size_bytes, begin[storage], end[storage]) for storage in begin])
         offsets = dict(zip(begin, plan.offsets_bytes, strict=True))
         self.places.update((storage, ArenaPlace(offsets[whose])) for storage, whose in self.owner.items())
+
+        def writer(storage: Storage) -> str:
+            return "copy" if storage in brought else self.kernels[first[storage]].name
+
         arena = tuple(
-            ArenaBuffer(self.kernels[time].name, offsets[whose], storage.size_bytes, time, self.last[storage])
-            for (storage, whose), time in zip(self.owner.items(), first.values(), strict=True)
+            ArenaBuffer(writer(storage), offsets[whose], storage.size_bytes, first[storage], self.last[storage])
+            for storage, whose in self.owner.items()
         )
         shapes = dict.fromkeys(each.shape for each in begin if not isinstance(each.size_bytes, int))
         return plan.total_bytes, arena, tuple(shapes)

@@ -17,7 +17,7 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, Tuple, Var, record_type
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.types import TensorType
-from relay.lower.kernels.external import is_external
+from relay.lower.kernels.external import is_opaque
 from relay.lower.kernels.group import leaf_types
 from relay.lower.kernels.index_faults import tells_of_body
 from relay.lower.planning.kernel_calls import size_bytes
@@ -102,7 +102,7 @@ class _Line:
     def _operands(self, step: KernelStep) -> list[_Operand]:
         """What a step puts side by side, each with its place; nothing where it does anything else."""
         whole, size = step.outputs[0], step.outputs[0].size_bytes
-        if not isinstance(size, int) or is_external(step.function) or tells_of_body(step.function):
+        if not isinstance(size, int) or is_opaque(step.function) or tells_of_body(step.function):
             return []
         found = _side_by_side(step.function.body, self.parts.get(whole) or Part(whole, 0, size, size))
         tensors = [step.inputs[step.function.params.index(parameter)] for parameter, _ in found]
@@ -117,7 +117,7 @@ class _Line:
         if place.lies_together:
             return True
         step = self.steps[maker]
-        alone = len(step.outputs) == 1 and self.readers[storage] == 1 and not is_external(step.function)
+        alone = len(step.outputs) == 1 and self.readers[storage] == 1 and not is_opaque(step.function)
         return alone and place.run >= _SHORTEST_RUN and _has_gap(_result(step), place)
 
     def _copy(self, operand: _Operand) -> KernelStep:

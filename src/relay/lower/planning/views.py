@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from relay.ir.expr import Call, Expr, Function, Op, Var
 from relay.ir.types import TensorType
-from relay.lower.kernels.external import is_external
+from relay.lower.kernels.external import is_opaque
 from relay.lower.kernels.index_faults import tells_of_body
 from relay.ops.combine import SplitAttributes, split_ranges
 from relay.ops.record import OperatorRecord
@@ -45,7 +45,7 @@ def _calls_of_first(function: Function) -> list[Call]:
     parameter."""
     calls: list[Call] = []
     expr: Expr = function.body
-    if is_external(function) or tells_of_body(function):
+    if is_opaque(function) or tells_of_body(function):
         return []
     while isinstance(expr, Call) and expr.args:
         calls.append(expr)

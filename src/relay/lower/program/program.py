@@ -1,6 +1,6 @@
 """Program: what the machine will do. Flat blocks, kernels called in destination-passing style.
 
-    program ::= procedures, entries, labels, kernels, constants
+    program ::= procedures, entries, device regions, labels, kernels, constants
 
 All code is procedures (`procedure.py`), which run kernels in regions (`region.py`); an entry lets a caller run one.
 Most live on a heap that the call owns, and are given words. A flat one is given the addresses of the caller's arrays.
@@ -16,6 +16,7 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.named import find_named
 from relay.ir.types import TensorType
+from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.place import CheckExtents
 from relay.lower.program.procedure import ComputeScalar, Procedure
 from relay.runtime.artefact.manifest import Label, ResultSpec
@@ -103,6 +104,7 @@ class Program:
     labels: tuple[Label, ...] = ()
     data: tuple[DataSpec, ...] = ()
     scalar_kernels: tuple[PrimFunc, ...] = ()
+    device_regions: tuple[DeviceRegion, ...] = ()
     applying: tuple[Entry, ...] = ()
 
     def procedure(self, name: str) -> Procedure:
@@ -135,6 +137,7 @@ class Program:
 
     def __str__(self) -> str:
         lines = [*map(str, self.entries), *map(str, self.applying), *map(str, self.procedures)]
+        lines += map(str, self.device_regions)
         if self.labels:
             lines.append("\n".join(f"label #{number}: {label}" for number, label in enumerate(self.labels)))
         lines.append(f"constants: {len(self.constants)}, {self.constant_bytes} bytes")
@@ -142,10 +145,11 @@ class Program:
 
 
 def called_kernels(program: Program) -> dict[str, None]:
-    """The kernels that are called, in the order of their calls: those that need an object."""
+    """The kernels that the host calls, in the order of their calls: those that need an object."""
     found: dict[str, None] = {}
     for procedure in program.procedures:
-        found.update((each.kernel, None) for region in procedure.regions() for each in region.calls)
+        calls = (each for region in procedure.regions() for each in region.calls)
+        found.update((each.kernel, None) for each in calls if not each.on_device)
     return found
 
 

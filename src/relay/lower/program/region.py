@@ -22,12 +22,14 @@ from relay.runtime.artefact.work import ArenaBuffer
 
 @frozen
 class CallKernel:
-    """`kernel(arguments…, extents…)`; the last `output_count` arguments are written."""
+    """`kernel(arguments…, extents…)`; the last `output_count` arguments are written. `on_device`: it is no function,
+    but a region that runs on a device (`device_region.py`), and may fail."""
 
     kernel: str
     arguments: tuple[Place, ...]
     output_count: int
     extents: tuple[IntExpr, ...] = ()
+    on_device: bool = False
 
     @property
     def inputs(self) -> tuple[Place, ...]:
@@ -40,7 +42,8 @@ class CallKernel:
     def __str__(self) -> str:
         inputs, outputs = (", ".join(map(str, part)) for part in (self.inputs, self.outputs))
         extents = f" [{', '.join(map(str, self.extents))}]" if self.extents else ""
-        return f"{outputs} = {self.kernel}({inputs}){extents}"
+        kernel = f"device region @{self.kernel}" if self.on_device else self.kernel
+        return f"{outputs} = {kernel}({inputs}){extents}"
 
 
 @frozen

@@ -16,6 +16,7 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.named import find_named
 from relay.base.target import Target
+from relay.runtime.artefact.device_spec import DeviceSpec, device_from_json, device_to_json
 from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
 from relay.runtime.artefact.value_types import (
     DataSpec,
@@ -170,7 +171,7 @@ class Manifest:
     """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
     on. `labels` are the kinds of objects on the heaps of its calls, by number; `data` the data types of its inputs.
     `arities` are the numbers of arguments of functions that cross its boundary, which `relay_entry_apply$N` calls.
-    `kernels` tell the work of each kernel that is called."""
+    `kernels` tell the work of each kernel that is called; `devices` are those that its regions run on."""
 
     entries: tuple[EntrySpec, ...]
     provenance: Mapping[str, str]
@@ -179,6 +180,7 @@ class Manifest:
     data: tuple[DataSpec, ...] = ()
     arities: tuple[int, ...] = ()
     kernels: tuple[KernelWork, ...] = ()
+    devices: tuple[DeviceSpec, ...] = ()
 
     def entry(self, name: str) -> EntrySpec:
         message = f"the artefact has no function `{name}`"
@@ -213,6 +215,8 @@ class Manifest:
             document["arities"] = list(self.arities)
         if self.kernels:
             document["kernels"] = list(map(work_to_json, self.kernels))
+        if self.devices:
+            document["devices"] = list(map(device_to_json, self.devices))
         return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
@@ -235,6 +239,7 @@ class Manifest:
             data = tuple(map(data_from_json, document.get("data", [])))
             arities = tuple(map(int, document.get("arities", [])))
             kernels = tuple(map(work_from_json, document.get("kernels", [])))
+            devices = tuple(map(device_from_json, document.get("devices", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
                 rule="bad-manifest",
@@ -242,7 +247,7 @@ class Manifest:
                 found=f"{type(error).__name__}: {error}",
                 remedy="the file is damaged or is not an artefact; compile the model again",
             ) from error
-        return Manifest(entries, provenance, target, labels, data, arities, kernels)
+        return Manifest(entries, provenance, target, labels, data, arities, kernels, devices)
 
 
 def _size_from_json(value: Any, symbols: Mapping[str, Symbol]) -> IntExpr:

@@ -196,4 +196,5 @@ class EntryPoint:
         """What a call's status means; `workspace` is the address of what it worked in."""
         self._code.constants.check()
         index = left_index(self._spec, status, workspace + (0 if self._heap is None else INDEX_OFFSET_BYTES))
-        return failure(self._spec, status, {symbol.name: value for symbol, value in values.items()}, index)
+        of_device = self._code.devices.failure(self._spec.name, status)
+        return of_device or failure(self._spec, status, {symbol.name: value for symbol, value in values.items()}, index)

@@ -165,7 +165,8 @@ class HeapCalls:
             if status:
                 index = left_index(spec, status, heap + INDEX_OFFSET_BYTES)
                 known = {} if state is None else state.extents.known
-                raise _raised(state) or failure(spec, status, known, index)
+                of_device = self._code.devices.failure(spec.name, status)
+                raise _raised(state) or of_device or failure(spec, status, known, index)
             if self.observer is not None or self._is_checked:
                 self._observe(spec, heap, state)
             return result

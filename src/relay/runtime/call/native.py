@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,10 +20,12 @@ from typing import Any, TypeAlias
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.device_spec import CLOSE_SYMBOL, slot_symbol
 from relay.runtime.artefact.elf import what_is_missing
 from relay.runtime.artefact.manifest import Manifest, entry_symbol
 from relay.runtime.cpython.quick_build import BUILD_SYMBOL
 from relay.runtime.cpython.quick_call import CALL_SYMBOL
+from relay.runtime.devices.connected import Connected, connect
 from relay.runtime.memory.mapped import Constants
 from relay.runtime.memory.objects import load_objects, load_support
 from relay.runtime.memory.threads import add_pool
@@ -47,11 +50,12 @@ HEAP_SYMBOLS = ("relay_heap_drop_result", "relay_heap_close", "relay_heap_misuse
 
 @frozen(eq=False)
 class NativeCode:
-    """Where symbols are, what keeps them there (the library or the objects), and the constants."""
+    """Where symbols are, what keeps them there (the library or the objects), the constants, and devices."""
 
     address: Callable[[str], int]
     constants: Constants
     owner: object
+    devices: Connected = Connected()
 
     def entry(self, symbol: str) -> NativeEntry:
         """The entry as a Python function of four addresses that gives its status. It runs without Python's lock."""
@@ -67,6 +71,8 @@ def exported_symbols(manifest: Manifest) -> list[str]:
     symbols = [entry.native_symbol for entry in manifest.entries]
     if manifest.labels:
         symbols += HEAP_SYMBOLS
+    if manifest.devices:
+        symbols += [CLOSE_SYMBOL, *map(slot_symbol, range(len(manifest.devices)))]
     return symbols + [symbol(arity) for arity in manifest.arities for symbol in (apply_symbol, host_symbol)]
 
 
@@ -79,7 +85,10 @@ def load_artefact_code(artefact: Artefact) -> NativeCode:
     def address(symbol: str) -> int:
         return library[symbol] if symbol in library else objects.address(symbol)
 
-    return NativeCode(address, Constants.of(artefact, support), objects)
+    devices = connect(artefact.manifest.devices, address)
+    if devices.close is not None:
+        weakref.finalize(objects, devices.close).atexit = False  # before the objects are unloaded
+    return NativeCode(address, Constants.of(artefact, support), objects, devices)
 
 
 def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
@@ -110,7 +119,7 @@ def load_shared_library(path: Path) -> tuple[NativeCode, Manifest]:
             ) from error
 
     add_pool(address)
-    return NativeCode(address, Constants(constants, library), library), manifest
+    return NativeCode(address, Constants(constants, library), library, connect(manifest.devices, address)), manifest
 
 
 def _open_library(path: Path) -> ctypes.CDLL:

@@ -54,8 +54,8 @@ class Frame(Protocol):
         """Where an index that is refused is told."""
         ...
 
-    def fail(self, failure: int) -> None:
-        """End the entry's call."""
+    def fail(self, failure: int | str) -> None:
+        """End the entry's call with a status: a number, or an operand that holds one."""
         ...
 
 
@@ -87,7 +87,7 @@ class FlatFrame:
     def refused_index(self) -> str:
         return "%workspace"
 
-    def fail(self, failure: int) -> None:
+    def fail(self, failure: int | str) -> None:
         self.e.function.effect(f"ret i32 {failure}")
 
 
@@ -134,7 +134,7 @@ class HeapFrame:
     def refused_index(self) -> str:
         return at(self.e.function, "%heap", INDEX_OFFSET_BYTES)
 
-    def fail(self, failure: int) -> None:
+    def fail(self, failure: int | str) -> None:
         self.e.function.effect(f"call void @relay_heap_fail(ptr %heap, i32 {failure})")
         self.e.function.effect("unreachable")
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 from relay.base.target import Target
 from relay.lower.program.program import Program
 from relay.targets.cpu.emit.context import Machine
+from relay.targets.cpu.emit.device import emit_device_regions
 from relay.targets.cpu.emit.entry import emit_flat_entry
 from relay.targets.cpu.emit.frame import procedure_symbol
 from relay.targets.cpu.emit.heap_entry import emit_heap_entry
 from relay.targets.cpu.emit.kernel import emit_kernel_function
 from relay.targets.cpu.emit.procedure import emit_procedure, scalar_kernel_symbol
 from relay.targets.cpu.emit.text import ModuleText
-from relay.targets.cpu.support.library import heap_text
+from relay.targets.cpu.support.library import device_text, heap_text
 
 
 def emit_program(program: Program, target: Target) -> str:
@@ -29,6 +30,9 @@ def emit_program(program: Program, target: Target) -> str:
     deep = any(entry.deep for entry in entries)
     if program.uses_heap:
         module.functions.append(heap_text(target, deep))
+    if program.device_regions:
+        module.functions.append(device_text())
+        emit_device_regions(program, machine, module)
     for entry in entries:
         if entry.is_flat:
             module.functions.append(emit_flat_entry(entry, machine, module))

@@ -8,6 +8,7 @@ from typing import assert_never
 from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, DataPlace, Place, Scalar
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
 from relay.targets.cpu.emit.context import Emitter
+from relay.targets.cpu.emit.device import device_region_symbol
 from relay.targets.cpu.emit.frame import Frame
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.index_check import emit_index_check
@@ -54,6 +55,8 @@ def _address(e: Emitter, place: Place, frame: Frame, arena: str) -> str:
 def _instruction(e: Emitter, instruction: RegionInstruction, address: Callable[[Place], str], frame: Frame) -> None:
     text = e.function
     match instruction:
+        case CallKernel(on_device=True):
+            _run_on_device(e, instruction, address, frame)
         case CallKernel(kernel, arguments, _, extents):
             operands = [f"ptr {address(place)}" for place in arguments]
             operands += [f"i64 {emit_index(e, extent)}" for extent in extents]
@@ -69,3 +72,17 @@ def _instruction(e: Emitter, instruction: RegionInstruction, address: Callable[[
             emit_index_check(text, address(place), frame.refused_index(), lambda: frame.fail(failure))
         case _:
             assert_never(instruction)
+
+
+def _run_on_device(e: Emitter, call: CallKernel, address: Callable[[Place], str], frame: Frame) -> None:
+    """The region may fail, and then the call ends."""
+    text = e.function
+    operands = [f"ptr {address(place)}" for place in call.arguments]
+    operands += [f"i64 {emit_index(e, extent)}" for extent in call.extents]
+    operands.append(f"ptr {frame.constants()}")
+    status = text.impure(f"call i32 @{device_region_symbol(call.kernel)}({', '.join(operands)})")
+    failed, fine = text.label("failed"), text.label("fine")
+    text.branch(text.impure(f"icmp ne i32 {status}, 0"), failed, fine)
+    text.start_block(failed)
+    frame.fail(status)
+    text.start_block(fine)

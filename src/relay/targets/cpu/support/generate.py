@@ -42,6 +42,7 @@ UNITS = (
     Unit("stack", "heap/stack.c"),
     Unit("values", "heap/values.c"),
     Unit("tiles", "tiles.c"),
+    Unit("device", "device/run.c"),
 )
 
 _CLANG = ("cc", "-target", "x86_64-freestanding-none", "-S", "-emit-llvm", "-Wno-unused-command-line-argument")

@@ -66,6 +66,11 @@ def values_text() -> str:
     return _read("values")
 
 
+def device_text() -> str:
+    """LLVM text of the function that runs regions on devices, part of the programs that have such regions."""
+    return _read("device")
+
+
 def tiles_text() -> str:
     """LLVM text of the function that asks the system for the tiles of AMX."""
     return _read("tiles")

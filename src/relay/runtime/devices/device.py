@@ -1,0 +1,188 @@
+"""Devices: what opens as a table of functions, be it a driver's own or one that is written in Python."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, Protocol
+
+from relay.base.frozen import frozen
+from relay.runtime.devices.table import (
+    DEVICE_VERSION,
+    DONE,
+    FAILED,
+    FUNCTIONS,
+    NOT_YET,
+    Argument,
+    Buffer,
+    Command,
+    DeviceTable,
+)
+
+
+class OpenedDevice(Protocol):
+    """A device that a process uses, for as long as this is kept."""
+
+    @property
+    def table_address(self) -> int:
+        """Where its `relay_device` stands (`device.h`)."""
+        ...
+
+
+@frozen
+class LaunchArgument:
+    """A place in a buffer, counted from 0 among those of a submission (`offset` is the position, among its scalars, of
+    the offset in bytes), or a number of `scalar_bytes` at position `scalar`."""
+
+    is_written: bool
+    buffer: int | None
+    scalar: int
+    scalar_bytes: int
+
+
+@frozen
+class RecordedLaunch:
+    """A command of a recording. `grid`, `group` and `group_memory_bytes` are positions among the scalars."""
+
+    module: int
+    entry: str
+    grid: tuple[int, ...]
+    group: tuple[int, ...]
+    group_memory_bytes: int
+    arguments: tuple[LaunchArgument, ...]
+
+
+class PythonDevice:
+    """A device written in Python: subclasses say how modules are loaded and launches are run; memory is the host's.
+
+    What a subclass raises is the error of the call that native code made. Submissions run at once, one after another.
+    """
+
+    def __init__(self) -> None:
+        self._handles = count(1)
+        self._lock = threading.Lock()
+        self._owned: dict[int, Any] = {}  # memory, modules, recordings, events
+        self._errors = threading.local()
+        self._kept = [kind(self._callback(name)) for name, kind in FUNCTIONS.items()]
+        self._table = DeviceTable(DEVICE_VERSION, ctypes.sizeof(DeviceTable), None, *self._kept)
+
+    @property
+    def table_address(self) -> int:
+        return ctypes.addressof(self._table)
+
+    # ------------------------------------------------------------------------------------------- what subclasses say
+
+    def load_module(self, form: str, data: bytes) -> object:
+        """What launches of a module are run by. Raises for a format that the device does not know."""
+        raise NotImplementedError
+
+    def run(
+        self, module: object, launch: RecordedLaunch, buffers: Sequence[memoryview], scalars: Sequence[int]
+    ) -> None:
+        """Run one launch on the memory of a submission."""
+        raise NotImplementedError
+
+    # --------------------------------------------------------------------------------------------------- the functions
+
+    def allocate(self, size_bytes: int) -> int:
+        return self._own(bytearray(size_bytes))
+
+    def release(self, handle: int) -> None:
+        self._owned.pop(handle, None)
+
+    def upload(self, to: int, offset: int, source: int, size_bytes: int) -> int:
+        self._bytes(to, offset, size_bytes)[:] = ctypes.string_at(source, size_bytes)
+        return DONE
+
+    def download(self, target: int, source: int, offset: int, size_bytes: int) -> int:
+        ctypes.memmove(target, bytes(self._bytes(source, offset, size_bytes)), size_bytes)
+        return DONE
+
+    def copy(self, to: int, to_offset: int, source: int, offset: int, size_bytes: int) -> int:
+        self._bytes(to, to_offset, size_bytes)[:] = bytes(self._bytes(source, offset, size_bytes))
+        return DONE
+
+    def load(self, form: bytes, data: int, size_bytes: int) -> int:
+        return self._own(self.load_module(form.decode(), ctypes.string_at(data, size_bytes)))
+
+    def record(self, commands: Any, command_count: int) -> int:
+        return self._own(tuple(_recorded(commands[i]) for i in range(command_count)))
+
+    def submit(
+        self, recording: int, buffers: Any, buffer_count: int, scalars: Any, scalar_count: int
+    ) -> int:  # fmt: skip
+        given: list[Buffer] = [buffers[i] for i in range(buffer_count)]
+        memory = [self._bytes(each.memory, 0, each.bytes) if each.memory else memoryview(b"") for each in given]
+        numbers = [int(scalars[i]) for i in range(scalar_count)]
+        for launch in self._find(recording):
+            if all(numbers[position] > 0 for position in launch.grid):
+                self.run(self._find(launch.module), launch, memory, numbers)
+        return self._own(None)
+
+    def wait(self, event: int, timeout_nanoseconds: int) -> int:  # noqa: ARG002
+        return DONE
+
+    def nanoseconds_between(self, first: int, second: int) -> int:  # noqa: ARG002
+        return -1
+
+    def is_lost(self) -> int:
+        return 0
+
+    def last_error(self) -> int:
+        text: bytes = getattr(self._errors, "text", b"")
+        self._errors.kept = ctypes.create_string_buffer(text)
+        return ctypes.addressof(self._errors.kept)
+
+    # -------------------------------------------------------------------------------------------------------- handles
+
+    def _own(self, what: object) -> int:
+        with self._lock:
+            handle = next(self._handles)
+        self._owned[handle] = what
+        return handle
+
+    def _find(self, handle: int) -> Any:
+        if handle not in self._owned:
+            raise ValueError(f"nothing of the device has the handle {handle}")
+        return self._owned[handle]
+
+    def _bytes(self, handle: int, offset: int, size_bytes: int) -> memoryview:
+        memory: bytearray = self._find(handle)
+        if offset + size_bytes > len(memory):
+            raise ValueError(f"{size_bytes} bytes at {offset} of a buffer of {len(memory)} bytes")
+        return memoryview(memory)[offset : offset + size_bytes]
+
+    def _callback(self, name: str) -> Callable[..., Any]:
+        """A function of the table; what it raises is kept as the error of this thread."""
+        failed = {"wait": FAILED, "upload": FAILED, "download": FAILED, "copy": FAILED}.get(name, 0)
+
+        def called(_: object, *arguments: Any) -> Any:
+            try:
+                return getattr(self, name)(*(each or 0 if not isinstance(each, bytes) else each for each in arguments))
+            except Exception as error:
+                self._errors.text = f"{type(error).__name__}: {error}".encode()
+                return failed
+
+        return called
+
+
+def _recorded(command: Command) -> RecordedLaunch:
+    given = [command.arguments[i] for i in range(command.argument_count)]
+    return RecordedLaunch(
+        command.module,
+        command.entry.decode(),
+        tuple(command.grid),
+        tuple(command.group),
+        command.group_memory_bytes,
+        tuple(map(_argument, given)),
+    )
+
+
+def _argument(argument: Argument) -> LaunchArgument:
+    buffer = None if argument.kind else int(argument.buffer)
+    return LaunchArgument(bool(argument.access & 2), buffer, argument.scalar, argument.scalar_bytes)
+
+
+__all__ = ["NOT_YET", "LaunchArgument", "OpenedDevice", "PythonDevice", "RecordedLaunch"]

@@ -1,0 +1,123 @@
+"""The devices that a process can use: kinds by name, each device opened once.
+
+Kinds come from the entry points of installed packages, group `relay.devices`, whose value is a function of an index
+that opens a device; or a program registers one. Nothing is imported before a program needs a device of its kind.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import entry_points
+from threading import Lock
+from typing import Any, TypeAlias
+
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.span import caller_span
+from relay.runtime.devices.device import OpenedDevice
+from relay.runtime.devices.table import DEVICE_VERSION, DeviceTable
+
+GROUP = "relay.devices"
+Opener: TypeAlias = Callable[[int], OpenedDevice]
+"""Opens the device with an index, counted from 0. Raises what the user should read where there is none."""
+
+
+class _Devices:
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._registered: dict[str, Opener] = {}
+        self._opened: dict[tuple[str, int], OpenedDevice] = {}
+
+    def register(self, kind: str, opener: Opener, *, replace: bool) -> None:
+        with self._lock:
+            if kind in self._registered and not replace:
+                raise RelayError(
+                    rule="device-exists",
+                    message=f"devices of the kind `{kind}` are registered already",
+                    span=caller_span(),
+                    remedy="give replace=True to put this one in their place",
+                )
+            self._registered[kind] = opener
+            self._opened = {key: each for key, each in self._opened.items() if key[0] != kind}
+
+    def open(self, kind: str, index: int) -> OpenedDevice:
+        with self._lock:
+            opened = self._opened.get((kind, index))
+            if opened is None:
+                opened = self._opened[kind, index] = _checked(kind, index, self._opener(kind))
+            return opened
+
+    def _opener(self, kind: str) -> Opener:
+        if kind in self._registered:
+            return self._registered[kind]
+        installed = entry_points(group=GROUP)
+        if kind not in installed.names:
+            known = sorted({*self._registered, *installed.names})
+            raise RelayError(
+                rule="no-device",
+                message=f"this process knows no devices of the kind `{kind}`",
+                expected=", ".join(known) or "a kind: none is installed or registered",
+                found=kind,
+                remedy="install the package that brings it, or call relay.register_device",
+            )
+        try:
+            return installed[kind].load()
+        except Exception as error:
+            raise _broken(kind, error) from error
+
+
+def _checked(kind: str, index: int, opener: Opener) -> OpenedDevice:
+    try:
+        opened: Any = opener(index)
+        table = DeviceTable.from_address(opened.table_address)
+    except RelayError:
+        raise
+    except Exception as error:
+        raise _broken(kind, error) from error
+    if table.version != DEVICE_VERSION or table.table_bytes < ctypes.sizeof(DeviceTable):
+        raise RelayError(
+            rule="device-version",
+            message=f"the device {kind}:{index} speaks another version of the table than this relay",
+            expected=f"version {DEVICE_VERSION}, {ctypes.sizeof(DeviceTable)} bytes",
+            found=f"version {table.version}, {table.table_bytes} bytes",
+            remedy="install versions that belong together",
+        )
+    return opened
+
+
+def _broken(kind: str, error: Exception) -> RelayError:
+    return RelayError(
+        rule="broken-device",
+        message=f"devices of the kind `{kind}` cannot be opened",
+        found=f"{type(error).__name__}: {error}",
+        remedy="this is a fault of what brings the device, not of the program",
+    )
+
+
+@cache
+def _devices() -> _Devices:
+    return _Devices()
+
+
+def register_device(kind: str, opener: Opener, *, replace: bool = False) -> None:
+    """Let programs use devices of a kind: `opener(index)` opens one, when a program that needs it is loaded.
+
+    Raises `RelayError` (rule `device-exists`) for a kind that was registered before, unless `replace` is given.
+    """
+    _devices().register(kind, opener, replace=replace)
+
+
+def open_device(kind: str, index: int = 0) -> OpenedDevice:
+    """The device, opened if this is the first time. Raises `RelayError`: `no-device`, `broken-device`,
+    `device-version`, and what the kind's own opener raises."""
+    return _devices().open(kind, index)
+
+
+def last_error(device: OpenedDevice) -> str:
+    """Why the last call of this thread failed."""
+    table = DeviceTable.from_address(device.table_address)
+    address = table.last_error(table.context)
+    if address is None:
+        raise CompilerBug("runtime", "a device gives no text for its error")
+    return ctypes.string_at(address).decode(errors="replace")

@@ -1,0 +1,236 @@
+"""Regions that run on a device, as LLVM text: what they do is data, which `support/device/run.c` reads.
+
+    @relay_device_0 = global …                                          where the loader puts the table of the device
+    define internal i32 @relay_device_region_name(ptr …, i64 …, ptr constants)          0, or the status of a failure
+
+All that may differ from call to call (extents of grids, sizes, offsets) is computed by the host, into an array of
+*scalars*; data speaks of positions in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from relay.arith.expr import IntExpr, Symbol, add, maximum, substitute
+from relay.base.diagnostics import CompilerBug
+from relay.lower.planning.storage import aligned
+from relay.lower.program.device_region import Device, DeviceRegion
+from relay.lower.program.launch import AXES, Access, BufferArgument, KernelModule, Launch, ScalarArgument
+from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Place
+from relay.lower.program.program import Program
+from relay.lower.program.region import CallKernel, CopyBytes
+from relay.runtime.artefact.device_spec import CLOSE_SYMBOL, slot_symbol
+from relay.targets.cpu.emit.context import Emitter, Machine
+from relay.targets.cpu.emit.index import emit_index
+from relay.targets.cpu.emit.text import FunctionText, ModuleText
+from relay.targets.cpu.emit.value import emit_value
+
+ARENA, CONSTANTS = 0, 1
+"""The buffers of every submission."""
+
+_SLOT = "{ ptr, { i64, i64 }, { i64, i64 }, i32, i32 }"
+_MODULE = "{ i64, ptr, ptr, i64 }"
+_COMMAND = "{ i64, ptr, [3 x i32], [3 x i32], i32, i32, ptr }"
+_ARGUMENT = "{ i32, i32, i32, i32, i32 }"
+_TRANSFER = "{ i32, i32, i32 }"
+_CONSTANT = "{ i64, i64, i64 }"
+
+
+def devices_of(program: Program) -> tuple[Device, ...]:
+    """The devices that a program uses, in the order of their slots."""
+    return tuple(dict.fromkeys(each.device for each in program.device_regions))
+
+
+def device_region_symbol(name: str) -> str:
+    return f"relay_device_region_{name}"
+
+
+def emit_device_regions(program: Program, machine: Machine, module: ModuleText) -> None:
+    """All regions for devices of a program, and what closes them."""
+    devices = devices_of(program)
+    sizes = {each.offset_bytes: each.array.nbytes for each in program.constants}
+    for index in range(len(devices)):
+        module.globals.append(f"@{slot_symbol(index)} = global {_SLOT} zeroinitializer, align 16")
+    for index, device in enumerate(devices):
+        regions = [each for each in program.device_regions if each.device == device]
+        places = dict.fromkeys(place for each in regions for place in each.constants)
+        offsets, end = {}, 0
+        for place in places:
+            offsets[place] = end
+            end += -(-sizes[place.offset_bytes] // 64) * 64
+        for each in regions:
+            _RegionText(each, index, offsets, sizes, end, machine, module).emit()
+    listed = ", ".join(f"ptr @{each.name}.region" for each in program.device_regions)
+    count = len(program.device_regions)
+    module.globals.append(f"@relay_device_regions = internal constant [{count} x ptr] [{listed}]")
+    closing = f"call void @relay_device_close(ptr @relay_device_regions, i64 {count})"
+    module.functions.append(f"define void @{CLOSE_SYMBOL}() nounwind {{\n  {closing}\n  ret void\n}}\n")
+
+
+@dataclass(slots=True, eq=False)
+class _RegionText:
+    """The data of one region, and the function that runs it. `offsets`: where constants are in the device's buffer of
+    constants, `constant_bytes` in all; `sizes` by their place among the program's."""
+
+    region: DeviceRegion
+    slot: int
+    offsets: Mapping[ConstantPlace, int]
+    sizes: Mapping[int, int]
+    constant_bytes: int
+    machine: Machine
+    module: ModuleText
+    scalars: dict[IntExpr, int] = field(default_factory=dict)
+    uploads: list[str] = field(default_factory=list)
+    downloads: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    command_modules: list[str] = field(default_factory=list)
+    modules: dict[str, int] = field(default_factory=dict)
+    scratch_bytes: IntExpr = 0
+
+    def emit(self) -> None:
+        region = self.region
+        for each in region.region.instructions:
+            match each:
+                case CopyBytes(AddressPlace() as source, ArenaPlace() as target, size_bytes):
+                    self.uploads.append(self._transfer(source, target, size_bytes))
+                case CopyBytes(ArenaPlace() as source, AddressPlace() as target, size_bytes):
+                    self.downloads.append(self._transfer(target, source, size_bytes))
+                case CallKernel():
+                    self._call(each)
+                case _:
+                    raise CompilerBug("emit", f"a region of a device holds `{each}`")
+        arena = self._position(add(aligned(region.region.arena_bytes), self.scratch_bytes))
+        self._data(arena)
+        self._function()
+
+    def _position(self, number: IntExpr) -> int:
+        """Where a number is among the scalars."""
+        return self.scalars.setdefault(number, len(self.scalars))
+
+    def _transfer(self, array: AddressPlace, arena: ArenaPlace, size_bytes: IntExpr) -> str:
+        argument = self.region.parameters.index(array.array)
+        offset, size = self._position(arena.offset_bytes), self._position(size_bytes)
+        return f"{_TRANSFER} {{ i32 {argument}, i32 {offset}, i32 {size} }}"
+
+    def _call(self, call: CallKernel) -> None:
+        """The launches of a kernel, in terms of the region's symbols; scratch lies behind the arena, where that of the
+        call before is not needed any more."""
+        module = (self.region.modules or {})[call.kernel]
+        number = self.modules.setdefault(call.kernel, len(self.modules))
+        here = dict(zip(module.symbols, call.extents, strict=True))
+        scratch: list[Place] = []
+        end: IntExpr = 0
+        for size_bytes in module.scratch_bytes:
+            scratch.append(ArenaPlace(add(aligned(self.region.region.arena_bytes), end)))
+            end = add(end, aligned(substitute(size_bytes, here)))
+        self.scratch_bytes = maximum(self.scratch_bytes, end)
+        for launch in module.launches:
+            self._launch(launch, (*call.arguments, *scratch), here)
+            self.command_modules.append(f"i32 {number}")
+
+    def _launch(self, launch: Launch, places: Sequence[Place], here: Mapping[Symbol, IntExpr]) -> None:
+        def position(number: IntExpr) -> int:
+            return self._position(substitute(number, here))
+
+        arguments: list[str] = []
+        for each in launch.arguments:
+            match each:
+                case BufferArgument(parameter, access):
+                    buffer, offset = self._buffer(places[parameter])
+                    arguments.append(_argument(0, access, buffer, self._position(offset), 0))
+                case ScalarArgument(value, dtype):
+                    arguments.append(_argument(1, Access.READ, 0, position(value), dtype.item_bytes))
+        name = f"{self.region.name}.arguments{len(self.commands)}"
+        self._global(name, "constant", _ARGUMENT, arguments)
+        entry = self._text(f"{self.region.name}.entry{len(self.commands)}", launch.entry.encode() + b"\0")
+        grid, group = (
+            ", ".join(f"i32 {position(each)}" for each in (*extents, *[1] * (AXES - len(extents))))
+            for extents in (launch.grid, launch.group)
+        )
+        memory = position(launch.group_memory_bytes)
+        self.commands.append(
+            f"{_COMMAND} {{ i64 0, ptr {entry}, [3 x i32] [{grid}], [3 x i32] [{group}], i32 {memory}, "
+            f"i32 {len(arguments)}, ptr @{name} }}"
+        )
+
+    def _buffer(self, place: Place) -> tuple[int, IntExpr]:
+        match place:
+            case ArenaPlace(offset_bytes):
+                return ARENA, offset_bytes
+            case ConstantPlace():
+                return CONSTANTS, self.offsets[place]
+            case _:
+                raise CompilerBug("emit", f"a kernel on a device is given {place}")
+
+    # ------------------------------------------------------------------------------------------------------ the text
+
+    def _data(self, arena_position: int) -> None:
+        name, made = self.region.name, self.region.modules or {}
+        modules = [self._module(made[kernel], number) for kernel, number in self.modules.items()]
+        constants = [
+            f"{_CONSTANT} {{ i64 {each.offset_bytes}, i64 {self.offsets[each]}, i64 {self.sizes[each.offset_bytes]} }}"
+            for each in self.region.constants
+        ]
+        self._global(f"{name}.modules", "global", _MODULE, modules)
+        self._global(f"{name}.commands", "global", _COMMAND, self.commands)
+        self._global(f"{name}.command_modules", "constant", "i32", self.command_modules)
+        self._global(f"{name}.uploads", "constant", _TRANSFER, self.uploads)
+        self._global(f"{name}.downloads", "constant", _TRANSFER, self.downloads)
+        self._global(f"{name}.constants", "constant", _CONSTANT, constants)
+        pointers = [
+            slot_symbol(self.slot),
+            *(f"{name}.{each}" for each in ("modules", "commands", "command_modules", "uploads", "downloads")),
+            f"{name}.constants",
+        ]
+        counts = [
+            len(modules), len(self.commands), len(self.uploads), len(self.downloads), len(constants), arena_position,
+            len(self.scalars), 0,
+        ]  # fmt: skip
+        fields = [*(f"ptr @{each}" for each in pointers), "i64 0", *(f"i32 {each}" for each in counts)]
+        kinds = ", ".join(each.split(" ", 1)[0] for each in fields)
+        self.module.globals.append(
+            f"@{name}.region = internal global {{ {kinds} }} {{ {', '.join(fields)} }}, align 16"
+        )  # fmt: skip
+
+    def _module(self, module: KernelModule, number: int) -> str:
+        name = f"{self.region.name}.module{number}"
+        form = self._text(f"{name}.format", module.format.encode() + b"\0")
+        data = self._text(f"{name}.data", module.data)
+        return f"{_MODULE} {{ i64 0, ptr {form}, ptr {data}, i64 {len(module.data)} }}"
+
+    def _global(self, name: str, kind: str, element: str, values: Sequence[str]) -> None:
+        whole = ", ".join(each if each.startswith(element) else f"{element} {each}" for each in values)
+        self.module.globals.append(f"@{name} = internal {kind} [{len(values)} x {element}] [{whole}], align 16")
+
+    def _text(self, name: str, data: bytes) -> str:
+        """The address of constant bytes."""
+        text = "".join(chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in data)
+        self.module.globals.append(f'@{name} = internal constant [{len(data)} x i8] c"{text}", align 16')
+        return f"@{name}"
+
+    def _function(self) -> None:
+        region = self.region
+        text = FunctionText(self.module)
+        e = Emitter(text, self.machine, region.name, emit_value)
+        for position, symbol in enumerate(region.symbols):
+            e.symbols[symbol] = (f"%extent{position}", 0)
+        arguments = text.alloca(8 * max(1, len(region.parameters)), alignment=16)
+        for position in range(len(region.parameters)):
+            slot = text.impure(f"getelementptr ptr, ptr {arguments}, i64 {position}")
+            text.effect(f"store ptr %array{position}, ptr {slot}, align 8")
+        scalars = text.alloca(8 * max(1, len(self.scalars)), alignment=16)
+        for number, position in self.scalars.items():
+            slot = text.impure(f"getelementptr i64, ptr {scalars}, i64 {position}")
+            text.effect(f"store i64 {emit_index(e, number)}, ptr {slot}, align 8")
+        run = f"@relay_device_run(ptr @{region.name}.region, ptr {arguments}, ptr {scalars}, ptr %constants"
+        text.effect(f"ret i32 {text.impure(f'call i32 {run}, i64 {self.constant_bytes})')}")
+        arrays = [f"ptr %array{position}" for position in range(len(region.parameters))]
+        extents = [f"i64 %extent{position}" for position in range(len(region.symbols))]
+        parameters = ", ".join([*arrays, *extents, "ptr %constants"])
+        header = f"define internal i32 @{device_region_symbol(region.name)}({parameters}) nounwind"
+        self.module.functions.append(text.render(header))
+
+
+def _argument(kind: int, access: Access, buffer: int, scalar: int, scalar_bytes: int) -> str:
+    return f"{_ARGUMENT} {{ i32 {kind}, i32 {access.value}, i32 {buffer}, i32 {scalar}, i32 {scalar_bytes} }}"

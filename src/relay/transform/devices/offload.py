@@ -1,0 +1,180 @@
+"""Give kernels to a device: runs of those that it takes become regions, each of which runs there as a whole.
+
+    before: let %1 = fn (%p) { nn.relu(%p) }(%x); let %2 = fn (%p) { exp(%p) }(%1); let %3 = @f(%2); %3
+    after:  let %2 = fn (%x, Primitive=1, Device="gpu:0", name="region_relu_exp") {
+              let %1 = fn (%p) { nn.relu(%p) }(%x); let %2 = fn (%p) { exp(%p) }(%1); %2
+            }(%x);
+            let %3 = @f(%2); %3
+
+The module is fused and in A-normal form. A region begins with a kernel that the device takes, and grows by all that
+follow it, until something uses a value of the region that cannot be part of it; what uses none of its values runs
+before it. So regions are as few as the order of the program allows without moving a kernel over one that it needs.
+
+Parameters and results of regions are tensors, of extents that the parameters tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from relay.base.fresh_names import FreshNames
+from relay.infer.dimensions import function_type
+from relay.ir.attributes import attribute_symbols
+from relay.ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var, record_type
+from relay.ir.known_types import known_type
+from relay.ir.module import IRModule
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes
+from relay.ir.sharing import let_chain
+from relay.ir.traversal import children, post_order
+from relay.ir.type_traversal import has_unknown_dimension, type_symbols
+from relay.ir.types import TensorType, TupleType, Type
+from relay.ir.variables import free_vars
+
+DEVICE = "Device"
+"""The attribute of a region: the device that it runs on."""
+
+Supports = Callable[[Function], bool]
+
+
+def offload(module: IRModule, device: str, supports: Supports) -> IRModule:
+    """The module with regions for `device` ("gpu:0") of the primitive functions that it takes."""
+    names = FreshNames()
+    return module.with_functions(
+        {name: _offloaded(function, device, supports, names) for name, function in module.functions.items()}
+    )
+
+
+def _offloaded(function: Function, device: str, supports: Supports, names: FreshNames) -> Function:
+    inner = {node.body for node in post_order(function.body) if isinstance(node, Let) and isinstance(node.body, Let)}
+
+    def step(node: Expr, rebuilt: Expr) -> Expr:
+        if not isinstance(node, Let) or node in inner:
+            return rebuilt
+        lets, result = let_chain(rebuilt)
+        chain = _Chain(device, supports, names)
+        for let in lets:
+            chain.bind(let)
+        return chain.closed(result)
+
+    return rewrite_nodes(function, step)
+
+
+@dataclass(slots=True, eq=False)
+class _Chain:
+    """A chain of lets while it is made anew. `waiting` are the lets of the open region, `held` their variables."""
+
+    device: str
+    supports: Supports
+    names: FreshNames
+    done: list[tuple[Var, Expr]] = field(default_factory=list)
+    waiting: list[Let] = field(default_factory=list)
+    held: set[Var] = field(default_factory=set)
+    later: list[tuple[list[Let], int]] = field(default_factory=list)
+
+    def bind(self, let: Let) -> None:
+        if self._joins(let.value):
+            self.waiting.append(let)
+            self.held.add(let.var)
+            return
+        if self.held.intersection(free_vars(let.value)):
+            self._close()
+        self.done.append((let.var, let.value))
+
+    def _joins(self, value: Expr) -> bool:
+        match value:
+            case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
+                return DEVICE not in function.attrs and _is_told(function, args) and self.supports(function)
+            case TupleGetItem(Var() as whole):
+                return whole in self.held
+            case _:
+                return False
+
+    def _close(self) -> None:
+        """The region is done: it is called here. Its results are those of its values that may be used elsewhere, which
+        `closed` finds out."""
+        self.later.append((self.waiting, len(self.done)))
+        self.waiting, self.held = [], set()
+
+    def closed(self, result: Expr) -> Expr:
+        """The whole chain, from its end."""
+        self._close()
+        body = result
+        used = set(free_vars(result))
+        end = len(self.done)
+        for lets, start in reversed(self.later):
+            for var, value in reversed(self.done[start:end]):
+                body = _let(var, value, body)
+                used.update(free_vars(value))
+            end = start
+            if lets:
+                bound = self._region(lets, used)
+                for var, value in reversed(bound):
+                    body = _let(var, value, body)
+                used.update(free_vars(bound[0][1]))
+        for var, value in reversed(self.done[:end]):
+            body = _let(var, value, body)
+        return body
+
+    def _region(self, lets: list[Let], used: set[Var]) -> list[tuple[Var, Expr]]:
+        """What is bound to the call of a region, and to its results."""
+        results = [let.var for let in lets if let.var in used]
+        inside = {let.var: _alike(let.var) for let in lets}
+        read = dict.fromkeys(part for let in lets for part in children(let.value) if isinstance(part, Var))
+        params = {each: _alike(each) for each in read if each not in inside}
+        new = {**params, **inside}
+        body = inside[results[0]] if len(results) == 1 else _tuple([inside[each] for each in results])
+        given = known_type(body)
+        for let in reversed(lets):
+            parts = [new[part] if isinstance(part, Var) else part for part in children(let.value)]
+            body = _let(inside[let.var], rebuild_typed(let.value, parts), body)
+        stems = filter(None, (_stem(let.value) for let in lets))
+        name = self.names.take("_".join(("region", *stems))[:60])
+        attrs = {"Primitive": 1, DEVICE: self.device, "name": name}
+        function = Function(tuple(params.values()), body, given, attrs=attrs)
+        record_type(function, function_type(function.params, given))
+        call = record_type(Call(function, tuple(params), span=lets[-1].value.span), given)
+        if len(results) == 1:
+            return [(results[0], call)]
+        together = record_type(Var(name, given), given)
+        fields = [record_type(TupleGetItem(together, index), known_type(each)) for index, each in enumerate(results)]
+        return [(together, call), *zip(results, fields, strict=True)]
+
+
+def _alike(var: Var) -> Var:
+    return record_type(Var(var.name_hint, known_type(var)), known_type(var))
+
+
+def _stem(value: Expr) -> str:
+    """What a kernel is called."""
+    return str(value.op.attrs.get("name", "")) if isinstance(value, Call) and isinstance(value.op, Function) else ""
+
+
+def _is_told(function: Function, args: Sequence[Expr]) -> bool:
+    """Whether a kernel takes and gives tensors, all of whose extents its arguments tell."""
+    types = [known_type(argument) for argument in args]
+    if not all(isinstance(argument, Var | Constant) for argument in args):
+        return False
+    if not all(isinstance(each, TensorType) for each in types) or not _are_tensors(function.body.checked_type):
+        return False
+    told = {extent for each in types if isinstance(each, TensorType) for extent in each.shape}
+    for node in post_order(function.body):
+        type_ = node.checked_type
+        attributes = node.attrs if isinstance(node, Call) else None
+        used = [*(() if type_ is None else type_symbols(type_)), *(attribute_symbols(attributes) if attributes else ())]
+        if not told.issuperset(used) or (type_ is not None and has_unknown_dimension(type_)):
+            return False
+    return True
+
+
+def _are_tensors(type_: Type | None) -> bool:
+    fields = type_.fields if isinstance(type_, TupleType) else (type_,)
+    return all(isinstance(each, TensorType) for each in fields)
+
+
+def _tuple(fields: Sequence[Var]) -> Expr:
+    return record_type(Tuple(tuple(fields)), TupleType(tuple(map(known_type, fields))))
+
+
+def _let(var: Var, value: Expr, body: Expr) -> Let:
+    return record_type(Let(var, value, body), known_type(body))
