@@ -97,7 +97,7 @@ RELAY_HELPER _Bool upload_constants(
 }
 
 // What is done once: modules are loaded, constants are brought there, and the commands are recorded.
-RELAY_OUTLINED _Bool prepare(
+RELAY_OUTLINED _Bool relay_device_prepare(
     const struct relay_device *table, struct device_region *region, const uint8_t *constants, uint64_t constant_bytes)
 {
     if (!load_modules(table, region) || !make_room(table, &region->device->constants, constant_bytes))
@@ -156,7 +156,7 @@ RELAY_PART_OF_PROGRAM int32_t relay_device_run(
     if (!table)
         return DEVICE_MISSING;
     lock(region->device);
-    _Bool done = (region->recording || prepare(table, region, constants, constant_bytes))
+    _Bool done = (region->recording || relay_device_prepare(table, region, constants, constant_bytes))
         && run(table, region, arguments, scalars);
     unlock(region->device);
     return done ? 0 : DEVICE_FAILED;

@@ -33,7 +33,7 @@ lock.exit:
   br i1 %tobool3.not, label %lor.lhs.false, label %land.rhs
 
 lor.lhs.false:
-  %call = tail call fastcc i1 @prepare(ptr %1, ptr nonnull %region, ptr %constants, i64 %constant_bytes)
+  %call = tail call fastcc i1 @relay_device_prepare(ptr %1, ptr nonnull %region, ptr %constants, i64 %constant_bytes)
   br i1 %call, label %land.rhs, label %land.end
 
 land.rhs:
@@ -223,7 +223,7 @@ cleanup:
   ret i32 %retval.0
 }
 
-define internal fastcc i1 @prepare(ptr nonnull readonly captures(none) %table, ptr captures(none) %region, ptr %constants, i64 %constant_bytes) noinline nounwind {
+define internal fastcc i1 @relay_device_prepare(ptr nonnull readonly captures(none) %table, ptr captures(none) %region, ptr %constants, i64 %constant_bytes) noinline nounwind {
 entry:
   %module_count.i = getelementptr inbounds nuw i8, ptr %region, i64 64
   %0 = load i32, ptr %module_count.i, align 8

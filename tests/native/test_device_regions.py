@@ -1,0 +1,233 @@
+"""Regions of programs that run on a device, and what a device may do wrong."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+import relay
+from relay.arith.expr import evaluate
+from relay.base.diagnostics import RelayError
+from relay.driver.build import compile_stages
+from relay.ir.expr import Call, Function, Op
+from relay.ir.traversal import post_order
+from relay.lower.program.launch import Access, BufferArgument, KernelModule, Launch, ScalarArgument
+from relay.runtime.devices.device import PythonDevice, RecordedLaunch
+from relay.runtime.devices.registry import register_device
+from relay.runtime.executable import Executable, instantiate
+from relay.tir.interpreter import interpret
+from relay.tir.parser import parse_primfunc
+from relay.tir.pipeline import lower
+from relay.tir.printer import print_primfunc
+from relay.tir.stmt import PrimFunc
+
+KIND = "abacus"
+
+
+@dataclass
+class AbacusTarget:
+    """Makes tir text of every kernel but those of `refused` operators."""
+
+    refused: frozenset[str] = frozenset()
+    device: str = f"{KIND}:0"
+    intrinsics: tuple[()] = ()
+
+    def supports(self, function: Function) -> bool:
+        names = {
+            node.op.name for node in post_order(function.body) if isinstance(node, Call) and isinstance(node.op, Op)
+        }
+        return not names & self.refused
+
+    def schedule(self, group: object) -> tuple[()]:
+        return ()
+
+    def lower(self, function: PrimFunc) -> PrimFunc:
+        return lower(function)
+
+    def emit(self, function: PrimFunc) -> KernelModule:
+        inputs = len(function.parameters) - len(function.outputs)
+        buffers = (
+            BufferArgument(i, Access.READ if i < inputs else Access.WRITE) for i in range(len(function.parameters))
+        )
+        scalars = (ScalarArgument(symbol) for symbol in function.symbols)
+        launch = Launch(function.name, (*buffers, *scalars))
+        return KernelModule("tir", print_primfunc(function).encode(), (launch,), function.symbols)
+
+
+@dataclass
+class Abacus(PythonDevice):
+    """Counts what it is asked; `fails` names the functions that go wrong."""
+
+    fails: frozenset[str] = frozenset()
+    asked: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def _ask(self, name: str) -> None:
+        self.asked.append(name)
+        if name in self.fails:
+            raise ValueError(f"no {name} today")
+
+    def allocate(self, size_bytes: int) -> int:
+        self._ask("allocate")
+        return super().allocate(size_bytes)
+
+    def release(self, handle: int) -> None:
+        self.asked.append("release")
+        super().release(handle)
+
+    def upload(self, to: int, offset: int, source: int, size_bytes: int) -> int:
+        self._ask("upload")
+        return super().upload(to, offset, source, size_bytes)
+
+    def download(self, target: int, source: int, offset: int, size_bytes: int) -> int:
+        self._ask("download")
+        return super().download(target, source, offset, size_bytes)
+
+    def record(self, commands: object, command_count: int) -> int:
+        self._ask("record")
+        return super().record(commands, command_count)
+
+    def wait(self, event: int, timeout_nanoseconds: int) -> int:
+        self._ask("wait")
+        return super().wait(event, timeout_nanoseconds)
+
+    def load_module(self, form: str, data: bytes) -> PrimFunc:
+        self._ask("load")
+        assert form == "tir"
+        return parse_primfunc(data.decode())
+
+    def run(
+        self, module: object, launch: RecordedLaunch, buffers: Sequence[memoryview], scalars: Sequence[int]
+    ) -> None:
+        self._ask("run")
+        assert isinstance(module, PrimFunc)
+        numbers = [scalars[each.scalar] for each in launch.arguments if each.buffer is None]
+        symbols = dict(zip(module.symbols, numbers, strict=True))
+        places = [each for each in launch.arguments if each.buffer is not None]
+        arrays: list[np.ndarray] = []
+        for place, parameter in zip(places, module.parameters, strict=True):
+            shape = tuple(evaluate(extent, symbols) for extent in parameter.shape)
+            dtype = parameter.dtype.numpy
+            start, size = scalars[place.scalar], int(np.prod(shape)) * dtype.itemsize
+            memory = np.frombuffer(buffers[place.buffer or 0], np.uint8)
+            arrays.append(memory[start : start + size].view(dtype).reshape(shape))
+        interpret(module, arrays, symbols)
+
+    @property
+    def held(self) -> int:
+        return len(self._owned)
+
+
+def built(program: object, target: AbacusTarget, device: PythonDevice) -> Executable:
+    register_device(KIND, lambda _: device, replace=True)
+    stages = compile_stages(program)
+    stages.device = target
+    return instantiate(stages.artefact)
+
+
+def network() -> relay.Function:
+    x = relay.var("x", shape=(4, 8))
+    weight = relay.const(np.linspace(-1, 1, 128, dtype=np.float32).reshape(16, 8))
+    hidden = relay.nn.relu(relay.nn.dense(x, weight))
+    return relay.Function([x], relay.nn.dense(relay.nn.softmax(hidden), relay.const(np.ones((3, 16), np.float32))))
+
+
+def test_a_whole_program_is_one_region_and_constants_go_there_once():
+    device = Abacus()
+    run = built(network(), AbacusTarget(), device)
+    x = np.linspace(-2, 2, 32, dtype=np.float32).reshape(4, 8)
+    expected = relay.build(network())(x)
+    for _ in range(3):
+        np.testing.assert_allclose(run(x), expected, rtol=1e-5)
+    assert device.asked.count("record") == 1
+    assert device.asked.count("upload") == 2 + 3, "two constants, and the input of each call"
+    assert device.asked.count("download") == 3
+
+
+def test_what_the_device_refuses_runs_on_the_host():
+    device = Abacus()
+    target = AbacusTarget(frozenset({"nn.softmax"}))
+    stages = compile_stages(network())
+    stages.device = target
+    assert len(stages.program.device_regions) == 2
+    x = np.linspace(-2, 2, 32, dtype=np.float32).reshape(4, 8)
+    np.testing.assert_allclose(built(network(), target, device)(x), relay.build(network())(x), rtol=1e-5)
+
+
+def test_extents_that_calls_tell():
+    program = relay.parse(
+        '#[version = "0.0.5"]\ndef @main(%x: Tensor[(n, 3), float32]) { nn.softmax(exp(multiply(%x, %x))) }'
+    )
+    run = built(program, AbacusTarget(), Abacus())
+    for rows in (1, 5, 2, 9):
+        x = np.linspace(-1, 1, rows * 3, dtype=np.float32).reshape(rows, 3)
+        np.testing.assert_allclose(run(x), relay.build(program)(x), rtol=1e-5)
+
+
+def test_regions_inside_of_recursion():
+    program = relay.parse(
+        """#[version = "0.0.5"]
+def @loop(%i: int32, %x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {
+  if (%i == 0) { %x } else { @loop(%i - 1, tanh(add(%x, %x))) }
+}
+def @main(%n: int32, %x: Tensor[(2, 3), float32]) { @loop(%n, %x) }
+"""
+    )
+    device = Abacus()
+    run = built(program, AbacusTarget(frozenset({"equal", "subtract"})), device)
+    x = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_allclose(run(np.int32(5), x), relay.build(program)(np.int32(5), x), rtol=1e-5)
+    assert device.asked.count("run") >= 5
+    assert device.asked.count("record") == device.asked.count("load")
+
+
+@pytest.mark.parametrize("function", ["load", "allocate", "upload", "record", "run", "wait", "download"])
+def test_what_goes_wrong_on_the_device_is_told(function: str):
+    device = Abacus(frozenset({function}))
+    run = built(network(), AbacusTarget(), device)
+    with pytest.raises(RelayError) as caught:
+        run(np.zeros((4, 8), np.float32))
+    assert caught.value.rule == "device-failed"
+    assert caught.value.found == f"abacus:0: ValueError: no {function} today"
+    device.fails = frozenset()
+    run(np.zeros((4, 8), np.float32))
+
+
+def test_a_program_gives_back_what_it_has_of_the_device():
+    device = Abacus()
+    run = built(network(), AbacusTarget(), device)
+    run(np.zeros((4, 8), np.float32))
+    assert device.held
+    del run
+    gc.collect()
+    assert not device.held
+
+
+def test_a_device_that_is_not_there():
+    artefact = compile_stages(network())
+    artefact.device = AbacusTarget(device="quipu:0")
+    with pytest.raises(RelayError) as caught:
+        instantiate(artefact.artefact)
+    assert caught.value.rule == "no-device"
+    assert "quipu" in caught.value.message
+
+
+def test_a_device_of_another_version():
+    device = Abacus()
+    device._table.version = 2
+    with pytest.raises(RelayError) as caught:
+        built(network(), AbacusTarget(), device)
+    assert caught.value.rule == "device-version"
+
+
+def test_a_device_is_registered_once():
+    register_device("once", lambda _: Abacus(), replace=True)
+    with pytest.raises(RelayError) as caught:
+        register_device("once", lambda _: Abacus())
+    assert caught.value.rule == "device-exists"
