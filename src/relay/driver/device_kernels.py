@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from relay.driver.kernels import Kernel
+from relay.driver.kernels import Kernel, Scheduling
 from relay.ir.expr import Function
-from relay.lower.kernels.group import Group
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.launch import KernelModule
 from relay.runtime.artefact.device_spec import DeviceSpec
-from relay.te.schedule.step import Step
-from relay.te.tensorize import AnyIntrinsic
 from relay.tir.stmt import PrimFunc
 
 
-class DeviceTarget(Protocol):
+class DeviceTarget(Scheduling, Protocol):
+    """What makes kernels for a device."""
+
     @property
     def device(self) -> str: ...
 
-    @property
-    def intrinsics(self) -> tuple[AnyIntrinsic, ...]: ...
-
     def supports(self, function: Function) -> bool: ...
-
-    def schedule(self, group: Group) -> tuple[Step, ...]: ...
 
     def lower(self, function: PrimFunc) -> PrimFunc: ...
 

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
@@ -32,9 +33,19 @@ from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
 from relay.te.schedule.text import print_steps
+from relay.te.tensorize import AnyIntrinsic
 from relay.text.printer import astext
 from relay.tir.pipeline import lower as lower_loops
 from relay.tir.stmt import PrimFunc
+
+
+class Scheduling(Protocol):
+    """What says how the loops of a kernel run."""
+
+    @property
+    def intrinsics(self) -> tuple[AnyIntrinsic, ...]: ...
+
+    def schedule(self, group: Group) -> tuple[Step, ...]: ...
 
 
 @frozen(eq=False)
@@ -66,13 +77,13 @@ class Kernel:
             )
         return make_group(self.function)
 
-    def schedule(self, backend: Backend, group: Group | None = None) -> tuple[Step, ...]:
+    def schedule(self, backend: Scheduling, group: Group | None = None) -> tuple[Step, ...]:
         """The steps on record for this kernel; where there are none, those that the backend chooses."""
         if self.recorded is not None:
             return self.recorded.steps
         return backend.schedule(self.group() if group is None else group)
 
-    def loops(self, backend: Backend, watch: Stopwatch | None = None) -> PrimFunc:
+    def loops(self, backend: Scheduling, watch: Stopwatch | None = None) -> PrimFunc:
         """The scheduled kernel as loops, before they are made ready for emission.
 
         Raises `RelayError` (rule `schedule-record`) when a schedule on record cannot be followed."""
