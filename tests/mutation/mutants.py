@@ -150,9 +150,10 @@ def _without(block: str, at: int) -> Change:
 
 
 def _may_be_missing(statement: ast.stmt) -> bool:
-    """Whether a function could run without it: not what gives a name its value."""
+    """Whether a function could run without it: not what gives a name its value, and not a report of a bug of the
+    compiler, which nothing reaches."""
     match statement:
-        case ast.Expr(ast.Constant()):
+        case ast.Expr(ast.Constant()) | ast.Raise(ast.Call(ast.Name("CompilerBug"))):
             return False
         case ast.Assign([target]):
             return isinstance(target, (ast.Attribute, ast.Subscript))

@@ -117,17 +117,24 @@ def _negated(interval: Interval) -> Interval:
 
 
 def _floor_div(expr: FloorDiv, ranges: Ranges) -> Interval:
-    left = bounds_of(expr.left, ranges)
-    right = bounds_of(expr.right, ranges)
+    left, right = bounds_of(expr.left, ranges), _divisor(expr.right, ranges)
     if right.high is not None and right.high < 0:
         left, right = _negated(left), _negated(right)
     smallest, largest = right
-    if smallest is not None and smallest >= 0:
-        return _divided_by_positive(left, max(smallest, 1), largest)
+    if smallest is not None and smallest > 0:
+        return _divided_by_positive(left, smallest, largest)
     if None in left:
         return UNBOUNDED
     size = max(abs(end) for end in left if end is not None)
     return Interval(-size, size)
+
+
+def _divisor(expr: IntExpr, ranges: Ranges) -> Interval:
+    """The bounds of a divisor, which is never 0: what divides by one that can only be 0 is never evaluated."""
+    low, high = bounds_of(expr, ranges)
+    if low == high == 0:
+        return UNBOUNDED
+    return Interval(1 if low == 0 else low, -1 if high == 0 else high)
 
 
 def _divided_by_positive(left: Interval, smallest: int, largest: int | None) -> Interval:
@@ -141,15 +148,15 @@ def _divided_by_positive(left: Interval, smallest: int, largest: int | None) -> 
 
 def _floor_mod(expr: FloorMod, ranges: Ranges) -> Interval:
     low, high = bounds_of(expr.left, ranges)
-    smallest, largest = bounds_of(expr.right, ranges)
-    if smallest is not None and smallest >= 0:
+    smallest, largest = _divisor(expr.right, ranges)
+    if smallest is not None and smallest > 0:
         if smallest == largest and low is not None and high is not None and low // smallest == high // smallest:
             return Interval(low % smallest, high % smallest)
         ceiling = None if largest is None else largest - 1
         if low is not None and low >= 0 and high is not None:
             ceiling = high if ceiling is None else min(ceiling, high)
         return Interval(0, ceiling)
-    if largest is not None and largest <= 0:
+    if largest is not None and largest < 0:
         return Interval(None if smallest is None else smallest + 1, 0)
     return Interval(None if smallest is None else smallest + 1, None if largest is None else largest - 1)
 

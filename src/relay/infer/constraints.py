@@ -70,11 +70,10 @@ class Projection:
 
     def attempt(self, last_chance: bool) -> StillWaiting | None:  # noqa: ARG002
         whole = self.nodes.unifier.resolve(self.nodes.of(self.expr.tuple_value))
-        field = field_type(self.expr, whole)
-        if field is not None:
-            self.nodes.set(self.expr, field)
-            return None
-        return StillWaiting((whole,) if isinstance(whole, IncompleteType) else (), "a tuple type")
+        if isinstance(whole, IncompleteType):
+            return StillWaiting((whole,), "a tuple type")
+        self.nodes.set(self.expr, field_type(self.expr, whole))
+        return None
 
     def types(self) -> tuple[Type, ...]:
         return self.nodes.of(self.expr), self.nodes.of(self.expr.tuple_value)

@@ -8,7 +8,7 @@ from relay.infer.explain import arity_error, conflict_error, describe, short_nam
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Op, TupleGetItem, Var
 from relay.ir.operator import Conflict, Operator, Solved, Waiting
-from relay.ir.types import IncompleteType, TupleType, Type
+from relay.ir.types import TupleType, Type
 
 
 def operator_of(call: Call, op: Op) -> Operator:
@@ -52,16 +52,14 @@ def result_type(op: Op, solved: Solved) -> Type:
     return open_unknowns(solved.result, short_name(op))
 
 
-def field_type(node: TupleGetItem, whole: Type) -> Type | None:
-    """The type of a field of a tuple of type `whole`; None while that is to be found.
+def field_type(node: TupleGetItem, whole: Type) -> Type:
+    """The type of a field of a tuple of type `whole`.
 
     Raises `RelayError` (rules `unknown-field`, `not-a-tuple`).
     """
     match whole:
         case TupleType(fields) if 0 <= node.index < len(fields):
             return open_unknowns(fields[node.index])
-        case IncompleteType():
-            return None
         case TupleType(fields):
             raise RelayError(
                 rule="unknown-field",
