@@ -5,7 +5,7 @@ import pytest
 from relay.arith.expr import Symbol
 from relay.infer.checks import annotation_checks, checks_of, node_checks
 from relay.infer.infer_type import infer_type, infer_type_expr
-from relay.ir.expr import Call, Function, Op, Tuple, Var
+from relay.ir.expr import Call, Function, GlobalVar, Op, Tuple, Var
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.ops.table import OPERATORS
@@ -100,3 +100,17 @@ def test_a_callee_may_be_any_expression():
     infer_type_expr(call)
     (check,) = node_checks(call, IRModule(), set())
     assert str(check.condition) == "n == 3"
+
+
+def test_symbols_of_a_global_are_its_own_and_those_around_a_closure_are_not():
+    """Where both are called by someone who has the same symbol."""
+    n, m = Symbol("n"), Symbol("m")
+    x, y, inner = (Var(name, TensorType((n,), "int8")) for name in ("x", "y", "inner"))
+    other = Var("other", TensorType((m,), "int8"))
+    f = GlobalVar("f")
+    same = infer_type(IRModule({f: Function((y,), y, y.type_annotation)}))
+    module = infer_type(same.with_function("main", Function((x, other), Call(f, (other,)))))
+    assert checks_of(module) == ()
+    closure = Function((inner,), inner)
+    module = infer_type(IRModule.from_expr(Function((x, other), Tuple((x, Call(closure, (other,)))))))
+    assert [str(each.check.condition) for each in checks_of(module)] == ["m == n"]

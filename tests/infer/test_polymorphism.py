@@ -33,6 +33,15 @@ def let_types(text):
         ("let %twice = fn (%f, %x) { %f(%f(%x)) }; 1", {"twice": "fn [a](fn (a) -> a, a) -> a"}),
         ("let %id = fn [b](%x: b) -> b { %x }; %id(1)", {"id": "fn [b](b) -> b"}),
         ("let %id: fn [c](c) -> c = fn (%x) { %x }; (%id(1), %id(2f))", {"id": "fn [c](c) -> c"}),
+        (
+            "let %f = fn (%y: int32) { fn [c](%x: c) { (%x, %y) } }; %f(1)(2f)",
+            {"f": "fn (int32) -> fn [c](c) -> (c, int32)"},
+        ),
+        (
+            "let %f = fn (%y: int32) { let %g = fn [c](%n: int32, %x: c) { if (%n == 0) { %x } else { %g(%y, %x) } };"
+            " %g(%y, 1) }; %f(1)",
+            {"f": "fn (int32) -> int32", "g": "fn [c](int32, c) -> c"},
+        ),
         ("let %id: fn (int32) -> int32 = fn (%x) { %x }; %id(1)", {"id": "fn (int32) -> int32"}),
         ("let %f = fn (%x) { add(%x, 1) }; %f(1)", {"f": "fn (int32) -> int32"}),
         ("let %r = ref(fn (%x) { %x }); ref_read(%r)(1)", {"r": "ref(fn (int32) -> int32)"}),
@@ -112,6 +121,11 @@ def test_a_value_shared_with_the_outside_has_one_type():
         ),
         ("let %f: fn [a](a) -> a = fn (%x: int32) { %x }; 1", "error[let-type]: the value of %f is of another type"),
         ("let %f: fn (int32) -> bool = fn (%x) { %x }; 1", "the value of %f is of another type: int32 is not bool"),
+        (
+            "let %loop = fn (%i: int32, %a: Tensor[(k,), int8])"
+            " { if (%i == 0) { %a } else { %loop(%i - 1, concatenate((%a, %a), axis=0)) } }; 1",
+            "error[recursion-at-other-extents]: %loop calls itself with",
+        ),
         ("let %x: int32 = 1f; %x", "error[let-type]: the value of %x is of another type: float32 is not int32"),
     ],
 )

@@ -185,5 +185,5 @@ class NodeTypes:
             record_type_args(call, type_args)
         for call in self._self_calls:
             callee = self.of(call.op)
-            if isinstance(callee, FuncType) and callee.type_params:
+            if isinstance(callee, FuncType):
                 record_type_args(call, callee.type_params)
