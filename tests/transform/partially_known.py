@@ -18,8 +18,8 @@ from relay.ir.variables import substitute
 from relay.ir.well_formed import well_formed
 from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
+from relay.transform.functions.budgets import PartialEvaluationLimits, operations_of
 from relay.transform.functions.partial_evaluate import PartialEvaluate
-from relay.transform.functions.partial_evaluate.limits import PartialEvaluationLimits, operations_of
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from relay.transform.simplify.dead_code_elimination import DeadCodeElimination
 from tests.programs import campaign

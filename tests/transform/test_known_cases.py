@@ -37,7 +37,7 @@ from relay.transform import (
     RemoveUnusedFunctions,
     Validation,
 )
-from relay.transform.functions.partial_evaluate.limits import operations_of
+from relay.transform.functions.budgets import operations_of
 from tests.growth import is_linear
 from tests.programs.generate import Program, programs
 from tests.transform.recursions import recursions

@@ -14,8 +14,8 @@ from relay.base.diagnostics import RelayError
 from relay.interpret.evaluate import evaluate
 from relay.ir.expr import GlobalVar, const
 from relay.ir.module import IRModule
-from relay.transform.functions.partial_evaluate import PartialEvaluate, PartialEvaluationLimits, partially_evaluated
-from relay.transform.functions.partial_evaluate.limits import operations_of
+from relay.transform.functions.budgets import PartialEvaluationLimits, operations_of
+from relay.transform.functions.partial_evaluate import PartialEvaluate, partially_evaluated
 from tests.programs.generate import Program, programs
 from tests.transform.partially_known import check
 

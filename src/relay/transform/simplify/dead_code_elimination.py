@@ -32,13 +32,17 @@ def DeadCodeElimination(module: IRModule, context: PassContext) -> IRModule:  # 
     effects = ModuleEffects(module)
     functions: dict[GlobalVar, Function] = {}
     for name, function in module.functions.items():
-        functions[name] = function
-        while not function.attrs.get("Primitive"):
-            function = _without_dead_code(function, module, effects)
-            if function is functions[name]:
-                break
-            functions[name] = function  # a ref may be needed only by what has gone
+        functions[name] = function if function.attrs.get("Primitive") else without_dead_code(function, module, effects)
     return module.with_functions(functions)
+
+
+def without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
+    """A function of a module without what nobody needs; the same function if all is needed."""
+    while True:
+        after = _without_dead_code(function, module, effects)
+        if after is function:
+            return function
+        function = after  # a ref may be needed only by what has gone
 
 
 def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:

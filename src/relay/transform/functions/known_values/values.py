@@ -1,4 +1,4 @@
-"""What partial evaluation knows of a value: something, everything, or only its name.
+"""What is known of a value: something, everything, or only its name.
 
 A `PartialValue` has a static part where something is known, and an atom once residual code names it. Its parts are
 partial values again, so a list can be known while its elements are not. Nothing is emitted for what only the compiler
@@ -15,13 +15,13 @@ import numpy as np
 
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
-from relay.ir.expr import Constructor, Expr, Function, GlobalVar, Op, Var
-from relay.ir.types import Type, TypeVar
+from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, If, Match, Op, Pattern, Tuple, Var
+from relay.ir.known_types import known_type
+from relay.ir.type_traversal import map_type
+from relay.ir.types import TupleType, Type, TypeVar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from relay.transform.functions.partial_evaluate.block import Block
 
 TypeArguments: TypeAlias = Mapping[TypeVar, Type]
 """What the type parameters of the functions around stand for."""
@@ -31,23 +31,29 @@ LARGEST_COUNTED_NUMBER = 1 << 16
 @dataclass(slots=True, eq=False)
 class PartialValue:
     """`static`: what is known; `atom`: how residual code names it; `home`: the block where a name may be given;
-    `hint`: what to call it."""
+    `name`: the variable of the program that stands for it first."""
 
     static: Static | None
     type_: Type
     atom: Expr | None
     home: Block | None = None
-    hint: str = ""
+    name: Var | None = None
 
 
 class Environment:
-    """The values of variables in one activation of a function, and of the scopes around it."""
+    """The values of variables in one activation of a function, and of the scopes around it; what its type parameters
+    stand for, those of the functions around included."""
 
-    __slots__ = ("around", "values")
+    __slots__ = ("around", "types", "values")
 
-    def __init__(self, around: Environment | None) -> None:
+    def __init__(self, around: Environment | None, types: TypeArguments | None = None) -> None:
         self.around = around
+        self.types = types if types is not None else around.types if around is not None else {}
         self.values: dict[Var, PartialValue] = {}
+
+    def type_of(self, expr: Expr) -> Type:
+        """The type of a node in this activation."""
+        return instantiated(known_type(expr), self.types)
 
     def find(self, var: Var) -> PartialValue:
         environment: Environment | None = self
@@ -87,11 +93,10 @@ class KnownData:
 
 @frozen(eq=False)
 class KnownFunction:
-    """A closure: its free variables are those of `environment`, its free type variables those of `types`."""
+    """A closure: its free variables and type variables are those of `environment`."""
 
     function: Function
     environment: Environment
-    types: TypeArguments
 
 
 @frozen(eq=False)
@@ -108,7 +113,44 @@ class KnownRef:
     location: int
 
 
+@dataclass(slots=True, eq=False)
+class Choice:
+    """An `if`, or a match where there are patterns, whose branches may still be added to: a block for each."""
+
+    node: If | Match
+    asked: Expr
+    patterns: tuple[Pattern, ...] = ()
+    is_complete: bool = True
+    blocks: list[Block] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """The bindings of a scope so far, in the order in which they are evaluated, each once; None where one was moved.
+    `type_` is that of its result, where it is recorded; `barrier` stands
+    behind the last binding past which nothing with an effect may move."""
+
+    type_: Type | None = None
+    bindings: list[tuple[Var, Expr | Choice] | None] = field(default_factory=list)
+    result: PartialValue | None = None
+    barrier: int = 0
+    choices: dict[Var, int] = field(default_factory=dict)
+
+
 Static: TypeAlias = Union[KnownTensor, KnownTuple, KnownData, KnownFunction, KnownName, KnownRef]
+
+
+def instantiated(type_: Type, types: TypeArguments) -> Type:
+    """A type in which type parameters stand for `types`."""
+    if not types:
+        return type_
+    return map_type(type_, variable=lambda each: types.get(each, each) if isinstance(each, TypeVar) else each)
+
+
+def title_of(name: Var | None) -> str:
+    """What to call a value. Names that A-normal form numbered are numbered anew by the printer."""
+    title = "" if name is None else name.name_hint
+    return "v" if title[:1] == "v" and title[1:].isdecimal() else title
 
 
 def is_known(value: PartialValue) -> bool:
@@ -146,3 +188,26 @@ def parts_of(value: PartialValue, free_vars: Callable[[Function], tuple[Var, ...
             yield from (environment.find(var) for var in free_vars(function))
         case _:
             pass
+
+
+def constant_of(value: PartialValue) -> Expr | None:
+    """The value as a constant, or as a tuple of constants; None when a part of it is not known."""
+    match value.static:
+        case KnownTensor():
+            return value.atom
+        case KnownTuple(fields):
+            constants = [constant_of(each) for each in fields]
+            known = [each for each in constants if each is not None]
+            return Tuple(tuple(known)) if len(known) == len(fields) else None
+        case _:
+            return None
+
+
+def value_of(expr: Expr, type_: Type, home: Block) -> PartialValue:
+    """What an operator gave for constants: one, or a tuple of them."""
+    if isinstance(expr, Tuple) and isinstance(type_, TupleType):
+        fields = tuple(value_of(each, part, home) for each, part in zip(expr.fields, type_.fields, strict=True))
+        return PartialValue(KnownTuple(fields), type_, None, home)
+    if not isinstance(expr, Constant):
+        raise CompilerBug("known values", "an operator on constants gave no constant")
+    return PartialValue(KnownTensor(expr.data), type_, expr)

@@ -12,32 +12,35 @@ undone makes one argument more unknown.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
-from relay.ir.expr import Call, Expr, Function, GlobalVar, Var, record_type
+from relay.ir.expr import Call, Function, GlobalVar, Var, record_type
 from relay.ir.types import FuncType, Type
-from relay.transform.functions.partial_evaluate.abstraction import Abstraction, is_closed, over
-from relay.transform.functions.partial_evaluate.activations import Abandon, Activation, Kind, Reason
-from relay.transform.functions.partial_evaluate.block import Block
-from relay.transform.functions.partial_evaluate.evaluator import Evaluator, Work
-from relay.transform.functions.partial_evaluate.functions import Functions
-from relay.transform.functions.partial_evaluate.places import Place, differing_places, forgotten_places
-from relay.transform.functions.partial_evaluate.residual import Names, Residual
-from relay.transform.functions.partial_evaluate.store import Store
-from relay.transform.functions.partial_evaluate.type_arguments import type_arguments
-from relay.transform.functions.partial_evaluate.values import (
+from relay.transform.functions.known_values.abstraction import Abstraction, is_closed, over
+from relay.transform.functions.known_values.activations import Abandon, Activation, Kind, Reason
+from relay.transform.functions.known_values.blocks import closed
+from relay.transform.functions.known_values.evaluator import Evaluator
+from relay.transform.functions.known_values.functions import Functions
+from relay.transform.functions.known_values.places import Place, differing_places, forgotten_places
+from relay.transform.functions.known_values.policy import Work
+from relay.transform.functions.known_values.residual import Names, Residual
+from relay.transform.functions.known_values.store import Store
+from relay.transform.functions.known_values.type_arguments import type_arguments
+from relay.transform.functions.known_values.values import (
+    Block,
     Environment,
     KnownFunction,
     KnownName,
     KnownTuple,
     PartialValue,
-    TypeArguments,
     is_known,
     shrinks,
+    title_of,
 )
 
 
@@ -50,16 +53,15 @@ class Site:
     arguments: tuple[PartialValue, ...]
     function: Function
     environment: Environment
-    types: TypeArguments
     type_: Type
-    hint: str
+    result: Var
 
     @property
     def name(self) -> str:
         static = self.callee.static
         if isinstance(static, KnownName) and isinstance(static.name, GlobalVar):
             return static.name.name_hint
-        return self.callee.hint or "function"
+        return title_of(self.callee.name) or "function"
 
 
 @frozen(eq=False)
@@ -82,20 +84,21 @@ class Calls:
     evaluator: Evaluator
     max_variants: int
     made: dict[GlobalVar, Function] = field(default_factory=dict)
+    counts: Counter[Var] = field(default_factory=Counter[Var])
+    opaque: frozenset[Function] = frozenset()
+    only_called: frozenset[Var] = frozenset()
     _variants: dict[Hashable, Variant] = field(default_factory=dict)
     _loops: set[Hashable] = field(default_factory=set)
     _refused: set[Hashable] = field(default_factory=set)
     _left: set[Function] = field(default_factory=set)
     _unknown: dict[Function, set[Place]] = field(default_factory=dict)
 
-    def call(
-        self, node: Call, callee: PartialValue, arguments: tuple[PartialValue, ...], type_: Type, hint: str
-    ) -> Work:
+    def call(self, node: Call, callee: PartialValue, values: tuple[PartialValue, ...], type_: Type, name: Var) -> Work:
         """The value of a call."""
-        site = self._site(node, callee, arguments, type_, hint)
+        site = self._site(node, callee, values, type_, name)
         if site is None:
             effects = self.functions.effects_of(callee)
-            return (yield self.evaluator.unknown_call(node, callee, arguments, effects, (), type_, hint))
+            return (yield self.evaluator.unknown_call(node, callee, values, effects, type_, name))
         if self._may_be_entered(site):
             result = yield self.entered(site)
             if result is not None:
@@ -103,14 +106,14 @@ class Calls:
         return (yield self.variant_call(site))
 
     def _site(
-        self, node: Call, callee: PartialValue, arguments: tuple[PartialValue, ...], type_: Type, hint: str
+        self, node: Call, callee: PartialValue, arguments: tuple[PartialValue, ...], type_: Type, name: Var
     ) -> Site | None:
         """The call, if the callee is known and may be entered."""
         match callee.static:
-            case KnownFunction(function, environment, outer):
+            case KnownFunction(function, environment):
                 symbols = self.residual.names.symbols
-            case KnownName(GlobalVar() as name) if name in self.functions.module:
-                function, environment, outer = self.functions.normal(name), Environment(None), {}
+            case KnownName(GlobalVar() as known) if known in self.functions.module:
+                function, environment = self.functions.normal(known), Environment(None)
                 symbols = frozenset()
             case _:
                 return None
@@ -122,8 +125,8 @@ class Calls:
         own = type_arguments(signature, arguments, type_)
         if own is None:
             return None
-        types = {**outer, **own} if own or outer else {}
-        return Site(node, callee, arguments, function, environment, types, type_, hint)
+        inner = Environment(environment, {**environment.types, **own})
+        return Site(node, callee, arguments, function, inner, type_, name)
 
     def _may_be_entered(self, site: Site) -> bool:
         """Whether to evaluate the body here. Comes to an end where that would not."""
@@ -151,7 +154,7 @@ class Calls:
         inner = Environment(site.environment)
         inner.values.update(zip(site.function.params, site.arguments, strict=True))
         try:
-            value: PartialValue = yield self.evaluator.chain(site.function.body, inner, site.types)
+            value: PartialValue = yield self.evaluator.chain(site.function.body, inner)
         except Abandon as abandon:
             if abandon.activation is not activation:
                 raise
@@ -184,7 +187,7 @@ class Calls:
         """What is known of the callee and of its arguments."""
         found = Abstraction(self.functions)
         callee: tuple[PartialValue, ...] = () if isinstance(site.callee.static, KnownName) else (site.callee,)
-        key = site.function, tuple(site.types.items()), found.add((*reversed(site.arguments), *callee))
+        key = site.function, tuple(site.environment.types.items()), found.add((*reversed(site.arguments), *callee))
         return key, found
 
     def variant_call(self, site: Site) -> Work:
@@ -210,7 +213,7 @@ class Calls:
 
     def _left_to_run(self, site: Site, callee: PartialValue, arguments: tuple[PartialValue, ...]) -> Work:
         effects = self.functions.effects_of(site.callee)
-        return self.evaluator.unknown_call(site.node, callee, arguments, effects, (), site.type_, site.hint)
+        return self.evaluator.unknown_call(site.node, callee, arguments, effects, site.type_, site.result)
 
     def _may_be_made(self, site: Site, found: Abstraction) -> bool:
         names = self.residual.names
@@ -230,25 +233,25 @@ class Calls:
             return site
         arguments: list[PartialValue] = []
         for position, (each, param) in enumerate(zip(site.arguments, site.function.params, strict=True)):
-            arguments.append((yield self._without(each, (position,), unknown, param.name_hint)))
+            arguments.append((yield self._without(each, (position,), unknown, param)))
         return replace(site, arguments=tuple(arguments))
 
-    def _without(self, value: PartialValue, place: Place, unknown: set[Place], hint: str) -> Work:
+    def _without(self, value: PartialValue, place: Place, unknown: set[Place], name: Var) -> Work:
         """The value, of which nothing is known at the places `unknown` but a variable."""
         if place in unknown and is_known(value):
             atom = yield self.evaluator.atom(value)
             if not isinstance(atom, Var):
-                atom = self.residual.bind(self.residual.block, atom, value.type_, hint)
+                atom = self.residual.bind(self.residual.block, atom, value.type_, name)
             self.residual.store.escape((value,))
             return PartialValue(None, value.type_, atom)
         if not isinstance(value.static, KnownTuple):
             return value
         fields: list[PartialValue] = []
         for index, each in enumerate(value.static.fields):
-            fields.append((yield self._without(each, (*place, index), unknown, hint)))
+            fields.append((yield self._without(each, (*place, index), unknown, name)))
         if all(new is old for new, old in zip(fields, value.static.fields, strict=True)):
             return value
-        return PartialValue(KnownTuple(tuple(fields)), value.type_, None, self.residual.block, value.hint)
+        return PartialValue(KnownTuple(tuple(fields)), value.type_, None, self.residual.block, value.name)
 
     def _give_up_what_changes(self, site: Site) -> None:
         """A variant that calls its function with less known, or too many variants that know other things: what they
@@ -311,10 +314,9 @@ class Calls:
         done: dict[PartialValue, PartialValue] = {}
         callee = yield over(site.callee, leaves, home, self.functions, done)
         environment = callee.static.environment if isinstance(callee.static, KnownFunction) else Environment(None)
-        inner = Environment(environment)
+        inner = Environment(environment, site.environment.types)
         for param, each in zip(site.function.params, site.arguments, strict=True):
             inner.values[param] = yield over(each, leaves, home, self.functions, done)
-        value: PartialValue = yield self.evaluator.chain(site.function.body, inner, site.types)
-        result: Expr = yield self.evaluator.atom(value)
+        yield self.evaluator.ending(home, site.function.body, inner, self.residual.store)
         params = tuple([each.atom for each in leaves.values() if isinstance(each.atom, Var)])
-        return Function(params, home.closed(result), site.type_, span=site.function.span)
+        return Function(params, (yield closed(home)), site.type_, span=site.function.span)

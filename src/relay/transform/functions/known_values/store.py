@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from relay.transform.functions.partial_evaluate.values import KnownRef, PartialValue
+from relay.transform.functions.known_values.values import KnownRef, PartialValue
 
 Parts = Callable[[PartialValue], Iterable[PartialValue]]
 

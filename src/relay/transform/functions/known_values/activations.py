@@ -8,7 +8,7 @@ from enum import Enum
 
 from relay.base.frozen import frozen
 from relay.ir.expr import Function
-from relay.transform.functions.partial_evaluate.values import PartialValue
+from relay.transform.functions.known_values.values import PartialValue
 
 
 class Kind(Enum):

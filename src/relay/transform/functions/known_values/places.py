@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeAlias
 
-from relay.transform.functions.partial_evaluate.values import KnownTuple, PartialValue, is_known
+from relay.transform.functions.known_values.values import KnownTuple, PartialValue, is_known
 
 Place: TypeAlias = tuple[int, ...]
 """The position of an argument, then of a field in it, and so on."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Var
-from relay.ir.type_traversal import map_type, type_leaves
+from relay.ir.rewriting import typed_as
+from relay.ir.type_traversal import type_leaves
 from relay.ir.types import AnyDimension, IncompleteType, TensorType, Type, TypeVar
-from relay.transform.functions.partial_evaluate.activations import Abandon, Activations, Reason
-from relay.transform.functions.partial_evaluate.block import Block
-from relay.transform.functions.partial_evaluate.store import Parts, Store
-from relay.transform.functions.partial_evaluate.values import PartialValue, TypeArguments
+from relay.transform.functions.known_values.activations import Abandon, Activations, Reason
+from relay.transform.functions.known_values.blocks import typed
+from relay.transform.functions.known_values.store import Parts, Store
+from relay.transform.functions.known_values.values import Block, Choice, PartialValue, title_of
 
 
 @frozen
@@ -41,12 +43,16 @@ class Names:
 
 @dataclass(slots=True, eq=False)
 class Residual:
-    """`operations` were emitted inside functions that were entered, at most `max_operations`; `reductions` tells how
+    """`copies`: code may come to stand in several places, so names are new and types are found anew; otherwise all keep
+    theirs. `is_pure`: whether nobody can tell when a value is evaluated. `operations` were
+    emitted inside functions that were entered, at most `max_operations`; `reductions` tells how
     often something was better known than before; `steps_left` is never given back."""
 
+    copies: bool
     parts: Parts
-    max_operations: int
-    steps_left: int
+    max_operations: int = 0
+    steps_left: int = 0
+    is_pure: Callable[[Expr, Var], bool] = lambda _, __: True
     block: Block = field(default_factory=Block)
     names: Names = field(default_factory=Names)
     activations: Activations = field(default_factory=Activations)
@@ -63,22 +69,26 @@ class Residual:
 
     # -------------------------------------------------------------------------------------------------- emitting
 
-    def emit(self, expr: Expr, type_: Type, hint: str) -> PartialValue:
-        """Evaluate `expr` here, and know nothing of its value but its name."""
-        return PartialValue(None, type_, self.bind(self.block, expr, type_, hint), self.block, hint)
+    def emit(self, expr: Expr, model: Expr, type_: Type, name: Var | None) -> PartialValue:
+        """Evaluate `expr`, which stands for `model`, here, and know nothing of its value but its name."""
+        made = expr if self.copies else typed_as(expr, model)
+        return PartialValue(None, type_, self.bind(self.block, made, type_, name), self.block, name)
 
-    def bind(self, block: Block, expr: Expr, type_: Type, hint: str) -> Var:
-        self._count()
-        var = Var(hint or "v", self.annotation(type_), span=expr.span)
-        block.bindings.append((var, expr))
-        self._trail.append(block)
-        return var
+    def bind(self, block: Block, expr: Expr, type_: Type, name: Var | None) -> Var:
+        return self.append(block, self.named(name, type_, expr), expr)
+
+    def named(self, name: Var | None, type_: Type, expr: Expr) -> Var:
+        """The variable for a value that the program calls `name`."""
+        if name is not None and not self.copies:
+            return name
+        return Var(title_of(name) or "v", self.annotation(type_), span=expr.span)
 
     def give_name(self, value: PartialValue, expr: Expr) -> Expr:
         """Make `value` where it was born: before whatever is evaluated next in that block."""
         if value.home is None:
-            raise CompilerBug("PartialEvaluate", "a value that is made was born nowhere")
-        atom = self.bind(value.home, expr, value.type_, value.hint)
+            raise CompilerBug("known values", "a value that is made was born nowhere")
+        made = expr if self.copies else typed(expr, value.type_)
+        atom = self.bind(value.home, made, value.type_, value.name)
         self.set_atom(value, atom)
         return atom
 
@@ -86,11 +96,24 @@ class Residual:
         value.atom = atom
         self._trail.append(value)
 
-    def append(self, block: Block, var: Var, expr: Expr) -> None:
-        """Bind a variable that there is already."""
+    def append(self, block: Block, var: Var, expr: Expr) -> Var:
+        """Bind a variable."""
         self._count()
         block.bindings.append((var, expr))
+        if not self.is_pure(expr, var):
+            block.barrier = len(block.bindings)
         self._trail.append(block)
+        return var
+
+    def choose(self, choice: Choice, type_: Type, name: Var | None) -> PartialValue:
+        """Evaluate a choice here."""
+        self._count()
+        var = self.named(name, type_, choice.node)
+        self.block.choices[var] = len(self.block.bindings)
+        self.block.bindings.append((var, choice))
+        self.block.barrier = len(self.block.bindings)
+        self._trail.append(self.block)
+        return PartialValue(None, type_, var, self.block, name)
 
     def _count(self) -> None:
         if self.activations.entered:
@@ -124,9 +147,6 @@ class Residual:
                 return None
         return type_
 
-    def new_var(self, model: Var, type_: Type) -> Var:
-        return Var(model.name_hint, self.annotation(type_), span=model.span)
-
     # ------------------------------------------------------------------------------------------------------- undo
 
     def checkpoint(self) -> Checkpoint:
@@ -149,10 +169,3 @@ class Residual:
         dropped = self.variants[to.variants :]
         del self.variants[to.variants :]
         return dropped
-
-
-def instantiated(type_: Type, types: TypeArguments) -> Type:
-    """The type of a node in an activation where its type parameters stand for `types`."""
-    if not types:
-        return type_
-    return map_type(type_, variable=lambda each: types.get(each, each) if isinstance(each, TypeVar) else each)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from relay.analysis.effects import EVERYTHING, Effects, ModuleEffects
 from relay.arith.expr import Symbol, free_symbols
 from relay.ir.expr import Function, GlobalVar, Var
@@ -11,7 +13,7 @@ from relay.ir.type_traversal import type_leaves
 from relay.ir.types import FuncType, TensorType, Type
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import to_a_normal_form
-from relay.transform.functions.partial_evaluate.values import KnownFunction, KnownName, PartialValue
+from relay.transform.functions.known_values.values import KnownFunction, KnownName, PartialValue
 
 
 class Functions:
@@ -19,10 +21,13 @@ class Functions:
 
     def __init__(self, module: IRModule) -> None:
         self.module = module
-        self.effects = ModuleEffects(module)
         self._normal: dict[GlobalVar, Function] = {}
         self._free: dict[Function, tuple[Var, ...]] = {}
         self._plain: dict[Function, bool] = {}
+
+    @cached_property
+    def effects(self) -> ModuleEffects:
+        return ModuleEffects(self.module)
 
     def normal(self, name: GlobalVar) -> Function:
         """A global function in A-normal form."""

@@ -23,26 +23,20 @@ has the limits of a larger program. Floating point: EXACT.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
-
 from relay.base.trampoline import run
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Expr, Function, GlobalVar
-from relay.ir.known_types import known_type
+from relay.ir.expr import Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.type_traversal import type_symbols
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
-from relay.transform.functions.partial_evaluate.activations import Activation, Kind
-from relay.transform.functions.partial_evaluate.block import Block
-from relay.transform.functions.partial_evaluate.calls import Calls
-from relay.transform.functions.partial_evaluate.evaluator import NO_TYPES, Evaluator
-from relay.transform.functions.partial_evaluate.functions import Functions
-from relay.transform.functions.partial_evaluate.limits import PartialEvaluationLimits, operations_of
-from relay.transform.functions.partial_evaluate.residual import Names, Residual, instantiated
-from relay.transform.functions.partial_evaluate.store import Store
-from relay.transform.functions.partial_evaluate.values import Environment, PartialValue, parts_of
+from relay.transform.functions.budgets import PartialEvaluationLimits, operations_of
+from relay.transform.functions.known_values.calls import Calls
+from relay.transform.functions.known_values.choices import Choices
+from relay.transform.functions.known_values.evaluator import Evaluator
+from relay.transform.functions.known_values.functions import Functions
+from relay.transform.functions.known_values.residual import Names, Residual
+from relay.transform.functions.known_values.values import parts_of
 
 NOT_ENTERED = ("Primitive", "Compiler")
 
@@ -60,13 +54,15 @@ def partially_evaluated(module: IRModule, limits: PartialEvaluationLimits) -> IR
     functions = Functions(module)
     operations = operations_of(module)
     residual = Residual(
+        True,
         lambda value: parts_of(value, functions.free_vars),
         int((limits.max_growth - 1) * operations),
         limits.max_steps_each * operations + limits.max_steps_besides,
     )
     evaluator = Evaluator(functions, residual)
     calls = Calls(functions, residual, evaluator, limits.max_variants)
-    evaluator.call = calls.call
+    evaluator.policy = calls
+    evaluator.choice = Choices(evaluator).value
     changed = dict(module.functions)
     for name in sorted(module.functions, key=lambda each: each.name_hint != "main"):
         if not any(attribute in module[name].attrs for attribute in NOT_ENTERED):
@@ -80,21 +76,7 @@ def _evaluated(name: GlobalVar, functions: Functions, evaluator: Evaluator) -> F
     before = residual.reductions
     symbols = frozenset(type_symbols(original.checked_type)) if original.checked_type is not None else frozenset()
     residual.names = Names(frozenset(original.type_params), symbols)
-    residual.block, residual.store = Block(), Store(residual.parts, 0)
-    body = run(_body(functions.normal(name), evaluator))
+    body = run(evaluator.whole(functions.normal(name)))
     if residual.reductions == before:
         return original
     return Function(original.params, body, original.ret_type, original.type_params, original.attrs, span=original.span)
-
-
-def _body(function: Function, evaluator: Evaluator) -> Generator[Any, Any, Expr]:
-    residual = evaluator.residual
-    environment = Environment(None)
-    for param in function.params:
-        environment.values[param] = PartialValue(None, instantiated(known_type(param), NO_TYPES), param)
-    arguments = tuple(environment.values.values())
-    residual.activations.push(Activation(Kind.RESIDUAL, function, arguments, residual.branches))
-    value: PartialValue = yield evaluator.chain(function.body, environment, NO_TYPES)
-    atom: Expr = yield evaluator.atom(value)
-    residual.activations.cut(0)
-    return residual.block.closed(atom)

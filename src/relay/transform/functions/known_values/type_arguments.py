@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.ir.types import FuncType, RefType, TupleType, Type, TypeCall, TypeVar
-from relay.transform.functions.partial_evaluate.values import KnownName, PartialValue
+from relay.transform.functions.known_values.values import KnownName, PartialValue
 
 
 def type_arguments(

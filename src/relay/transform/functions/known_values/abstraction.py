@@ -13,9 +13,9 @@ from typing import Any
 from relay.ir.expr import Var
 from relay.ir.type_traversal import free_type_leaves
 from relay.ir.types import Type
-from relay.transform.functions.partial_evaluate.block import Block
-from relay.transform.functions.partial_evaluate.functions import Functions, has_extents_of
-from relay.transform.functions.partial_evaluate.values import (
+from relay.transform.functions.known_values.functions import Functions, has_extents_of
+from relay.transform.functions.known_values.values import (
+    Block,
     Environment,
     KnownData,
     KnownFunction,
@@ -70,10 +70,10 @@ class Abstraction:
             case KnownData(constructor):
                 self.tokens.append((constructor, value.type_))
                 self._require(value.type_)
-            case KnownFunction(function, _, types):
+            case KnownFunction(function, environment):
                 self.with_functions = True
-                self.tokens.append((function, tuple(types.items())))
-                for each in types.values():
+                self.tokens.append((function, tuple(environment.types.items())))
+                for each in environment.types.values():
                     self._require(each)
             case KnownName(name):
                 self.tokens.append(name)
@@ -125,10 +125,10 @@ def over(
                 if isinstance(value.static, KnownData)
                 else KnownTuple(tuple(parts))
             )
-            new = PartialValue(static, value.type_, None, home, value.hint)
-        case KnownFunction(function, environment, types):
-            inner = Environment(None)
-            new = PartialValue(KnownFunction(function, inner, types), value.type_, None, home, value.hint)
+            new = PartialValue(static, value.type_, None, home, value.name)
+        case KnownFunction(function, environment):
+            inner = Environment(None, environment.types)
+            new = PartialValue(KnownFunction(function, inner), value.type_, None, home, value.name)
             done[value] = new
             for var in functions.free_vars(function):
                 inner.values[var] = yield over(environment.find(var), leaves, home, functions, done)

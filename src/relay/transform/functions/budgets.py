@@ -20,6 +20,9 @@ class PartialEvaluationLimits:
     max_variants: int = 4
 
 
+MOST_ENDS = 16
+
+
 def operations_of(module: IRModule) -> int:
     """How many nodes of a module do something: all but leaves and names.
 

@@ -1,0 +1,116 @@
+"""Case of known constructor, and case of case: CaseOfKnownConstructor.
+
+    before: let %o = if (%c) { Some(%x) } else { None }; match (%o) { Some(%v) => exp(%v), None => %y }
+    after:  if (%c) { exp(%x) } else { %y }
+
+Nothing is made that is only taken apart. What a binding, a branch or a clause tells of a value is followed: the clause
+that a known constructor takes stands for the match (of nested patterns only what is not known is asked), a field for
+the projection of a known tuple, a branch for the `if` on a known condition. A match or an `if` on what another choice
+gives moves into its branches when each of them knows its clause (case of case). The body of a function that is called
+in one place, and not used elsewhere, stands for the call, and what a ref is known to hold for its read. After Peyton
+Jones and Santos, "A transformation-based optimiser for Haskell" (1998), sections 3, 5 and 6.1.
+
+Code never grows: a clause that several branches take is put into them only when it is at most one operation. All is
+evaluated once and in its order, but for pure operations, of which nobody can tell; what nobody needs then is left out.
+Types stay: what would be exact where the program says `?` is left, as are calls of generic functions and of those whose
+extents the run checks. PartialEvaluate is the same evaluation under another policy: it enters functions that are called
+often, and may grow. Floating point: EXACT.
+"""
+
+from __future__ import annotations
+
+from relay.base.trampoline import run
+from relay.infer.checks import node_checks
+from relay.ir.expr import (
+    Call,
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Match,
+    Op,
+    RefRead,
+    RefWrite,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relay.ir.module import IRModule
+from relay.ir.operator import Effect
+from relay.ir.rewriting import with_body
+from relay.ir.traversal import LEAVES, post_order
+from relay.normalize.a_normal_form import to_a_normal_form
+from relay.normalize.graph_normal_form import to_graph_normal_form
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import module_pass
+from relay.transform.functions.known_values.choices import Choices
+from relay.transform.functions.known_values.evaluator import Evaluator
+from relay.transform.functions.known_values.functions import Functions
+from relay.transform.functions.known_values.once import Once
+from relay.transform.functions.known_values.residual import Residual
+from relay.transform.functions.known_values.values import parts_of
+from relay.transform.simplify.dead_code_elimination import without_dead_code
+
+MOST_ROUNDS = 8
+
+
+@module_pass(level=2)
+def CaseOfKnownConstructor(module: IRModule, context: PassContext) -> IRModule:  # noqa: ARG001
+    """Do not make what is only taken apart: known clauses, branches, fields and functions that are called once."""
+    functions = Functions(module)
+    changed: dict[GlobalVar, Function] = {}
+    for name, function in module.functions.items():
+        changed[name] = function
+        for _ in range(0 if {"Primitive", "Compiler"} & function.attrs.keys() else MOST_ROUNDS):
+            changed[name], before = _simplified(changed[name], functions), changed[name]
+            if changed[name] is before:
+                break
+    return module.with_functions(changed)
+
+
+def _simplified(function: Function, functions: Functions) -> Function:
+    """One walk; the same function where nothing is known."""
+    if not any(map(_takes_apart, post_order(function.body))):
+        return function
+    normal = to_a_normal_form(function)
+    residual = Residual(
+        False,
+        lambda value: parts_of(value, functions.free_vars),
+        is_pure=lambda value, var: _is_pure(value, var, functions.module),
+    )
+    evaluator = Evaluator(functions, residual)
+    evaluator.policy = Once(normal, evaluator)
+    evaluator.choice = Choices(evaluator).value
+    body = run(evaluator.whole(normal))
+    if not residual.reductions:
+        return function
+    changed = with_body(function, body)
+    return to_graph_normal_form(without_dead_code(changed, functions.module, functions.effects))
+
+
+def _takes_apart(node: Expr) -> bool:
+    match node:
+        case If() | Match() | RefRead() | RefWrite():
+            return True
+        case TupleGetItem(tuple_value=whole):
+            return isinstance(whole, Var | Tuple)
+        case Call(op=Function(attrs=attrs)):
+            return not attrs
+        case Call(op=Var()):
+            return True
+        case _:
+            return False
+
+
+def _is_pure(value: Expr, var: Var, module: IRModule) -> bool:
+    """Whether nobody can tell when a value is evaluated and bound to a variable."""
+    match value:
+        case Tuple() | TupleGetItem() | Function():
+            return True
+        case Call(op=Op(operator)):
+            return operator.effect is Effect.PURE and not node_checks(value, module, frozenset())
+        case Call(op=Constructor()):
+            return not node_checks(value, module, frozenset())
+        case _:
+            return isinstance(value, LEAVES) and var.type_annotation is None
