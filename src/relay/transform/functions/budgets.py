@@ -1,4 +1,4 @@
-"""How far partial evaluation may go."""
+"""How far passes that copy, enter or lift functions may go: all their limits in one place, each with its reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,50 @@ class PartialEvaluationLimits:
     max_variants: int = 4
 
 
-MOST_ENDS = 16
+@frozen
+class Budgets:
+    """Limits that no program sets. What is beyond one is left as it is, unless said otherwise."""
+
+    inlined_nodes: int = 64
+    """Of the body of a function that InlineSmallFunctions puts where it is called more than once: what a call
+    hides from folding and fusion is worth so much code."""
+
+    moved_ends: int = 16
+    """Branches into which CaseOfKnownConstructor moves one choice: each is walked again for it."""
+
+    known_rounds: int = 8
+    """Walks of CaseOfKnownConstructor over a function: one opens what the next sees when a value goes that the program
+    named elsewhere too. Few programs need more than three."""
+
+    key_cells: int = 4096
+    """Of what is known of a call's arguments: whoever knows more gets no variant of the function, since keys are
+    compared whole."""
+
+    key_bytes: int = 1 << 12
+    """Of a constant in such a key; larger ones are the same only if they are one array."""
+
+    counted_number: int = 1 << 16
+    """Numbers below count as that many cells that a recursion may take away, larger ones as one: nobody unrolls that
+    far."""
+
+    lifted_parameters: int = 16
+    """Of a function that LiftCalledFunctions makes, so that a call is cheaper than the closure it saves."""
+
+    open_copies: int = 2
+    """Copies of one function that SpecializeFunctions makes within each other: one for the function that a caller
+    hands over, one for what that hands over itself. A function that grows at each call would be copied for ever."""
+
+    copied_nodes: int = 2_000
+    """Of the copies of SpecializeFunctions, beside twice the nodes of the program: small programs may grow more."""
+
+    copied_types: int = 1_000
+    """Types at which Monomorphize copies generic functions; beyond it refuses, since only a recursion asks for more."""
+
+    type_parts: int = 10_000
+    """Of the types of one such copy; beyond it refuses, since these types grow at each call."""
+
+
+BUDGETS = Budgets()
 
 
 def operations_of(module: IRModule) -> int:

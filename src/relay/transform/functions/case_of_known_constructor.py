@@ -44,6 +44,7 @@ from relay.normalize.a_normal_form import to_a_normal_form
 from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
+from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.known_values.choices import Choices
 from relay.transform.functions.known_values.evaluator import Evaluator
 from relay.transform.functions.known_values.functions import Functions
@@ -51,8 +52,6 @@ from relay.transform.functions.known_values.once import Once
 from relay.transform.functions.known_values.residual import Residual
 from relay.transform.functions.known_values.values import parts_of
 from relay.transform.simplify.dead_code_elimination import without_dead_code
-
-MOST_ROUNDS = 8
 
 
 @module_pass(level=2)
@@ -62,7 +61,7 @@ def CaseOfKnownConstructor(module: IRModule, context: PassContext) -> IRModule: 
     changed: dict[GlobalVar, Function] = {}
     for name, function in module.functions.items():
         changed[name] = function
-        for _ in range(0 if {"Primitive", "Compiler"} & function.attrs.keys() else MOST_ROUNDS):
+        for _ in range(0 if {"Primitive", "Compiler"} & function.attrs.keys() else BUDGETS.known_rounds):
             changed[name], before = _simplified(changed[name], functions), changed[name]
             if changed[name] is before:
                 break

@@ -17,9 +17,8 @@ from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
+from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.inline import calls_in_place, is_marked
-
-LARGEST_COPIED_NODES = 64
 
 
 @module_pass(level=2)
@@ -28,7 +27,7 @@ def InlineSmallFunctions(module: IRModule, context: PassContext) -> IRModule:  #
     named = Counter(node for function in module.functions.values() for node in _named(function))
 
     def wanted(name: GlobalVar, callee: Function) -> bool:
-        return named[name] == 1 or is_marked(callee) or len(post_order(callee.body)) <= LARGEST_COPIED_NODES
+        return named[name] == 1 or is_marked(callee) or len(post_order(callee.body)) <= BUDGETS.inlined_nodes
 
     return calls_in_place(module, wanted)
 

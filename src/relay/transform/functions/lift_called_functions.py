@@ -32,10 +32,9 @@ from relay.ir.traversal import children, post_order
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
+from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.known_functions import is_closed
 from relay.transform.functions.lifting import Lifting, captures_of, tells_extents
-
-MOST_PARAMETERS = 16
 
 
 @module_pass(level=2)
@@ -104,4 +103,4 @@ def _captures(functions: Mapping[Var, Function]) -> dict[Var, tuple[Var, ...]]:
 def _are_few(captures: tuple[Var, ...], function: Function) -> bool:
     """Whether variables may become parameters beside those of a function."""
     types = [each.checked_type for each in (*captures, *function.params)]
-    return len(types) <= MOST_PARAMETERS and all(map(is_closed, types))
+    return len(types) <= BUDGETS.lifted_parameters and all(map(is_closed, types))

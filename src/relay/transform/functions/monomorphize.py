@@ -23,11 +23,9 @@ from relay.ir.type_traversal import map_type
 from relay.ir.types import FuncType, IncompleteType, Type, TypeVar, type_parts
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
+from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.eta_expand import EtaExpand
 from relay.transform.functions.retyping import retyped
-
-LARGEST_NUMBER_OF_COPIES = 1000
-LARGEST_TYPE_PARTS = 10_000
 
 Types = Mapping[TypeVar | IncompleteType, Type]
 
@@ -86,13 +84,13 @@ class _Copies:
 
     def _copy(self, name: GlobalVar, types: tuple[Type, ...], call: Call) -> GlobalVar:
         parts = chain.from_iterable(map(type_parts, types))
-        if next(islice(parts, LARGEST_TYPE_PARTS, None), None) is not None:
-            raise _refusal(name, f"is called at types of more than {LARGEST_TYPE_PARTS} parts", call)
+        if next(islice(parts, BUDGETS.type_parts, None), None) is not None:
+            raise _refusal(name, f"is called at types of more than {BUDGETS.type_parts} parts", call)
         known = self.names.get((name, types))
         if known is not None:
             return known
-        if len(self.names) >= LARGEST_NUMBER_OF_COPIES:
-            raise _refusal(name, f"is called at more than {LARGEST_NUMBER_OF_COPIES} types", call)
+        if len(self.names) >= BUDGETS.copied_types:
+            raise _refusal(name, f"is called at more than {BUDGETS.copied_types} types", call)
         function = self.module[name]
         copy = self._fresh_name(name)
         self.names[name, types] = copy

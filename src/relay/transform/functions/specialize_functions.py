@@ -15,9 +15,9 @@ Darlington, "A Higher-Order Removal Method", 1996). InlineSmallFunctions puts sm
 
 Not copied for: a parameter that is stored, given back or that grows at each self-call (`k` where `fn (x) { k(x + 1) }`
 is handed on); types that are open or have extents that are no numbers (their calls check extents); functions with
-attributes. At most `MOST_OPEN_COPIES` copies of a function are made within each other, and all copies together are at
-most as large as the budget of nodes: `relay.SpecializeFunctions.max_nodes`, by default twice the nodes of the program
-and some more. Run twice, it may go further where a limit was reached. Floating point: EXACT.
+attributes. At most `Budgets.open_copies` copies of a function are made within each other, and all copies together are
+at most as large as the budget of nodes: `relay.SpecializeFunctions.max_nodes`, by default twice the nodes of the
+program and some more. Run twice, it may go further where a limit was reached. Floating point: EXACT.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from relay.normalize.a_normal_form import is_atom
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
+from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.extents import copied
 from relay.transform.functions.known_functions import (
     Argument,
@@ -52,9 +53,7 @@ from relay.transform.functions.known_functions import (
 from relay.transform.functions.lifting import Lifting, typed_var
 from relay.transform.functions.retyping import retyped
 
-BUDGET = "relay.SpecializeFunctions.max_nodes"
-LEAST_BUDGET_NODES = 2_000
-MOST_OPEN_COPIES = 2
+MAX_NODES = "relay.SpecializeFunctions.max_nodes"
 
 
 @module_pass(level=2)
@@ -64,9 +63,9 @@ def SpecializeFunctions(module: IRModule, context: PassContext) -> IRModule:
     callers = {name: each for name, each in module.functions.items() if _is_caller(name, each, handing)}
     if not callers:
         return module
-    budget = context.config.get(BUDGET)
+    budget = context.config.get(MAX_NODES)
     if not isinstance(budget, int):
-        budget = LEAST_BUDGET_NODES + 2 * sum(len(post_order(each.body)) for each in module.functions.values())
+        budget = BUDGETS.copied_nodes + 2 * sum(len(post_order(each.body)) for each in module.functions.values())
     copies = _Copies(module, handing, budget)
     changed: dict[GlobalVar, Function] = {}
     for name, function in callers.items():
@@ -150,7 +149,7 @@ class _Copies:
             return self.names[key]
         source = to_basic_block_normal_form(self.globals.functions[target])
         size = len(post_order(source.body))
-        if chain.count(target) >= MOST_OPEN_COPIES or size > self.nodes_left:
+        if chain.count(target) >= BUDGETS.open_copies or size > self.nodes_left:
             return None
         self.nodes_left -= size
         known = [each for each in arguments if isinstance(each, Known)]

@@ -13,6 +13,7 @@ from typing import Any
 from relay.ir.expr import Var
 from relay.ir.type_traversal import free_type_leaves
 from relay.ir.types import Type
+from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.known_values.functions import Functions, has_extents_of
 from relay.transform.functions.known_values.values import (
     Block,
@@ -25,9 +26,6 @@ from relay.transform.functions.known_values.values import (
     KnownTuple,
     PartialValue,
 )
-
-MAX_CELLS = 4096
-LARGEST_COMPARED_BYTES = 1 << 12
 
 
 @dataclass(slots=True, eq=False)
@@ -57,13 +55,13 @@ class Abstraction:
                 self._met[value] = len(self._met)
             self._add(value)
             stack += _parts(value, self.functions)
-            self.possible = self.possible and len(self.tokens) <= MAX_CELLS
+            self.possible = self.possible and len(self.tokens) <= BUDGETS.key_cells
         return tuple(self.tokens[start:])
 
     def _add(self, value: PartialValue) -> None:
         match value.static:
             case KnownTensor(data):
-                content = data.tobytes() if data.nbytes <= LARGEST_COMPARED_BYTES else id(data)  # no array has a hash
+                content = data.tobytes() if data.nbytes <= BUDGETS.key_bytes else id(data)  # no array has a hash
                 self.tokens.append((str(data.dtype), data.shape, content))
             case KnownTuple(fields):
                 self.tokens.append(("tuple", len(fields)))

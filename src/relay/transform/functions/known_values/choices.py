@@ -18,7 +18,7 @@ from relay.infer.exhaustiveness import unmatched
 from relay.ir.expr import Call, Clause, Constant, Expr, Function, If, Let, Match, Pattern, Var, record_type
 from relay.ir.traversal import children
 from relay.ir.types import TupleType, Type
-from relay.transform.functions.budgets import MOST_ENDS
+from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.extents import copied
 from relay.transform.functions.known_values.blocks import ends_of, movable, move, typed
 from relay.transform.functions.known_values.evaluator import Evaluator
@@ -97,7 +97,7 @@ class Choices:
         if not isinstance(asked, Var) or value.atom is not asked or counts[asked] != 1:
             return None
         before = movable(residual.block, value)
-        ends = [] if before is None else ends_of(before, MOST_ENDS)
+        ends = [] if before is None else ends_of(before, BUDGETS.moved_ends)
         known = [self.branch_of(node, end.result) for end in ends if end.result is not None]
         taken = [each for each in known if each is not None]
         bodies = [each.body for each in taken]

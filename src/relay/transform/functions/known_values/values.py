@@ -19,13 +19,13 @@ from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, If, 
 from relay.ir.known_types import known_type
 from relay.ir.type_traversal import map_type
 from relay.ir.types import TupleType, Type, TypeVar
+from relay.transform.functions.budgets import BUDGETS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TypeArguments: TypeAlias = Mapping[TypeVar, Type]
 """What the type parameters of the functions around stand for."""
-LARGEST_COUNTED_NUMBER = 1 << 16
 
 
 @dataclass(slots=True, eq=False)
@@ -165,7 +165,7 @@ def size_of(value: PartialValue) -> int:
             return size
         case KnownTensor(data) if data.shape == () and data.dtype.kind in "iu":
             number = int(data.item())
-            return 1 + number if 0 <= number < LARGEST_COUNTED_NUMBER else 1
+            return 1 + number if 0 <= number < BUDGETS.counted_number else 1
         case _:
             return 1
 
