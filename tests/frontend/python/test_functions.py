@@ -399,3 +399,13 @@ def test_nothing_is_an_element_once():
         return xs[len(ys) - 1]
 
     agrees(listed, X)
+
+
+def test_a_copy_of_a_list_is_a_list_of_ones_own():
+    def copied(x: Vector, n: int):
+        xs = [n, n + 1] if n > 0 else [n]
+        ys = list(xs)
+        ys.append(7)
+        return len(xs), len(ys), ys
+
+    agrees(copied, X, int32(3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -91,7 +91,7 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
     """A function that Python, NumPy or relay has: computed now where all is known, else by what stands for it."""
     given, span, own = arguments.positional, arguments.span, block.ownership.own
     name = f"`{getattr(callee, '__name__', callee)}`"
-    known = callee if callable(getattr(callee, "__hash__", None)) else None  # what has no hash is in no table
+    known = callee if _has_hash(callee) else None  # what has none is in no table
     if known in OF_SEQUENCES:
         return OF_SEQUENCES[known](block, callee, arguments)
     if callee is ref and len(given) == 1 and not arguments.named:
@@ -108,6 +108,10 @@ def call_python(block: Block, callee: Any, arguments: Arguments) -> Any:
     raise refusal(
         span, f"the call of {name}", "call an operator of relay, or decorate the function with @relay.function"
     )
+
+
+def _has_hash(value: object) -> bool:
+    return isinstance(value, Hashable)
 
 
 def _applied(block: Block, function: Callable[..., Any], name: str, arguments: Arguments) -> Any:
