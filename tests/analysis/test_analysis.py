@@ -17,7 +17,6 @@ OPERATORS = dict(
         operator("add"),
         operator("exp"),
         operator("check", Effect.MAY_FAIL),
-        operator("uniform", Effect.RANDOM),
         operator("print", Effect.STATEFUL),
     ]
 )
@@ -33,7 +32,6 @@ def effects(text):
     [
         ("add(exp(%x), 1)", Effect.PURE, True),
         ("(check(%x), 1)", Effect.MAY_FAIL, False),
-        ("uniform(%x)", Effect.RANDOM, False),
         ("print(%x)", Effect.STATEFUL, False),
         ("ref(%x)", Effect.STATEFUL, True),
         ("ref_read(%r)", Effect.STATEFUL, True),

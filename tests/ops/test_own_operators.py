@@ -45,6 +45,14 @@ TWICE = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(3), float32]) { mine.twice(
 
 WAITS = NotYetDifferentiable("nobody has written it")
 
+TWICE_FACTS: dict[str, Any] = {
+    "compute": lambda _, inputs, result: relay.te.compute(result.shape, lambda *i: inputs[0][i] * 2, name="twice"),
+    "effect": Effect.PURE,
+    "fusion": FusionKind.ELEMWISE,
+    "gradient": WAITS,
+    "scale": PassesScale(only_positive=False),
+}
+
 
 def twice(name: str = "mine.twice", **facts: Any) -> OperatorRecord:
     return define(
@@ -53,11 +61,9 @@ def twice(name: str = "mine.twice", **facts: Any) -> OperatorRecord:
         inputs={"data": "[..]"},
         type_rule=lambda run, attributes: run.tensor(0),
         meaning=lambda attributes, data: data * 2,
-        compute=lambda _, inputs, result: relay.te.compute(result.shape, lambda *i: inputs[0][i] * 2, name="twice"),
-        effect=Effect.PURE,
         layout=Elementwise(),
         support_level=10,
-        **{"fusion": FusionKind.ELEMWISE, "gradient": WAITS, "scale": PassesScale(only_positive=False)} | facts,
+        **TWICE_FACTS | facts,
     )
 
 

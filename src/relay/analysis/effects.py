@@ -35,7 +35,6 @@ class Effects:
     """What may happen. `reads`, `writes` and `allocates` are of refs; `may_diverge`: it may not end."""
 
     may_fail: bool = False
-    random: bool = False
     stateful: bool = False
     reads: bool = False
     writes: bool = False
@@ -54,27 +53,24 @@ class Effects:
         """The strongest effect in the terms of operators."""
         if self.stateful or self.reads or self.writes or self.allocates:
             return Effect.STATEFUL
-        if self.random:
-            return Effect.RANDOM
         return Effect.MAY_FAIL if self.may_fail else Effect.PURE
 
     @property
     def is_removable(self) -> bool:
         """Whether nobody can tell that it was not evaluated, when its value is not used."""
-        return not (self.may_fail or self.random or self.stateful or self.writes or self.may_diverge)
+        return not (self.may_fail or self.stateful or self.writes or self.may_diverge)
 
     @property
     def is_repeatable(self) -> bool:
         """Whether evaluating it again, or at another time, gives the same."""
-        return not (self.random or self.stateful or self.reads or self.writes or self.allocates)
+        return not (self.stateful or self.reads or self.writes or self.allocates)
 
 
 NONE = Effects()
-EVERYTHING = Effects(True, True, True, True, True, True, True)
+EVERYTHING = Effects(True, True, True, True, True, True)
 _OF_OPERATOR = {
     Effect.PURE: NONE,
     Effect.MAY_FAIL: Effects(may_fail=True),
-    Effect.RANDOM: Effects(random=True),
     Effect.STATEFUL: Effects(stateful=True),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.analysis.effects import ModuleEffects
-from relay.ir.expr import Expr, Function
+from relay.ir.expr import Expr, Function, Tuple, TupleGetItem
 from relay.ir.traversal import children
 
 _REACH = 64
@@ -22,6 +22,15 @@ def drops_nothing_noticed(effects: ModuleEffects, old: Expr, new: Expr) -> bool:
                 return False
             stack += _evaluated(node)
     return True
+
+
+def field_taken(effects: ModuleEffects, taken: TupleGetItem) -> Expr:
+    """A field of a tuple that is written where it is taken; `taken` itself where the other fields would be noticed."""
+    match taken.tuple_value:
+        case Tuple(fields) if drops_nothing_noticed(effects, taken, fields[taken.index]):
+            return fields[taken.index]
+        case _:
+            return taken
 
 
 def _near(expr: Expr) -> list[Expr]:

@@ -23,7 +23,7 @@ from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType
 from relay.lower.backend import Backend
 from relay.lower.kernels.external import external_key, is_external, is_opaque, signature_symbols
-from relay.lower.kernels.group import GAP, Group, make_group
+from relay.lower.kernels.group import GAP, Group, expect_loops, make_group
 from relay.lower.kernels.index_faults import tells_of_body
 from relay.lower.kernels.value_extents import open_symbols
 from relay.lower.planning.in_place import in_place_inputs
@@ -181,6 +181,7 @@ def _kernel(function: Function, text: str, recorded: ScheduleRecord | None) -> K
     if is_device_region(function):
         name = f"{function.attrs['name']}_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         return Kernel(KernelInfo(name, kernel_symbols(function), on_device=True), function, text)
+    expect_loops(function)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     stem = str(function.attrs.get("name", "kernel"))[:80]
     tells = tells_of_body(function)

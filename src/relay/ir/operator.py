@@ -23,9 +23,8 @@ class Effect(Enum):
     """What evaluating a call can do besides giving a value."""
 
     PURE = "pure"
-    MAY_FAIL = "may fail"  # a run-time check: not to be dropped, free to move
-    RANDOM = "random"
-    STATEFUL = "stateful"
+    MAY_FAIL = "may fail"  # the run may end there: not to be dropped, and to be moved only where it ran before
+    STATEFUL = "stateful"  # reads or changes what others see: runs once, where and when the program says
 
 
 @frozen

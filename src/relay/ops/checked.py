@@ -22,7 +22,7 @@ from relay.ops.batch_rule import MAY_FAIL, NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.elementwise import BOOLS
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, PrecisionRule, StatementFault, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 from relay.ops.scale_role import NO_SCALE_YET
@@ -76,6 +76,7 @@ CHECKED = define(
     scale=NO_SCALE_YET,
     support_level=10,
     effect=Effect.MAY_FAIL,
+    fault=StatementFault(lambda attributes: attributes.message),
     precision=PrecisionRule.FOLLOW,
 )
 

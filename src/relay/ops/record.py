@@ -91,7 +91,15 @@ class IndexFault:
     what: Callable[[Any], str]
 
 
-Fault: TypeAlias = Union[NoFault, IndexFault]
+@frozen
+class StatementFault:
+    """A call is its first input, and has no value where its second, a bool[], is false; `message(attributes)` says why
+    the run ends then."""
+
+    message: Callable[[Any], str]
+
+
+Fault: TypeAlias = Union[NoFault, IndexFault, StatementFault]
 
 
 @frozen
@@ -209,8 +217,9 @@ def define(
 
     What is not given here follows from other facts, or must be given: `batch` (`batch_rule_of`), `scale`
     (`scale_role_of`) and `precision` (`precision_rule_of`). Raises `RelayError` (rule `operator-fact`) for one that
-    does not follow.
+    does not follow, and for an effect that kernels would not have.
     """
+    _check_effect(name, effect, compute, fault, fusion)
     names = tuple(inputs)
     return OperatorRecord(
         name=name,
@@ -260,6 +269,23 @@ def precision_rule_of(float_class: FloatClass, fusion: FusionKind) -> PrecisionR
     """What moves, compares and combines elements exactly follows the type of its inputs; all else stays wide."""
     exact = float_class is FloatClass.EXACT and fusion is not FusionKind.OPAQUE
     return PrecisionRule.FOLLOW if exact else PrecisionRule.WIDE
+
+
+def _check_effect(name: str, effect: Effect, compute: Compute | NoCompute, fault: Fault, fusion: FusionKind) -> None:
+    """Compiled programs do what interpreted ones do: loops alone do not fail and have no state, and a kernel does what
+    it does at once."""
+    if effect is Effect.STATEFUL and callable(compute):
+        found, remedy = "loops (`compute`), which have no state", 'compute=NoCompute("who does it instead")'
+    elif effect is Effect.MAY_FAIL and callable(compute) and isinstance(fault, NoFault):
+        found, remedy = "loops (`compute`) that do not fail", "say by `fault` when they do, or compute=NoCompute(…)"
+    elif effect is not Effect.PURE and fusion is not FusionKind.OPAQUE:
+        found, remedy = f"fusion={fusion.name}, as a part of other kernels", "fusion=FusionKind.OPAQUE"
+    else:
+        return
+    raise RelayError(
+        rule="operator-fact", message=f"`{name}` has an effect ({effect.value}) that its kernels would not have",
+        found=found, remedy=remedy, span=caller_span(),
+    )  # fmt: skip
 
 
 _Fact = TypeVar("_Fact")

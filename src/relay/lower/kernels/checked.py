@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, Op
-from relay.ops.checked import CHECKED, CheckedAttributes
+from relay.ops.record import OperatorRecord, StatementFault
 
 
 @frozen(eq=False)
@@ -31,18 +31,23 @@ def is_check(function: Function) -> bool:
     >>> is_check(Function((i, inside), checked(i, inside, "the index is out of range")))
     True
     """
-    return isinstance(function.body, Call) and isinstance(function.body.op, Op) and (
-        function.body.op.operator is CHECKED
-    )  # fmt: skip
+    return _fault(function.body) is not None
 
 
 def check_of(function: Function, args: Sequence[Expr]) -> ValueCheck | None:
     """The check that the call of a primitive function with these arguments makes, if it is one. Constants stand in its
     body."""
-    match function.body:
-        case Call(args=(data, holds), attrs=CheckedAttributes(message=message)) if is_check(function):
-            given = dict(zip(function.params, args, strict=True))
-            found = [given.get(each, each) for each in (data, holds)]  # type: ignore[call-overload]
-            return ValueCheck(found[0], found[1], message)
+    fault = _fault(function.body)
+    if fault is None or not isinstance(function.body, Call):
+        return None
+    given = dict(zip(function.params, args, strict=True))
+    data, holds = (given.get(each, each) for each in function.body.args)  # type: ignore[call-overload]
+    return ValueCheck(data, holds, fault.message(function.body.attrs))
+
+
+def _fault(body: Expr) -> StatementFault | None:
+    match body:
+        case Call(op=Op(operator=OperatorRecord(fault=StatementFault() as fault))):
+            return fault
         case _:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, Union
 
-from relay.base.diagnostics import CompilerBug
+from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.known_types import known_type
@@ -14,7 +14,7 @@ from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
 from relay.lower.kernels.index_faults import tells_of_body
 from relay.lower.kernels.value_extents import EXTENTS, value_extents
-from relay.ops.record import Compute, IndexFault, OperatorRecord
+from relay.ops.record import Compute, IndexFault, NoCompute, OperatorRecord
 from relay.te.compute import compute, placeholder
 from relay.te.tensor import Gap, Tensor
 from relay.tir.expr import imm
@@ -63,6 +63,22 @@ def make_group(function: Function) -> Group:
     if isinstance(function.body, Tuple):
         outputs = _side_by_side(outputs)
     return Group(name, tuple(inputs), outputs, tuple(anchors))
+
+
+def expect_loops(function: Function) -> None:
+    """Raises `RelayError` (rule `unsupported-operator`) for the call of an operator that has no tensor expression: it
+    stands alone in its function."""
+    match function.body:
+        case Call(op=Op(operator=OperatorRecord(name=name, compute=NoCompute(reason), formula=formula)), span=span):
+            by_others = f"write it by others: transform.Legalize([{name!r}])"
+            alone = "give its record a `compute`; the interpreter or another compiler may run it"
+            raise RelayError(
+                rule="unsupported-operator", message=f"no code can be made for {name}", span=span,
+                expected="an operator with a tensor expression", found=f"none: {reason}",
+                remedy=by_others if callable(formula) else alone,
+            )  # fmt: skip
+        case _:
+            return
 
 
 def with_gap(function: Function, gap: Gap | None) -> Function:

@@ -33,7 +33,7 @@ from relay.ops.registry import operators
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.known_functions import is_closed
-from relay.transform.simplify.fold_constant import fold_expr
+from relay.transform.simplify.fold_constant import fold_call
 
 
 @module_pass(level=2)
@@ -111,7 +111,7 @@ class _Rewriting:
                 rebuilt = self._static(rebuilt, record) or rebuilt
                 if rebuilt.checked_type is None:
                     _record_exact(rebuilt, _result(rebuilt))
-                return self._known_shape(rebuilt, record) or fold_expr(rebuilt)
+                return self._known_shape(rebuilt, record) or fold_call(rebuilt)
             case Call(op=GlobalVar() as callee) if callee in self.retyped:
                 again = Call(callee, rebuilt.args, rebuilt.attrs, rebuilt.given_type_args, span=rebuilt.span)
                 type_ = self.module[callee].checked_type

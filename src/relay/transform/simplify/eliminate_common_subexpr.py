@@ -3,7 +3,8 @@
     before: add(exp(%x), exp(%x))            (two nodes)
     after:  %0 = exp(%x); add(%0, %0)        (one node)
 
-Only calls of pure operators, tuples, projections and equal small constants are merged; random and stateful calls never.
+Only calls of pure operators, tuples, projections and equal small constants are merged: never what may fail or has
+state.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     before: add(multiply(2f, 3f), %x)
     after:  add(6f, %x)
 
-Values come from the operators' own meaning. Does not fold random or stateful operators, nor what would make a constant
+Values come from the operators' own meaning. Does not fold what may fail or has state, nor what would make a constant
 much larger than all that it is made of (`zeros` of a large shape stays a call).
 """
 
@@ -13,6 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from relay.analysis.effects import ModuleEffects
+from relay.dataflow.effects import field_taken
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
@@ -29,14 +31,17 @@ _LARGEST_GROWTH = 4  # times what it is made of: what transforming a kernel of 3
 @function_pass(level=2)
 def FoldConstant(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Evaluate what is constant."""
-    return rewrite_nodes(function, lambda _, expr: fold_expr(expr))
+    effects = ModuleEffects(IRModule())
+
+    def step(expr: Expr) -> Expr:
+        return field_taken(effects, expr) if isinstance(expr, TupleGetItem) else fold_call(expr)
+
+    return rewrite_nodes(function, lambda _, expr: step(expr))
 
 
-def fold_expr(expr: Expr) -> Expr:
-    """One node whose parts are folded already."""
+def fold_call(expr: Expr) -> Expr:
+    """The value of a pure call of constants; other expressions as they are."""
     match expr:
-        case TupleGetItem(tuple_value=Tuple(fields=fields), index=index):
-            return fields[index]
         case Call(op=Op(operator=OperatorRecord() as record), args=args) if record.effect is Effect.PURE:
             arguments = [_value(argument) for argument in args]
             if any(argument is None for argument in arguments):

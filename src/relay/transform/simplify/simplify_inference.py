@@ -11,7 +11,9 @@ Field 1 and 2 of batch_norm (the running mean and variance) are its inputs, unch
 
 from __future__ import annotations
 
+from relay.analysis.effects import ModuleEffects
 from relay.base.floating_point import FloatingPointClass
+from relay.dataflow.effects import field_taken
 from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
@@ -28,10 +30,11 @@ from relay.transform.framework.passes import function_pass
 @function_pass(level=0, floating_point=FloatingPointClass.ROUNDING)
 def SimplifyInference(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Replace batch_norm and dropout by what they are at inference."""
-    return rewrite_nodes(function, lambda _, expr: _simplified(expr))
+    effects = ModuleEffects(IRModule())
+    return rewrite_nodes(function, lambda _, expr: _simplified(expr, effects))
 
 
-def _simplified(expr: Expr) -> Expr:
+def _simplified(expr: Expr, effects: ModuleEffects) -> Expr:
     match expr:
         case Call(op=Op() as op, args=args, attrs=attrs):
             if op.name == "nn.batch_norm" and isinstance(attrs, BatchNormAttributes):
@@ -39,8 +42,8 @@ def _simplified(expr: Expr) -> Expr:
             if op.name == "nn.dropout":
                 return Tuple((args[0], ones_like(args[0])), span=expr.span)
             return expr
-        case TupleGetItem(tuple_value=Tuple(fields=fields), index=index):
-            return fields[index]
+        case TupleGetItem():
+            return field_taken(effects, expr)
         case _:
             return expr
 

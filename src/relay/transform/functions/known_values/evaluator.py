@@ -62,7 +62,7 @@ from relay.transform.functions.known_values.values import (
     title_of,
     value_of,
 )
-from relay.transform.simplify.fold_constant import fold_expr
+from relay.transform.simplify.fold_constant import fold_call
 
 Naming: TypeAlias = Generator[Any, Any, Expr]
 
@@ -226,7 +226,7 @@ class Evaluator:
         known = [each for each in constants if each is not None]
         if self.residual.copies and len(known) == len(values):
             call = record_type(Call(op, tuple(known), node.attrs, span=node.span), type_)
-            folded = fold_expr(call)
+            folded = fold_call(call)
             if folded is not call:
                 self.residual.reductions += 1
                 return value_of(folded, type_, self.residual.block)
