@@ -66,9 +66,7 @@ def program_work(program: relay.IRModule | relay.Expr, opt_level: int, **options
 
 def kernel_works(stages: relay.driver.compilation.Compilation) -> list[tuple[str, Work]]:
     """Each call of a kernel, and its work. What is computed from constants alone is left out."""
-    works = {
-        kernel.info.name: work_of(kernel.loops(stages.backend)) for kernel in stages.kernels if not kernel.is_external
-    }
+    works = {kernel.info.name: work_of(kernel.loops()) for kernel in stages.kernels if not kernel.is_external}
     found: list[tuple[str, Work]] = []
     for procedure in stages.program.procedures:
         found += [(each.kernel, works[each.kernel]) for region in procedure.regions() for each in region.calls]

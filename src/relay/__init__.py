@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         transform,
     )
     from relay.base.diagnostics import CompilerBug, RelayError
-    from relay.base.target import Target
+    from relay.base.target import Target, register_target, unregister_target
     from relay.base.version import VERSION as __version__
     from relay.driver.build import build
     from relay.driver.executors import create_executor
@@ -105,7 +105,7 @@ _MODULES = (
 
 _HOMES = {
     "relay.base.diagnostics": ("CompilerBug", "RelayError"),
-    "relay.base.target": ("Target",),
+    "relay.base.target": ("Target", "register_target", "unregister_target"),
     "relay.driver.build": ("build",),
     "relay.driver.executors": ("create_executor",),
     "relay.driver.parameters": ("load_params", "save_params"),

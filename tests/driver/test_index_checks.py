@@ -11,7 +11,7 @@ import pytest
 
 import relay
 from relay.driver.compilation import Compilation
-from relay.driver.targets import backend_for
+from relay.driver.targets import targets_for
 from relay.lower.program.region import CallKernel, CheckIndex
 from relay.runtime.graph.graph import Graph
 from relay.transform.simplify.eliminate_common_subexpr import EliminateCommonSubexpr
@@ -152,7 +152,7 @@ def test_passes_leave_it_to_the_run():
 
 
 def test_checked_rows_stay_a_straight_line_of_two_kernels():
-    compilation = Compilation(program(CHOSEN), backend_for("llvm"), 3)
+    compilation = Compilation(program(CHOSEN), targets_for("llvm"), 3)
     assert not compilation.program.uses_heap
     (region,) = compilation.program.procedure("main").regions()
     assert [type(each) for each in region.instructions] == [CallKernel, CheckIndex, CallKernel]

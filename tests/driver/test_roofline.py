@@ -38,7 +38,7 @@ def test_a_busy_machine_is_measured_again(monkeypatch):
     keep_roofline(busy)
     assert "measured while the machine was busy" in roofline_line(kept_roofline(1), 1)
     quiet = replace(busy, is_disturbed=False)
-    monkeypatch.setattr("relay.driver.roofline._measured", lambda backend, threads: quiet)
+    monkeypatch.setattr("relay.driver.roofline._measured", lambda target, threads: quiet)
     assert relay.driver.machine_roofline(1) == kept_roofline(1) == quiet
 
 
@@ -72,7 +72,7 @@ def test_a_kernel_takes_as_long_as_its_slower_part():
 
 def test_threads_are_as_before(monkeypatch):
     monkeypatch.setattr(
-        "relay.driver.roofline._measured", lambda backend, threads: Roofline(threads, {DType.FLOAT32: 1.0}, ())
+        "relay.driver.roofline._measured", lambda target, threads: Roofline(threads, {DType.FLOAT32: 1.0}, ())
     )
     assert relay.driver.measure_roofline().threads >= 1
     with pytest.raises(relay.RelayError, match="bad-threads"):

@@ -38,14 +38,14 @@ def _changed(path: Path, **fields: object) -> None:
 def _loops(path: Path) -> str:
     with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(path)):
         stages = compile_stages(relay.parse(LAYER))
-        return print_primfunc(stages.called_kernels[-1].loops(stages.backend))
+        return print_primfunc(stages.called_kernels[-1].loops())
 
 
 def test_a_record_stands_in_for_the_choice(records: Path) -> None:
     chosen = _loops(records)
     with relay.PassContext(opt_level=3):
         stages = compile_stages(relay.parse(LAYER))
-    assert chosen == print_primfunc(stages.called_kernels[-1].loops(stages.backend))
+    assert chosen == print_primfunc(stages.called_kernels[-1].loops())
     _changed(records, steps=['split("relu", "i0", factor=5)'])
     assert _loops(records) != chosen
     x, w = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (32, 48)))
@@ -242,7 +242,7 @@ def test_a_record_serves_the_kernel_where_its_result_is_part_of_another(records:
         stages = compile_stages(relay.Function([x, w, y], body))
         (kernel,) = (each for each in stages.called_kernels if "relu" in each.info.name)
         assert kernel.group().outputs[0].gap is not None
-        assert print_steps(kernel.schedule(stages.backend)) == 'split("relu", "i0", factor=5)'
+        assert print_steps(kernel.schedule()) == 'split("relu", "i0", factor=5)'
         found = relay.build(relay.Function([x, w, y], body))
     a, b, c = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (32, 48), (20, 32)))
     np.testing.assert_allclose(found(a, b, c)[:, :32], np.maximum(a @ b.T, 0), rtol=1e-5, atol=1e-5)

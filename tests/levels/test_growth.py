@@ -72,8 +72,8 @@ def compiled(function: Function, opt_level: int) -> list[PrimFunc]:
     """All that is done in Python for a program: its kernels, down to LLVM's language."""
     stages = relay.driver.compile_stages(function, opt_level=opt_level)
     for kernel in stages.called_kernels:
-        kernel.source(stages.backend)
-    return [kernel.loops(stages.backend) for kernel in stages.called_kernels]
+        kernel.source()
+    return [kernel.loops() for kernel in stages.called_kernels]
 
 
 def size(functions: list[PrimFunc]) -> int:

@@ -142,8 +142,7 @@ def test_the_counter_counts_what_runs():
     """A product of matrices: a multiplication and an addition for each of m · n · k, and no more."""
     function = case(lambda x: nn.matmul(x, weight(24, 40)), (16, 24))
     (kernel,) = relay.driver.compile_stages(function, opt_level=0).kernels
-    backend = relay.driver.compile_stages(function, opt_level=0).backend
-    work = work_of(kernel.loops(backend))
+    work = work_of(kernel.loops())
     assert 2 * 16 * 24 * 40 <= work.operations <= TOLERANCE * 2 * 16 * 24 * 40
     assert isinstance(work + Work(1, 1), Work)
     assert work.operations > FREE_OPERATIONS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,35 +13,52 @@ import pytest
 import relay
 from relay.arith.expr import evaluate
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
+from relay.base.target import PROTOCOL_VERSION, Target
 from relay.driver.build import compile_stages
 from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
 from relay.lower.program.launch import Access, BufferArgument, KernelModule, Launch, ScalarArgument
+from relay.lower.targets import KernelSource, Refused, Report, Supported
 from relay.runtime.devices.device import PythonDevice, RecordedLaunch
 from relay.runtime.devices.registry import register_device
-from relay.runtime.executable import Executable, instantiate
+from relay.runtime.executable import Executable
+from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
 from relay.tir.pipeline import lower
 from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.transform.framework.context import LayoutPreferences
 
-KIND = "abacus"
+KIND = "counting_frame"
 
 
-@dataclass
-class AbacusTarget:
+@frozen
+class FrameTarget(Target):
+    kind: ClassVar[str] = KIND
+
+    def __str__(self) -> str:
+        return KIND
+
+
+@frozen
+class FrameKernels:
     """Makes tir text of every kernel but those of `refused` operators."""
 
     refused: frozenset[str] = frozenset()
-    device: str = f"{KIND}:0"
+    device_kind: str = KIND
+    target: Target = FrameTarget()
+    layouts: LayoutPreferences = LayoutPreferences()
+    rates: None = None
+    rules: tuple[()] = ()
+    hierarchy: Hierarchy = PLAIN
     intrinsics: tuple[()] = ()
 
-    def supports(self, function: Function) -> bool:
-        names = {
-            node.op.name for node in post_order(function.body) if isinstance(node, Call) and isinstance(node.op, Op)
-        }
-        return not names & self.refused
+    def supports(self, group: Function) -> Supported | Refused:
+        calls = (node.op for node in post_order(group.body) if isinstance(node, Call))
+        refused = self.refused.intersection(op.name for op in calls if isinstance(op, Op))
+        return Refused(f"it has no {min(refused)}") if refused else Supported()
 
     def schedule(self, group: object) -> tuple[()]:
         return ()
@@ -48,18 +66,44 @@ class AbacusTarget:
     def lower(self, function: PrimFunc) -> PrimFunc:
         return lower(function)
 
-    def emit(self, function: PrimFunc) -> KernelModule:
-        inputs = len(function.parameters) - len(function.outputs)
-        buffers = (
-            BufferArgument(i, Access.READ if i < inputs else Access.WRITE) for i in range(len(function.parameters))
-        )
-        scalars = (ScalarArgument(symbol) for symbol in function.symbols)
-        launch = Launch(function.name, (*buffers, *scalars))
-        return KernelModule("tir", print_primfunc(function).encode(), (launch,), function.symbols)
+    def text(self, function: PrimFunc) -> str:
+        return print_primfunc(function)
+
+    def assembly(self, function: PrimFunc) -> str:
+        return self.text(function)
+
+    def emit(self, kernels: Sequence[KernelSource], report: Report, watch: object = None) -> list[KernelModule]:
+        return [_module(kernel.loops()) for kernel in kernels]
+
+
+def _module(function: PrimFunc) -> KernelModule:
+    inputs = len(function.parameters) - len(function.outputs)
+    buffers = (BufferArgument(i, Access.READ if i < inputs else Access.WRITE) for i in range(len(function.parameters)))
+    launch = Launch(function.name, (*buffers, *map(ScalarArgument, function.symbols)))
+    return KernelModule("tir", print_primfunc(function).encode(), (launch,))
 
 
 @dataclass
-class Abacus(PythonDevice):
+class FrameKind:
+    kernels: FrameKernels
+    name: str = KIND
+    protocol_version: int = PROTOCOL_VERSION
+
+    def parse(self, flags: Sequence[str]) -> Target:
+        return FrameTarget()
+
+    def resolve(self, target: Target) -> Target:
+        return target
+
+    def kernel_target(self, target: Target) -> FrameKernels:
+        return self.kernels
+
+    def host_target(self, target: Target) -> None:
+        return None
+
+
+@dataclass
+class Frame(PythonDevice):
     """Counts what it is asked; `fails` names the functions that go wrong."""
 
     fails: frozenset[str] = frozenset()
@@ -124,11 +168,17 @@ class Abacus(PythonDevice):
         return len(self._owned)
 
 
-def built(program: object, target: AbacusTarget, device: PythonDevice) -> Executable:
+@pytest.fixture(autouse=True)
+def _kind_is_forgotten() -> Iterator[None]:
+    relay.register_target(FrameKind(FrameKernels()))
+    yield
+    relay.unregister_target(KIND)
+
+
+def built(program: object, kernels: FrameKernels, device: PythonDevice) -> Executable:
     register_device(KIND, lambda _: device, replace=True)
-    stages = compile_stages(program)
-    stages.device = target
-    return instantiate(stages.artefact)
+    relay.register_target(FrameKind(kernels), replace=True)
+    return relay.build(program, target=KIND)
 
 
 def network() -> relay.Function:
@@ -139,8 +189,8 @@ def network() -> relay.Function:
 
 
 def test_a_whole_program_is_one_region_and_constants_go_there_once():
-    device = Abacus()
-    run = built(network(), AbacusTarget(), device)
+    device = Frame()
+    run = built(network(), FrameKernels(), device)
     x = np.linspace(-2, 2, 32, dtype=np.float32).reshape(4, 8)
     expected = relay.build(network())(x)
     for _ in range(3):
@@ -151,11 +201,13 @@ def test_a_whole_program_is_one_region_and_constants_go_there_once():
 
 
 def test_what_the_device_refuses_runs_on_the_host():
-    device = Abacus()
-    target = AbacusTarget(frozenset({"nn.softmax"}))
-    stages = compile_stages(network())
-    stages.device = target
+    device = Frame()
+    target = FrameKernels(frozenset({"nn.softmax"}))
+    relay.register_target(FrameKind(target), replace=True)
+    stages = compile_stages(network(), KIND)
     assert len(stages.program.device_regions) == 2
+    (softmax,) = stages.called_kernels
+    assert softmax.refusals == ("counting_frame: it has no nn.softmax",)
     x = np.linspace(-2, 2, 32, dtype=np.float32).reshape(4, 8)
     np.testing.assert_allclose(built(network(), target, device)(x), relay.build(network())(x), rtol=1e-5)
 
@@ -164,7 +216,7 @@ def test_extents_that_calls_tell():
     program = relay.parse(
         '#[version = "0.0.5"]\ndef @main(%x: Tensor[(n, 3), float32]) { nn.softmax(exp(multiply(%x, %x))) }'
     )
-    run = built(program, AbacusTarget(), Abacus())
+    run = built(program, FrameKernels(), Frame())
     for rows in (1, 5, 2, 9):
         x = np.linspace(-1, 1, rows * 3, dtype=np.float32).reshape(rows, 3)
         np.testing.assert_allclose(run(x), relay.build(program)(x), rtol=1e-5)
@@ -179,8 +231,8 @@ def @loop(%i: int32, %x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {
 def @main(%n: int32, %x: Tensor[(2, 3), float32]) { @loop(%n, %x) }
 """
     )
-    device = Abacus()
-    run = built(program, AbacusTarget(frozenset({"equal", "subtract"})), device)
+    device = Frame()
+    run = built(program, FrameKernels(frozenset({"equal", "subtract"})), device)
     x = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
     np.testing.assert_allclose(run(np.int32(5), x), relay.build(program)(np.int32(5), x), rtol=1e-5)
     assert device.asked.count("run") >= 5
@@ -189,19 +241,19 @@ def @main(%n: int32, %x: Tensor[(2, 3), float32]) { @loop(%n, %x) }
 
 @pytest.mark.parametrize("function", ["load", "allocate", "upload", "record", "run", "wait", "download"])
 def test_what_goes_wrong_on_the_device_is_told(function: str):
-    device = Abacus(frozenset({function}))
-    run = built(network(), AbacusTarget(), device)
+    device = Frame(frozenset({function}))
+    run = built(network(), FrameKernels(), device)
     with pytest.raises(RelayError) as caught:
         run(np.zeros((4, 8), np.float32))
     assert caught.value.rule == "device-failed"
-    assert caught.value.found == f"abacus:0: ValueError: no {function} today"
+    assert caught.value.found == f"counting_frame:0: ValueError: no {function} today"
     device.fails = frozenset()
     run(np.zeros((4, 8), np.float32))
 
 
 def test_a_program_gives_back_what_it_has_of_the_device():
-    device = Abacus()
-    run = built(network(), AbacusTarget(), device)
+    device = Frame()
+    run = built(network(), FrameKernels(), device)
     run(np.zeros((4, 8), np.float32))
     assert device.held
     del run
@@ -210,24 +262,33 @@ def test_a_program_gives_back_what_it_has_of_the_device():
 
 
 def test_a_device_that_is_not_there():
-    artefact = compile_stages(network())
-    artefact.device = AbacusTarget(device="quipu:0")
+    relay.register_target(FrameKind(FrameKernels(device_kind="quipu")), replace=True)
     with pytest.raises(RelayError) as caught:
-        instantiate(artefact.artefact)
+        relay.build(network(), target=KIND)
     assert caught.value.rule == "no-device"
     assert "quipu" in caught.value.message
 
 
+def test_a_saved_program_says_what_it_needs(tmp_path):
+    device = Frame()
+    built(network(), FrameKernels(), device).save(tmp_path / "network.rlx")
+    loaded = relay.load(tmp_path / "network.rlx")
+    (needed,) = loaded.manifest.devices
+    assert (needed.kind, needed.index, needed.formats) == (KIND, 0, ("tir",))
+    x = np.ones((4, 8), np.float32)
+    np.testing.assert_allclose(loaded(x), relay.build(network())(x), rtol=1e-5)
+
+
 def test_a_device_of_another_version():
-    device = Abacus()
+    device = Frame()
     device._table.version = 2
     with pytest.raises(RelayError) as caught:
-        built(network(), AbacusTarget(), device)
+        built(network(), FrameKernels(), device)
     assert caught.value.rule == "device-version"
 
 
 def test_a_device_is_registered_once():
-    register_device("once", lambda _: Abacus(), replace=True)
+    register_device("once", lambda _: Frame(), replace=True)
     with pytest.raises(RelayError) as caught:
-        register_device("once", lambda _: Abacus())
+        register_device("once", lambda _: Frame())
     assert caught.value.rule == "device-exists"

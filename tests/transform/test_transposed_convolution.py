@@ -8,7 +8,7 @@ import pytest
 import relay
 from relay.arith.expr import Symbol
 from relay.driver.compilation import Compilation
-from relay.driver.targets import backend_for
+from relay.driver.targets import targets_for
 
 # input channels, extents, output channels, window, strides, padding, output_padding
 CASES = [
@@ -48,7 +48,7 @@ def spread_row(case: tuple, groups: int = 1) -> relay.Function:
 
 
 def optimized(function: relay.Function) -> str:
-    return str(Compilation(relay.IRModule.from_expr(function), backend_for("llvm"), 2).optimized)
+    return str(Compilation(relay.IRModule.from_expr(function), targets_for("llvm"), 2).optimized)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -1,206 +1,227 @@
-"""The machine that code is made for, as a frozen value that prints and parses back.
+"""What code is made for, as users name it, and the kinds of targets that a process knows.
 
-What the running machine can do is asked where LLVM is at hand (`targets/cpu/host.py`); this layer only states facts.
+    llvm -mcpu=native -num-threads=2        the name of a kind, then flags, which only that kind understands
+
+A kind is known by its name before anything of it is imported: those that come with relay stand here, packages bring
+others through the entry-point group `relay.targets`, and programs register theirs. What is wrong with a package's kind
+is told when somebody names it. `relay.lower.targets` has what a kind gives the compiler.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+import importlib
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from relay.base.arguments import TEXT, expect
 from relay.base.diagnostics import RelayError
-from relay.base.dtypes import DType
-from relay.base.frozen import frozen
+from relay.base.near_names import near_names
 
-KINDS = ("llvm",)
-FP_CONTRACT_MODES = ("fast", "off")
-HEAP_MODES = ("reused", "checked")
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
-L1_BYTES_DEFAULT = 32 * 1024
-L2_BYTES_DEFAULT = 1024 * 1024
-L3_BYTES_DEFAULT = 8 * 1024 * 1024
+PROTOCOL_VERSION = 1
+"""To be raised with what the compiler asks of a kind."""
+
+ENTRY_POINTS = "relay.targets"
+_OWN: Mapping[str, str] = MappingProxyType({"llvm": "relay.targets.cpu.kind:KIND"})
 
 
-@frozen
 class Target:
-    """What a kernel may use.
-
-    `triple` and `cpu` are LLVM's names ("" is the host's triple, and the triple's baseline CPU); `cpu="native"` asks
-    for the host's features. `features` are LLVM flags such as `+avx2`. `num_threads` is the largest number of threads a
-    kernel may use (0: as many as the process may run on). `vector_bits` is the width of one vector register (0: as the
-    features say). `l1_bytes`, `l2_bytes` (per core) and `l3_bytes` (shared) size tiles (0: unknown, a usual size is
-    taken). `fp_contract` says whether `a*b + c` may round once ("fast") or must round twice ("off"). `heap="checked"`
-    poisons freed memory and reports who uses it, to find errors of the compiler; "reused" is for all else.
+    """What code is made for. Each kind derives a frozen class from this, whose text parses back.
 
     >>> print(Target.parse("llvm -mattr=+fma,+avx2 -num-threads=2"))
     llvm -mattr=+avx2,+fma -num-threads=2
     """
 
-    kind: str = "llvm"
-    triple: str = ""
-    cpu: str = ""
-    features: tuple[str, ...] = ()
-    num_threads: int = 0
-    vector_bits: int = 0
-    l1_bytes: int = 0
-    l2_bytes: int = 0
-    l3_bytes: int = 0
-    fp_contract: str = "fast"
-    heap: str = "reused"
+    __slots__ = ()
+    kind: ClassVar[str]
 
-    @classmethod
-    def parse(cls, text: str | Target) -> Target:
+    @staticmethod
+    def parse(text: str | Target) -> Target:
         """The target that a user's string stands for.
 
-        Raises `RelayError`: `unknown-target-kind`, `unknown-target-flag`, `bad-target-value`.
-
-        >>> Target.parse("llvm -mcpu=native").cpu
-        'native'
+        Raises `RelayError`: `unknown-target-kind`, `broken-target-kind`, and what its kind has against its flags.
         """
         if isinstance(text, Target):
             return text
         expect(text, TEXT, "a target")
-        words = text.split()
-        if not words or words[0] not in KINDS:
+        name, *flags = text.split() or [""]
+        return target_kind(name).parse(flags)
+
+
+class TargetKind(Protocol):
+    """One kind of target: what an entry point names. It is imported with the first target of its kind, and should
+    import little itself."""
+
+    @property
+    def name(self) -> str:
+        """What its targets begin with."""
+        ...
+
+    @property
+    def protocol_version(self) -> int:
+        """The `PROTOCOL_VERSION` that it was written for."""
+        ...
+
+    def parse(self, flags: Sequence[str]) -> Target:
+        """The target of these flags. Raises `RelayError`."""
+        ...
+
+    def resolve(self, target: Target) -> Target:
+        """A target of this kind with nothing left open: what the machine decides is filled in."""
+        ...
+
+    def kernel_target(self, target: Target) -> Any:
+        """What makes the code of kernels: a `relay.lower.targets.KernelTarget`. Raises `RelayError` for a target that
+        cannot be served."""
+        ...
+
+    def host_target(self, target: Target) -> Any:
+        """What makes programs that launch kernels: a `relay.lower.targets.HostTarget`; None where targets of this kind
+        do not, and a CPU does."""
+        ...
+
+
+class TargetKinds:
+    """Kinds of targets by their names; those of `own`, as `module:name`, are relay's.
+
+    What is registered is a mapping that never changes: registering puts another in its place, so that readers in other
+    threads need no lock.
+    """
+
+    def __init__(self, own: Mapping[str, str]) -> None:
+        self._own = own
+        self._lock = Lock()
+        self._registered: Mapping[str, TargetKind] = MappingProxyType({})
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all kinds. Nothing is imported."""
+        return tuple(dict.fromkeys((*self._own, *self._registered, *sorted(each.name for each in _entry_points()))))
+
+    def named(self, name: str) -> TargetKind:
+        """The kind of that name. Raises `RelayError`: `unknown-target-kind`, `broken-target-kind`."""
+        registered = self._registered.get(name)
+        if registered is not None:
+            return registered
+        if name in self._own:
+            module, _, attribute = self._own[name].partition(":")
+            return cast("TargetKind", getattr(importlib.import_module(module), attribute))
+        found = [each for each in _entry_points() if each.name == name]
+        if not found:
+            names = self.names()
             raise RelayError(
                 rule="unknown-target-kind",
-                message="a target starts with the name of a backend",
-                expected="one of " + ", ".join(KINDS),
-                found=words[0] if words else "an empty string",
-                remedy='write, for example, "llvm -mcpu=native -num-threads=2"',
+                message="there is no target of this kind",
+                expected="one of " + ", ".join(names),
+                found=name or "an empty string",
+                remedy=near_names(name, names)
+                or 'write, for example, "llvm -mcpu=native -num-threads=2"; or install the package that brings it',
             )
-        values: dict[str, Any] = {}
-        for word in words[1:]:
-            flag, equals, value = word.partition("=")
-            if flag not in _FLAGS or not equals:
-                raise RelayError(
-                    rule="unknown-target-flag",
-                    message=f"a target of kind `{words[0]}` has no flag `{word}`",
-                    expected=", ".join(f"{name}=…" for name in _FLAGS),
-                    found=word,
+        if len(found) > 1:
+            raise _broken(name, "several packages", "one package", ", ".join(map(_origin, found)), "remove all but one")
+        return _loaded(found[0])
+
+    def register(self, kind: TargetKind, *, replace: bool = False) -> TargetKind:
+        """Let `kind` be known by its name, and give it back."""
+        name = str(getattr(kind, "name", type(kind).__name__))
+        _check(kind, name, "this program", "give it what relay.base.target.TargetKind lists")
+        with self._lock:
+            if name in self._own or (name in self.names() and not replace):
+                remedy = (
+                    "choose another name" if name in self._own else "give replace=True to put this one in its place"
                 )
-            field, read = _FLAGS[flag]
-            values[field] = read(flag, value)
-        return cls(kind=words[0], **values)
+                raise RelayError(
+                    rule="target-kind-exists", message=f"there is a kind of target `{name}` already", remedy=remedy
+                )
+            self._registered = MappingProxyType({**self._registered, name: kind})
+        return kind
 
-    def __str__(self) -> str:
-        words = [self.kind]
-        for flag, (field, _) in _FLAGS.items():
-            value = getattr(self, field)
-            if value != getattr(_DEFAULT, field):
-                words.append(f"{flag}={','.join(value) if isinstance(value, tuple) else value}")
-        return " ".join(words)
-
-    def has(self, feature: str) -> bool:
-        """Whether a feature (`avx2`, without sign) is stated to be there. The last word on it counts.
-
-        >>> Target.parse("llvm -mattr=+avx2").has("avx2")
-        True
-        """
-        return f"+{feature}" in self.features
-
-    @property
-    def is_resolved(self) -> bool:
-        """Whether everything is stated, so that nothing is left to the machine that compiles."""
-        return bool(self.triple) and self.cpu != "native" and self.vector_bits > 0
-
-    @property
-    def register_bits(self) -> int:
-        """Width of one vector register in bits, by the stated width or the features.
-
-        >>> Target.parse("llvm -mattr=+avx2").register_bits
-        256
-        """
-        if self.vector_bits:
-            return self.vector_bits
-        if self.has("avx512f"):
-            return 512
-        return 256 if self.has("avx") or self.has("avx2") else 128
-
-    @property
-    def register_count(self) -> int:
-        """How many vector registers there are."""
-        return 32 if self.has("avx512f") or self.triple.startswith(("aarch64", "arm64")) else 16
-
-    def lanes(self, dtype: DType) -> int:
-        """How many elements of `dtype`, as wide as it is computed in, one vector register holds.
-
-        >>> Target.parse("llvm -mattr=+avx2").lanes(DType.FLOAT32)
-        8
-        """
-        return max(1, self.register_bits // max(8, dtype.bits))
-
-    @property
-    def cache_bytes(self) -> tuple[int, int, int]:
-        """Sizes of the L1 data, L2 and L3 caches, with usual sizes for those unknown."""
-        return (
-            self.l1_bytes or L1_BYTES_DEFAULT,
-            self.l2_bytes or L2_BYTES_DEFAULT,
-            self.l3_bytes or L3_BYTES_DEFAULT,
-        )
-
-    def with_threads(self, num_threads: int) -> Target:
-        """The same machine with another limit on threads."""
-        return replace(self, num_threads=num_threads)
+    def unregister(self, name: str) -> None:
+        """Forget the kind that is registered as `name`."""
+        with self._lock:
+            if name not in self._registered:
+                raise RelayError(
+                    rule="unknown-target-kind",
+                    message="there is no such kind of target of a user's",
+                    expected=", ".join(self._registered) or "none is registered",
+                    found=name,
+                )
+            self._registered = MappingProxyType({key: each for key, each in self._registered.items() if key != name})
 
 
-def _text(_: str, value: str) -> str:
-    return value
+def _entry_points() -> Sequence[EntryPoint]:
+    from importlib.metadata import entry_points  # takes milliseconds, and the kinds of relay do without
+
+    return [each for each in entry_points(group=ENTRY_POINTS) if each.name not in _OWN]
 
 
-def _count(flag: str, value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) < 12):
-        raise _bad_value(flag, "a whole number, 0 or more", value)
-    return int(value)
+def _loaded(point: EntryPoint) -> TargetKind:
+    """The kind that a package brings. Raises `RelayError` (rule `broken-target-kind`) that names the package."""
+    origin = _origin(point)
+    remedy = f"ask who makes {origin}, or remove it"
+    try:
+        kind = point.load()
+    except Exception as error:
+        raise _broken(point.name, origin, point.value, f"{type(error).__name__}: {error}", remedy) from error
+    _check(kind, point.name, origin, remedy)
+    return kind
 
 
-def _vector_width(flag: str, value: str) -> int:
-    bits = _count(flag, value)
-    if bits not in (0, 64, 128, 256, 512, 1024, 2048):
-        raise _bad_value(flag, "a register width in bits: 64, 128, 256, 512, 1024 or 2048", value)
-    return bits
+def _check(kind: Any, name: str, origin: str, remedy: str) -> None:
+    """Raises `RelayError` (rule `broken-target-kind`) unless `kind` is a `TargetKind` of this name."""
+    version = getattr(kind, "protocol_version", None)
+    if version != PROTOCOL_VERSION:
+        if isinstance(version, int):
+            remedy = f"update {'relay' if version > PROTOCOL_VERSION else origin}"
+        found = "none" if version is None else f"version {version}"
+        raise _broken(name, origin, f"protocol version {PROTOCOL_VERSION}, that of this relay", found, remedy)
+    missing = [each for each in _METHODS if not callable(getattr(kind, each, None))]
+    if missing:
+        raise _broken(name, origin, f"the methods {', '.join(_METHODS)}", f"no {', '.join(missing)}", remedy)
+    own_name = getattr(kind, "name", None)
+    if own_name != name:
+        raise _broken(name, origin, f"a kind of the name `{name}`", f"the name {own_name!r}", remedy)
 
 
-def _features(flag: str, value: str) -> tuple[str, ...]:
-    """Sorted by name; the last word on a feature counts."""
-    stated: dict[str, str] = {}
-    for item in filter(None, value.split(",")):
-        if item[0] not in "+-" or len(item) < 2:
-            raise _bad_value(flag, "features with a sign, such as +avx2,-fma", item)
-        stated[item[1:]] = item
-    return tuple(stated[name] for name in sorted(stated))
+_METHODS = ("parse", "resolve", "kernel_target", "host_target")
 
 
-def _one_of(*modes: str) -> Callable[[str, str], str]:
-    def read(flag: str, value: str) -> str:
-        if value not in modes:
-            raise _bad_value(flag, " or ".join(modes), value)
-        return value
-
-    return read
+def _origin(point: EntryPoint) -> str:
+    return "a package" if point.dist is None else f"{point.dist.name} {point.dist.version}"
 
 
-def _bad_value(flag: str, expected: str, found: str) -> RelayError:
+def _broken(name: str, origin: str, expected: str, found: str, remedy: str) -> RelayError:
     return RelayError(
-        rule="bad-target-value",
-        message=f"the target flag `{flag}` cannot have this value",
+        rule="broken-target-kind",
+        message=f"the kind of target `{name}`, which {origin} brings, cannot be used",
         expected=expected,
-        found=found or "nothing",
+        found=found,
+        remedy=remedy,
     )
 
 
-_FLAGS: dict[str, tuple[str, Callable[[str, str], str | int | tuple[str, ...]]]] = {
-    "-mtriple": ("triple", _text),
-    "-mcpu": ("cpu", _text),
-    "-mattr": ("features", _features),
-    "-num-threads": ("num_threads", _count),
-    "-vector-width": ("vector_bits", _vector_width),
-    "-l1-bytes": ("l1_bytes", _count),
-    "-l2-bytes": ("l2_bytes", _count),
-    "-l3-bytes": ("l3_bytes", _count),
-    "-fp-contract": ("fp_contract", _one_of(*FP_CONTRACT_MODES)),
-    "-heap": ("heap", _one_of(*HEAP_MODES)),
-}
-_DEFAULT = Target()
+PROCESS = TargetKinds(_OWN)
+"""Of this process: the text of a target means the same wherever it is read."""
+
+
+def target_kind(name: str) -> TargetKind:
+    """The kind of that name. Raises `RelayError`: `unknown-target-kind`, `broken-target-kind`."""
+    return PROCESS.named(name)
+
+
+def register_target(kind: TargetKind, *, replace: bool = False) -> TargetKind:
+    """Let targets of a kind be named in this process; gives `kind` back. A package registers its kinds by the
+    entry-point group `relay.targets` instead. With `replace` it takes the place of one of the same name. Threads may
+    register at once.
+
+    Raises `RelayError`: `target-kind-exists` for a name that is taken, `broken-target-kind` for what is none.
+    """
+    return PROCESS.register(kind, replace=replace)
+
+
+def unregister_target(name: str) -> None:
+    """Forget a kind that was registered. Raises `RelayError` (rule `unknown-target-kind`) for any other name."""
+    PROCESS.unregister(name)

@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> None:
             artefact = compilation.artefact
         with watch.part("write"):
             if output.suffix == ".so":
-                export_library(compilation.backend, artefact, output)
+                export_library(compilation.targets.host, artefact, output)
             else:
                 artefact.save(output)
     total_s = whole.seconds

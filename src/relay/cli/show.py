@@ -41,7 +41,7 @@ def execute(options: argparse.Namespace) -> None:
         texts = {options.stage: MODULE_STAGES[options.stage](compilation, options.function)}
     else:
         kernels = [compilation.kernel(options.function)] if options.function else list(compilation.kernels)
-        texts = {kernel.info.name: KERNEL_STAGES[options.stage](compilation, kernel) for kernel in kernels}
+        texts = {kernel.info.name: KERNEL_STAGES[options.stage](kernel) for kernel in kernels}
     if options.json:
         print(json.dumps(texts))
     else:
@@ -68,20 +68,26 @@ def _passes(compilation: Compilation, function: str | None) -> str:  # noqa: ARG
     return str(level(compilation.opt_level))
 
 
-def _te(compilation: Compilation, kernel: Kernel) -> str:
+def _placement(kernel: Kernel) -> str:
+    """Where a kernel runs, and why not where it might have."""
+    refusals = "".join(f"  ({reason})" for reason in kernel.refusals)
+    return f"{kernel.info.name}: {kernel.target.device_kind}{refusals}"
+
+
+def _te(kernel: Kernel) -> str:
     group = kernel.group()
     lines = [f"kernel {kernel.info.name}"]
     lines += [f"input {tensor!r}: {tensor.dtype}" for tensor in group.inputs]
     lines += print_definitions(group.outputs).splitlines()
     lines += [f"output {tensor!r}: {tensor.dtype}" for tensor in group.outputs]
-    lines += ["schedule", *(f"  {line}" for line in print_steps(kernel.schedule(compilation.backend)).splitlines())]
+    lines += ["schedule", *(f"  {line}" for line in print_steps(kernel.schedule()).splitlines())]
     return "\n  ".join(lines)
 
 
-def _schedule(compilation: Compilation, kernel: Kernel) -> str:
+def _schedule(kernel: Kernel) -> str:
     """What was chosen for a kernel, as records: its steps, and the blocks and algorithm of its convolutions."""
-    target = str(compilation.backend.target)
-    records: list[Record] = [ScheduleRecord(kernel.text, kernel.schedule(compilation.backend), target)]
+    target = str(kernel.target.target)
+    records: list[Record] = [ScheduleRecord(kernel.text, kernel.schedule(), target)]
     for node in post_order(kernel.function.body):
         record = _convolution(node, target) if isinstance(node, Call) else None
         records += [record] if record is not None else []
@@ -99,16 +105,16 @@ def _convolution(call: Call, target: str) -> ConvolutionRecord | None:
             return None
 
 
-def _tir(compilation: Compilation, kernel: Kernel) -> str:
-    return print_primfunc(kernel.loops(compilation.backend))
+def _tir(kernel: Kernel) -> str:
+    return print_primfunc(kernel.loops())
 
 
-def _llvm(compilation: Compilation, kernel: Kernel) -> str:
-    return kernel.source(compilation.backend)
+def _llvm(kernel: Kernel) -> str:
+    return kernel.source()
 
 
-def _assembly(compilation: Compilation, kernel: Kernel) -> str:
-    return compilation.backend.assembly(kernel.source(compilation.backend))
+def _assembly(kernel: Kernel) -> str:
+    return kernel.assembly()
 
 
 MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
@@ -117,10 +123,11 @@ MODULE_STAGES: Mapping[str, Callable[[Compilation, str | None], str]] = {
     "program": _program,
     "passes": _passes,
 }
-STAGES_OF_LINES = ("schedule",)
-"""Stages whose texts are files of records, one a line."""
+STAGES_OF_LINES = ("schedule", "placement")
+"""Stages whose texts are lines."""
 
-KERNEL_STAGES: Mapping[str, Callable[[Compilation, Kernel], str]] = {
+KERNEL_STAGES: Mapping[str, Callable[[Kernel], str]] = {
+    "placement": _placement,
     "te": _te,
     "schedule": _schedule,
     "tir": _tir,

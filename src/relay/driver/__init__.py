@@ -9,12 +9,11 @@ from relay.driver.graph import build_graph
 from relay.driver.parameters import bind_params, load_params, save_params
 from relay.driver.reading import load_json, parse, parse_expr, save_json
 from relay.driver.roofline import machine_roofline, measure_roofline
-from relay.driver.targets import backend_for
+from relay.driver.targets import targets_for
 
 __all__ = [
     "Compilation",
     "Executor",
-    "backend_for",
     "bind_params",
     "build",
     "build_graph",
@@ -30,4 +29,5 @@ __all__ = [
     "parse_expr",
     "save_json",
     "save_params",
+    "targets_for",
 ]

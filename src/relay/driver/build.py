@@ -13,7 +13,7 @@ from relay.driver.compilation import Compilation, Progress
 from relay.driver.export import export_library
 from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
 from relay.driver.roofline import machine_roofline
-from relay.driver.targets import backend_for
+from relay.driver.targets import targets_for
 from relay.runtime.executable import Executable, instantiate
 from relay.transform.framework.context import PassContext
 
@@ -24,12 +24,14 @@ def build(
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
     progress: Progress | None = None,
+    host: str | Target | None = None,
 ) -> Executable:
     """Compile a program to native code and load it.
 
     `program` is a module, an expression that becomes its `@main`, or a pair of either and parameters, as
     `relay.frontend.from_onnx` gives them; `params` are arrays bound to parameters by name, before those of the pair;
-    `opt_level` is 0 to 4 (that of the current `PassContext`, 2 when there is none).
+    `opt_level` is 0 to 4 (that of the current `PassContext`, 2 when there is none). `host` launches what is compiled
+    for a target that launches no programs itself, and runs what that refuses; None: this machine's processor.
 
     Raises `RelayError` for what is wrong with the program, the parameters or the target.
 
@@ -38,10 +40,10 @@ def build(
     >>> build(relay.Function([x], relay.add(x, x)))(np.ones(3, np.float32))
     array([2., 2., 2.], dtype=float32)
     """
-    compilation = compile_stages(program, target, params, opt_level, progress)
+    compilation = compile_stages(program, target, params, opt_level, progress, host)
     with collection_paused():
         artefact = compilation.artefact
-    return instantiate(artefact, partial(export_library, compilation.backend), machine_roofline)
+    return instantiate(artefact, partial(export_library, compilation.targets.host), machine_roofline)
 
 
 def compile_stages(
@@ -50,12 +52,15 @@ def compile_stages(
     params: Mapping[str, Any] | None = None,
     opt_level: int | None = None,
     progress: Progress | None = None,
+    host: str | Target | None = None,
 ) -> Compilation:
     """The same compilation as `build`, with every stage to look at. Nothing runs until a stage is asked for."""
     level = PassContext.current().opt_level if opt_level is None else PassContext(opt_level=opt_level).opt_level
     expect(target, TARGET, "what is compiled for")
+    if host is not None:
+        expect(host, TARGET, "what launches the program")
     module, own = given_program(program)
-    compilation = Compilation(module, backend_for(target), level, {**own, **checked_params(params)})
+    compilation = Compilation(module, targets_for(target, host), level, {**own, **checked_params(params)})
     if progress is not None:
         compilation.progress = progress
     return compilation

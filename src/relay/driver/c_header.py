@@ -8,6 +8,7 @@ from pathlib import Path
 
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Label, Manifest, TensorLabel, TensorSpec
 from relay.runtime.artefact.value_types import DataSpec
+from relay.runtime.memory.tiles import TILES
 
 
 def c_header(manifest: Manifest, library: str) -> str:
@@ -15,8 +16,7 @@ def c_header(manifest: Manifest, library: str) -> str:
     entry = manifest.entry("main")
     prefix = re.sub(r"\W", "_", Path(library).stem).upper()
     prefix = prefix if prefix[:1].isalpha() else f"MODEL_{prefix}"
-    facts = {**manifest.provenance, "target": str(manifest.target)}
-    provenance = "".join(f"   {key}: {_comment(value)}\n" for key, value in sorted(facts.items()))
+    provenance = "".join(f"   {key}: {_comment(value)}\n" for key, value in sorted(manifest.provenance.items()))
     on_heap = isinstance(entry.result, HeapResult)
     kinds = "".join(_kind_lines(manifest.labels, prefix)) if on_heap else ""
     outputs = () if on_heap else entry.outputs
@@ -139,7 +139,7 @@ def _status_lines(manifest: Manifest) -> Iterator[str]:
     yield "     -1  when memory ran out\n"
     if isinstance(entry.result, HeapResult):
         yield "     -2  when calls nest deeper than 1 GiB of stack holds\n"
-    if manifest.target.has("amx-tile"):
+    if TILES in manifest.machine.features:
         yield "     -4  when the system does not permit the tiles of AMX\n"
     for number, failure in enumerate(entry.failures, start=1):
         yield f"     {number:2}  {_comment(failure)}\n"

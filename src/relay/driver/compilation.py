@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from functools import cached_property, partial
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,17 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.base.version import VERSION
-from relay.driver.device_kernels import DeviceTarget, device_specs, with_modules
-from relay.driver.external import external_objects
+from relay.driver.device_kernels import device_specs, with_modules
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
+from relay.driver.targets import Targets
 from relay.driver.unmatched_records import warn_of_unmatched
 from relay.infer.infer_type import infer_type
+from relay.ir.expr import Function
 from relay.ir.module import IRModule
-from relay.lower.backend import Backend
 from relay.lower.devices import on_one_device
 from relay.lower.kernels.external import with_external_kernels
 from relay.lower.module import entry_checks, lower_module
-from relay.lower.program.device_region import DeviceRegion
-from relay.lower.program.launch import KernelModule
 from relay.lower.program.program import (
     Entry,
     Parameter,
@@ -37,16 +35,19 @@ from relay.lower.program.program import (
     called_kernels,
     scalar_kernels,
 )
+from relay.lower.targets import KernelSource, KernelTarget, Supported
 from relay.lower.work import kernel_uses, kernel_work
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Manifest, TensorSpec, ValueSpec
 from relay.runtime.artefact.work import KernelWork
 from relay.runtime.cpython.workspaces import aligned_bytes
+from relay.targets.external import ExternalTarget
 from relay.transform.devices.offload import offload
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.instruments.timing import TimedPass, Timing
 from relay.transform.pipelines import optimization_pipeline
 
+Result = TypeVar("Result")
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how many units of it are done, and of how many."""
 
@@ -64,14 +65,13 @@ class Compilation:
     """
 
     source: IRModule
-    backend: Backend
+    targets: Targets
     opt_level: int = 2
     params: Mapping[str, Any] = field(default_factory=dict)
     progress: Progress = _silent
     watch: Stopwatch = field(default_factory=Stopwatch)
     surroundings: PassContext = field(default_factory=PassContext.current)
     constants_room: NDArray[np.uint8] | None = None
-    device: DeviceTarget | None = None
     values_apart: ClassVar[bool] = False
     """Whether each value has memory that is part of no other's."""
 
@@ -84,10 +84,18 @@ class Compilation:
     def context(self) -> PassContext:
         """What the optimizer runs under. Layouts that the user chose are kept, and records for this machine."""
         chosen = self.surroundings.layouts
-        layouts = self.backend.layouts if chosen == LayoutPreferences() else chosen
-        schedules = self.surroundings.schedules.on(self.backend.target)
-        rates = self.surroundings.rates or self.backend.rates
+        target = self.targets.kernels
+        layouts = target.layouts if chosen == LayoutPreferences() else chosen
+        schedules = self.surroundings.schedules.on(target.target)
+        rates = self.surroundings.rates or target.rates
         return replace(self.surroundings, opt_level=self.opt_level, layouts=layouts, rates=rates, schedules=schedules)
+
+    @cached_property
+    def kernel_targets(self) -> tuple[KernelTarget, ...]:
+        """What is asked for each group of operators: the targets, then the user's other compilers."""
+        others = self.context.external_compilers.items()
+        host = self.targets.host
+        return (*self.targets.in_order, *(ExternalTarget(name, compiler, host) for name, compiler in others))
 
     @cached_property
     def typed(self) -> IRModule:
@@ -104,31 +112,27 @@ class Compilation:
         timing = Timing()
         context = replace(self.context, instruments=(*self.context.instruments, timing))
         with self._stage("optimize") as stage, context:
-            module = on_one_device(module, self.backend.device_kind)
+            module = on_one_device(module, self.targets.kernels.device_kind)
             optimized = optimization_pipeline(module)
             _add_passes(stage, timing.passes)
             called = with_external_kernels(optimized, self.context.external_compilers)
-            return called if self.device is None else offload(called, self.device.device, self.device.supports)
+            target = self.targets.kernels
+            return offload(called, f"{target.device_kind}:0", self._takes) if self.targets.has_device else called
+
+    def _takes(self, group: Function) -> bool:
+        return isinstance(self.targets.kernels.supports(group), Supported)
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:
-        table = KernelTable(self.context.schedules)
+        table = KernelTable(self.kernel_targets, self.targets.host.kernels, self.context.schedules)
         module = self.optimized
         with self._stage("lower"):
             functions = {name: each for name, each in self.typed.functions.items() if name in module}
             checks = {name: entry_checks(each, self.typed) for name, each in functions.items()}
             program = lower_module(module, checks, table.kernel_of, self.values_apart)
-            in_place = [table.by_name(name).lowered(self.backend) for name in scalar_kernels(program)]
-            warn_of_unmatched(self.surroundings.schedules, self.backend.target, table.kernels)
-            regions = self._device_regions(program, table)
-            return replace(program, scalar_kernels=tuple(in_place), device_regions=regions), table
-
-    def _device_regions(self, program: Program, table: KernelTable) -> tuple[DeviceRegion, ...]:
-        made: dict[str, KernelModule] = {}
-        target = self.device
-        if target is None:
-            return program.device_regions
-        return tuple(with_modules(each, target, table.by_name, made) for each in program.device_regions)
+            in_place = [table.by_name(name).lowered() for name in scalar_kernels(program)]
+            warn_of_unmatched(self.surroundings.schedules, self.targets.kernels.target, table.kernels)
+            return replace(program, scalar_kernels=tuple(in_place)), table
 
     @property
     def program(self) -> Program:
@@ -160,16 +164,16 @@ class Compilation:
     def artefact(self) -> Artefact:
         """Objects, constants and manifest. Constants are packed, and the support library is compiled, by threads: most
         of the time neither holds up Python, which makes the text of kernels meanwhile."""
-        program = self.program
+        program = self._with_device_code
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            support = threads.submit(self.backend.support_object)
+            support = threads.submit(self.targets.host.support_object)
             room = self.constants_room
             constants = aligned_bytes(program.constant_bytes) if room is None else room
             packed = _start_packing(program, constants, threads)
             objects = self.kernel_objects
             with self._stage("generate code"):
                 with self.watch.part("entries and procedures"):
-                    entry = self.backend.compile_program(program)
+                    entry = self.targets.host.compile_program(program)
                 with self.watch.part("wait for the support library"):
                     library = support.result()
             with self._stage("describe"):
@@ -180,32 +184,46 @@ class Compilation:
         return Artefact(manifest, library, (*objects, entry), constants)
 
     @cached_property
-    def kernel_objects(self) -> tuple[bytes, ...]:
-        """The native code of each kernel that is called."""
-        kernels = tuple(kernel for kernel in self.called_kernels if not kernel.is_external)
+    def _with_device_code(self) -> Program:
+        """The program, with the modules that its devices load."""
+        program, table = self._lowered
+        if not program.device_regions:
+            return program
         with self._stage("generate code"):
-            objects = self.backend.build_kernels(
-                [kernel.key for kernel in kernels],
-                lambda position: self._source(kernels[position]),
-                lambda done, total: self.progress("kernels", done, total),
+            made = with_modules(
+                program.device_regions,
+                self.targets.kernels,
+                table.by_name,
+                self._kernel_source,
+                self.progress,
                 self.watch,
             )
-        return (*objects, *self._external_objects())
+        return replace(program, device_regions=made)
 
-    def _external_objects(self) -> tuple[bytes, ...]:
-        """What other compilers make of their kernels."""
-        functions = [kernel.function for kernel in self.called_kernels if kernel.is_external]
-        with self._stage("generate external code"):
-            return external_objects(functions, self.context.external_compilers, self.backend.target)
+    @cached_property
+    def kernel_objects(self) -> tuple[bytes, ...]:
+        """The native code of each kernel that is called."""
+        objects: list[bytes] = []
+        with self._stage("generate code"):
+            for target in self.kernel_targets:
+                kernels = [self._kernel_source(each) for each in self.called_kernels if each.target == target]
+                if kernels:
+                    modules = target.emit(kernels, partial(self.progress, "kernels"), self.watch)
+                    objects += [module.data for module in modules]
+        return tuple(objects)
 
-    def _source(self, kernel: Kernel) -> str:
-        """Schedules that are ours: what is refused here is not the user's fault."""
-        try:
-            return kernel.source(self.backend, self.watch)
-        except RelayError as error:
-            if kernel.recorded is not None:
-                raise
-            raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
+    def _kernel_source(self, kernel: Kernel) -> KernelSource:
+        def asked(make: Callable[[Stopwatch], Result]) -> Result:
+            """Schedules that are ours: what is refused here is not the user's fault."""
+            try:
+                return make(self.watch)
+            except RelayError as error:
+                if kernel.recorded is not None:
+                    raise
+                raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
+
+        loops, text = partial(asked, kernel.lowered), partial(asked, kernel.source)
+        return KernelSource(kernel.info.name, kernel.key, kernel.function, loops, text)
 
     @property
     def manifest(self) -> Manifest:
@@ -215,12 +233,13 @@ class Compilation:
         return Manifest(
             tuple(_entry_spec(entry, program) for entry in flat_first),
             self.provenance,
-            self.backend.target,
+            self.targets.host.machine,
             program.labels,
             program.data,
             arities,
             self._kernel_works,
-            device_specs(program.device_regions),
+            self.targets.host.checks_heap,
+            device_specs(self._with_device_code.device_regions),
         )
 
     @property
@@ -238,7 +257,7 @@ class Compilation:
     @property
     def provenance(self) -> dict[str, str]:
         """What makes the artefact, for people."""
-        return {"compiler": f"relay {VERSION}", "target": str(self.backend.target), "opt": str(self.opt_level)}
+        return {"compiler": f"relay {VERSION}", "target": str(self.targets), "opt": str(self.opt_level)}
 
     @contextmanager
     def _stage(self, name: str) -> Generator[TimedPart]:

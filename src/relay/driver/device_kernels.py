@@ -1,42 +1,45 @@
-"""Kernels of regions that run on a device: made by the device's kernel target."""
+"""Kernels of regions that run on a device: made by the kernel target of the device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
-from relay.driver.kernels import Kernel, Scheduling
-from relay.ir.expr import Function
+from relay.base.diagnostics import CompilerBug
+from relay.base.stopwatch import Stopwatch
+from relay.driver.kernels import Kernel
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.launch import KernelModule
+from relay.lower.targets import KernelSource, KernelTarget
 from relay.runtime.artefact.device_spec import DeviceSpec
-from relay.tir.stmt import PrimFunc
-
-
-class DeviceTarget(Scheduling, Protocol):
-    """What makes kernels for a device."""
-
-    @property
-    def device(self) -> str: ...
-
-    def supports(self, function: Function) -> bool: ...
-
-    def lower(self, function: PrimFunc) -> PrimFunc: ...
-
-    def emit(self, function: PrimFunc) -> KernelModule: ...
 
 
 def with_modules(
-    region: DeviceRegion, target: DeviceTarget, kernel: Callable[[str], Kernel], made: dict[str, KernelModule]
-) -> DeviceRegion:
-    """The region with the code of its kernels; `made` is what was made before, and is added to."""
-    for call in region.region.calls:
-        if call.kernel not in made:
-            made[call.kernel] = target.emit(target.lower(kernel(call.kernel).loops(target)))
-    return region.with_modules({call.kernel: made[call.kernel] for call in region.region.calls})
+    regions: Sequence[DeviceRegion],
+    target: KernelTarget,
+    kernel: Callable[[str], Kernel],
+    source: Callable[[Kernel], KernelSource],
+    progress: Callable[[str, int, int], None],
+    watch: Stopwatch,
+) -> tuple[DeviceRegion, ...]:
+    """The regions with the code of their kernels, each of which is made once."""
+    names = dict.fromkeys(call.kernel for each in regions for call in each.region.calls)
+    kernels = [kernel(name) for name in names]
+    made = target.emit(
+        [source(each) for each in kernels], partial(progress, f"kernels for {target.device_kind}"), watch
+    )
+    modules: dict[str, KernelModule] = {}
+    for each, module in zip(kernels, made, strict=True):
+        if not module.launches:
+            raise CompilerBug("generate code", f"{target.device_kind} gives {each.info.name} no launches")
+        modules[each.info.name] = replace(module, symbols=each.info.symbols)
+    return tuple(
+        each.with_modules({call.kernel: modules[call.kernel] for call in each.region.calls}) for each in regions
+    )
 
 
-def device_specs(regions: tuple[DeviceRegion, ...]) -> tuple[DeviceSpec, ...]:
+def device_specs(regions: Sequence[DeviceRegion]) -> tuple[DeviceSpec, ...]:
     """What a program needs of each of its devices, in the order in which they are met."""
     formats: dict[tuple[str, int], dict[str, None]] = {}
     for each in regions:

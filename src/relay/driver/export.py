@@ -7,13 +7,13 @@ from pathlib import Path
 from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
 from relay.driver.c_header import c_header
-from relay.lower.backend import Backend
+from relay.lower.targets import HostTarget
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.manifest import HeapResult, ValueSpec
 from relay.runtime.artefact.value_types import is_plain_data
 
 
-def export_library(backend: Backend, artefact: Artefact, path: Path) -> None:
+def export_library(host: HostTarget, artefact: Artefact, path: Path) -> None:
     """Write `path`, a self-contained shared library, and the header of the same name (`model.so`, `model.h`).
 
     Raises `RelayError` when there is no linker, when a file cannot be written, and when `main` takes or gives functions
@@ -32,5 +32,5 @@ def export_library(backend: Backend, artefact: Artefact, path: Path) -> None:
                 remedy="save it, which Python can load; or give results in place of functions",
             )
     header = c_header(artefact.manifest, path.name)
-    backend.link(artefact, path)
+    host.link(artefact, path)
     write_atomically(path.with_suffix(".h"), [header.encode()])

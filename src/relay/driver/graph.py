@@ -21,7 +21,7 @@ from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress
 from relay.driver.program import TARGET, GivenProgram, checked_params, given_program
 from relay.driver.straight import check_straight
-from relay.driver.targets import backend_for
+from relay.driver.targets import targets_for
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.known_types import known_tensor_type, known_type
@@ -55,7 +55,7 @@ def build_graph(
     level = PassContext.current().opt_level if opt_level is None else PassContext(opt_level=opt_level).opt_level
     expect(target, TARGET, "what is compiled for")
     module, own = given_program(program)
-    compilation = GraphCompilation(module, backend_for(target), level, {**own, **checked_params(params)})
+    compilation = GraphCompilation(module, targets_for(target), level, {**own, **checked_params(params)})
     if progress is not None:
         compilation.progress = progress
     graph, constants = compilation.graph
@@ -94,8 +94,8 @@ class GraphCompilation(Compilation):
         """The kernels. The manifest has no entries; its provenance tells which graph it is for."""
         graph, _ = self.graph
         provenance = {**self.provenance, GRAPH_DIGEST: graph_digest(graph.to_json())}
-        manifest = Manifest((), provenance, self.backend.target)
-        return Artefact(manifest, self.backend.support_object(), self.kernel_objects, np.empty(0, np.uint8))
+        manifest = Manifest((), provenance, self.targets.host.machine)
+        return Artefact(manifest, self.targets.host.support_object(), self.kernel_objects, np.empty(0, np.uint8))
 
 
 def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Graph, dict[str, NDArray[np.generic]]]:

@@ -7,10 +7,9 @@ target and the compiler's version before anything is lowered.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
@@ -21,7 +20,6 @@ from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType
-from relay.lower.backend import Backend
 from relay.lower.kernels.external import external_key, is_external, is_opaque, signature_symbols
 from relay.lower.kernels.group import GAP, Group, expect_loops, make_group
 from relay.lower.kernels.index_faults import tells_of_body
@@ -29,23 +27,14 @@ from relay.lower.kernels.value_extents import open_symbols
 from relay.lower.planning.in_place import in_place_inputs
 from relay.lower.planning.kernel_calls import KernelInfo
 from relay.lower.procedures.device_regions import is_device_region
+from relay.lower.targets import KernelTarget, Refused, Supported
 from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
 from relay.te.schedule.text import print_steps
-from relay.te.tensorize import AnyIntrinsic
 from relay.text.printer import astext
-from relay.tir.pipeline import lower as lower_loops
 from relay.tir.stmt import PrimFunc
-
-
-class Scheduling(Protocol):
-    """What says how the loops of a kernel run."""
-
-    @property
-    def intrinsics(self) -> tuple[AnyIntrinsic, ...]: ...
-
-    def schedule(self, group: Group) -> tuple[Step, ...]: ...
+from relay.transform.devices.offload import TARGET
 
 
 @frozen(eq=False)
@@ -55,7 +44,10 @@ class Kernel:
     info: KernelInfo
     function: Function
     text: str
+    target: KernelTarget
     recorded: ScheduleRecord | None = None
+    refusals: tuple[str, ...] = ()
+    """Why targets that were asked before did not take it."""
 
     @property
     def key(self) -> str:
@@ -77,22 +69,23 @@ class Kernel:
             )
         return make_group(self.function)
 
-    def schedule(self, backend: Scheduling, group: Group | None = None) -> tuple[Step, ...]:
-        """The steps on record for this kernel; where there are none, those that the backend chooses."""
+    def schedule(self, group: Group | None = None) -> tuple[Step, ...]:
+        """The steps on record for this kernel; where there are none, those that its target chooses."""
         if self.recorded is not None:
             return self.recorded.steps
-        return backend.schedule(self.group() if group is None else group)
+        return self.target.schedule(self.group() if group is None else group)
 
-    def loops(self, backend: Scheduling, watch: Stopwatch | None = None) -> PrimFunc:
+    def loops(self, watch: Stopwatch | None = None) -> PrimFunc:
         """The scheduled kernel as loops, before they are made ready for emission.
 
         Raises `RelayError` (rule `schedule-record`) when a schedule on record cannot be followed."""
         with part_of(watch, "tensor expressions"):
             group = self.group()
         with part_of(watch, "schedule"):
-            steps = self.schedule(backend, group)
+            steps = self.schedule(group)
         with self._by_record(), part_of(watch, "lower to loops"):
-            function = lower_to_loops(group.outputs, group.inputs, steps, self.info.name, backend.intrinsics)
+            how = self.target.intrinsics, self.target.hierarchy
+            function = lower_to_loops(group.outputs, group.inputs, steps, self.info.name, *how)
         unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
         if unknown:
             raise CompilerBug("lower", f"{self.info.name} takes {function.symbols}, not {self.info.symbols}")
@@ -103,17 +96,21 @@ class Kernel:
         shared = [function.parameters[position].name for position in self.info.in_place]
         return (("may_alias", ",".join((*shared, function.outputs[0].name))),) if shared else ()
 
-    def lowered(self, backend: Backend, watch: Stopwatch | None = None) -> PrimFunc:
+    def lowered(self, watch: Stopwatch | None = None) -> PrimFunc:
         """The loops, ready for emission. Raises what `loops` raises."""
-        loops = self.loops(backend, watch)
+        loops = self.loops(watch)
         with self._by_record(), part_of(watch, "passes over loops"):
-            return lower_loops(loops)
+            return self.target.lower(loops)
 
-    def source(self, backend: Backend, watch: Stopwatch | None = None) -> str:
+    def source(self, watch: Stopwatch | None = None) -> str:
         """The kernel in the target's language. `watch` is told how long each step took. Raises what `loops` raises."""
-        lowered = self.lowered(backend, watch)
+        lowered = self.lowered(watch)
         with self._by_record(), part_of(watch, "emit text"):
-            return backend.kernel_text(lowered)
+            return self.target.text(lowered)
+
+    def assembly(self) -> str:
+        """What the machine will run. Raises what `loops` raises."""
+        return self.target.assembly(self.lowered())
 
     @contextmanager
     def _by_record(self) -> Generator[None]:
@@ -128,8 +125,12 @@ class Kernel:
 
 @dataclass(slots=True)
 class KernelTable:
-    """The kernels of a program, in the order in which they were met."""
+    """The kernels of a program, in the order in which they were met. `targets` are asked for each group, in order,
+    those of devices for the groups of their regions;
+    formulas of scalars are the `host`'s, which computes them where they are needed."""
 
+    targets: Sequence[KernelTarget]
+    host: KernelTarget
     records: ScheduleRecords = field(default_factory=ScheduleRecords)
     by_text: dict[str, Kernel] = field(default_factory=dict)
     by_function: dict[Function, KernelInfo] = field(default_factory=dict)
@@ -141,10 +142,45 @@ class KernelTable:
             text = external_key(function) if is_external(function) else astext(function, show_meta_data=True)
             kernel = self.by_text.get(text)
             if kernel is None:
-                kernel = _kernel(function, text, self._recorded(function, text))
+                kernel = self._kernel(function, text)
                 self.by_text[text] = kernel
             known = self.by_function[function] = replace(kernel.info, symbols=kernel_symbols(function))
         return known
+
+    def _kernel(self, function: Function, text: str) -> Kernel:
+        symbols = kernel_symbols(function)
+        if is_external(function):
+            target, refusals = self._placed(function)
+            info = KernelInfo(str(function.attrs["name"]), symbols)
+            return Kernel(info, function, text, target, refusals=refusals)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        stem = str(function.attrs.get("name", "kernel"))[:80]
+        if is_device_region(function):
+            return Kernel(KernelInfo(f"{stem}_{digest}", symbols, on_device=True), function, text, self.host)
+        expect_loops(function)
+        tells = tells_of_body(function)
+        in_place = () if tells or GAP in function.attrs else in_place_inputs(function)
+        of_scalars = not tells and is_of_scalars(function)
+        target, refusals = (self.host, ()) if of_scalars else self._placed(function)
+        info = KernelInfo(f"{stem}_{digest}", symbols, in_place, of_scalars)
+        return Kernel(info, function, text, target, self._recorded(function, text), refusals)
+
+    def _placed(self, function: Function) -> tuple[KernelTarget, tuple[str, ...]]:
+        """What makes a kernel: the target of the region that it is in; else, of those that the host can call, the first
+        that takes it, and what those before it have against it."""
+        refusals: list[str] = []
+        for target in self.targets:
+            if function.attrs.get(TARGET, target.device_kind) != target.device_kind:
+                continue
+            called = TARGET in function.attrs or target.device_kind == self.host.device_kind
+            match target.supports(function):
+                case Supported() if called:
+                    return target, tuple(refusals)
+                case Supported():
+                    refusals.append(f"{target.device_kind}: only the run tells its extents")
+                case Refused(reason):
+                    refusals.append(f"{target.device_kind}: {reason}")
+        raise CompilerBug("place kernels", "no target takes a group: " + "; ".join(refusals))
 
     def _recorded(self, function: Function, text: str) -> ScheduleRecord | None:
         """The schedule on record for a kernel; where its result is a part of something larger, else the one for the
@@ -173,22 +209,6 @@ def _refused(kernel: str, record: ScheduleRecord, error: RelayError | CompilerBu
         remedy=f"{error.remedy if known and error.remedy else 'mend the record'}; or remove the record, to have the "
         "compiler choose",
     )
-
-
-def _kernel(function: Function, text: str, recorded: ScheduleRecord | None) -> Kernel:
-    if is_external(function):
-        return Kernel(KernelInfo(str(function.attrs["name"]), kernel_symbols(function)), function, text)
-    if is_device_region(function):
-        name = f"{function.attrs['name']}_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-        return Kernel(KernelInfo(name, kernel_symbols(function), on_device=True), function, text)
-    expect_loops(function)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    stem = str(function.attrs.get("name", "kernel"))[:80]
-    tells = tells_of_body(function)
-    in_place = () if tells or GAP in function.attrs else in_place_inputs(function)
-    of_scalars = not tells and is_of_scalars(function)
-    info = KernelInfo(f"{stem}_{digest}", kernel_symbols(function), in_place, of_scalars)
-    return Kernel(info, function, text, recorded)
 
 
 def is_of_scalars(function: Function) -> bool:

@@ -14,14 +14,16 @@ from types import MappingProxyType
 import numpy as np
 
 from relay.base.dtypes import DType
-from relay.base.target import Target
-from relay.driver.targets import backend_for
-from relay.lower.backend import Backend
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.runtime.memory.objects import load_objects, load_support, pool_threads
 from relay.runtime.memory.threads import set_num_threads
 from relay.runtime.profile.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
+from relay.targets.cpu.codegen import kept_object, optimization_level
+from relay.targets.cpu.emit.kernel import emit_kernel
+from relay.targets.cpu.host import resolve
+from relay.targets.cpu.support import support_object
+from relay.targets.cpu.target import CpuTarget
 from relay.tir.parser import parse_primfunc
 from relay.tir.pipeline import lower
 from relay.tir.stmt import PrimFunc
@@ -103,7 +105,7 @@ def machine_roofline(threads: int) -> Roofline:
     was measured while the machine was busy is measured again."""
     known = kept_roofline(threads)
     if known is None or known.is_disturbed:
-        known = _measured(backend_for(Target()), threads)
+        known = _measured(resolve(CpuTarget()), threads)
         keep_roofline(known)
     return known
 
@@ -114,22 +116,21 @@ def measure_roofline(threads: int | None = None) -> Roofline:
 
     Raises `RelayError` (rule `bad-threads`).
     """
-    backend = backend_for(Target())
-    load_support(backend.support_object())
+    target = resolve(CpuTarget())
+    load_support(support_object(target))
     before = pool_threads()
     if threads is not None:
         set_num_threads(threads)
     try:
-        measured = _measured(backend, pool_threads() if threads is None else threads)
+        measured = _measured(target, pool_threads() if threads is None else threads)
     finally:
         set_num_threads(before)
     keep_roofline(measured)
     return measured
 
 
-def _measured(backend: Backend, threads: int) -> Roofline:
-    target = backend.target
-    load_support(backend.support_object())
+def _measured(target: CpuTarget, threads: int) -> Roofline:
+    load_support(support_object(target))
     shares: list[float] = []
 
     def rate(amount: float, run: Callable[[], None]) -> float:
@@ -137,31 +138,31 @@ def _measured(backend: Backend, threads: int) -> Roofline:
         shares.append(share / threads)
         return amount / seconds
 
-    peaks = {dtype: rate(*_peak(backend, dtype, threads)) for dtype in (DType.FLOAT32, DType.FLOAT64)}
+    peaks = {dtype: rate(*_peak(target, dtype, threads)) for dtype in (DType.FLOAT32, DType.FLOAT64)}
     levels: list[MemoryLevel] = []
     inner = target.l1_bytes * threads
     for name, size in (("L2", target.l2_bytes * threads), ("L3", target.l3_bytes)):
         if size > 2 * inner:  # else there is nothing that fits it and not the one before
-            levels.append(MemoryLevel(name, size, rate(*_read(backend, max(size // 4, 2 * inner), threads))))
+            levels.append(MemoryLevel(name, size, rate(*_read(target, max(size // 4, 2 * inner), threads))))
             inner = size
     memory = min(max(MEMORY_FACTOR * inner, 64 << 20), MOST_MEMORY_BYTES)
-    levels.append(MemoryLevel("memory", 0, rate(*_read(backend, memory, threads))))
+    levels.append(MemoryLevel("memory", 0, rate(*_read(target, memory, threads))))
     return Roofline(threads, MappingProxyType(peaks), tuple(levels), min(shares) < LEAST_SHARE)
 
 
-def _peak(backend: Backend, dtype: DType, threads: int) -> tuple[float, Callable[[], None]]:
+def _peak(target: CpuTarget, dtype: DType, threads: int) -> tuple[float, Callable[[], None]]:
     """How many operations, and what does them."""
-    lanes = backend.target.register_bits // dtype.bits
+    lanes = target.register_bits // dtype.bits
     text = _PEAK.format(dtype=dtype, lanes=lanes, threads=threads, chains=CHAINS, steps=PEAK_STEPS)
     given = np.full((2, lanes), 0.5, dtype.numpy)
     sums = np.zeros((threads, CHAINS, lanes), dtype.numpy)
-    run = _loaded(backend, parse_primfunc(text))
+    run = _loaded(target, parse_primfunc(text))
     return 2 * CHAINS * lanes * PEAK_STEPS * threads, lambda: run(given, sums)
 
 
-def _read(backend: Backend, size_bytes: int, threads: int) -> tuple[float, Callable[[], None]]:
+def _read(target: CpuTarget, size_bytes: int, threads: int) -> tuple[float, Callable[[], None]]:
     """How many bytes, and what reads them."""
-    lanes = backend.target.register_bits // DType.FLOAT32.bits
+    lanes = target.register_bits // DType.FLOAT32.bits
     block_bytes = CHAINS * lanes * DType.FLOAT32.item_bytes
     blocks = max(1, size_bytes // (threads * block_bytes))
     rounds = max(1, READ_BYTES // (threads * blocks * block_bytes))
@@ -169,16 +170,16 @@ def _read(backend: Backend, size_bytes: int, threads: int) -> tuple[float, Calla
     data = aligned_bytes(threads * blocks * block_bytes)
     data[:] = 0
     sums = np.zeros((threads, CHAINS, lanes), np.float32)
-    run = _loaded(backend, parse_primfunc(text))
+    run = _loaded(target, parse_primfunc(text))
     return data.nbytes * rounds, lambda: run(data, sums)
 
 
-def _loaded(backend: Backend, function: PrimFunc) -> Callable[..., None]:
+def _loaded(target: CpuTarget, function: PrimFunc) -> Callable[..., None]:
     """A kernel as a function of arrays."""
     lowered = lower(function)
-    text = backend.kernel_text(lowered)
-    (image,) = backend.build_kernels([text], lambda _: text, lambda *_: None)
-    support = load_support(backend.support_object())
+    text = emit_kernel(lowered, target)
+    image = kept_object(text, target, optimization_level(text))
+    support = load_support(support_object(target))
     code = load_objects([image], [function.name], support.addresses)
     native = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(function.name))
 

@@ -26,12 +26,11 @@ from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular, read_file
 from relay.base.frozen import frozen
 from relay.base.kept_files import Draft, KeptFiles
-from relay.base.target import Target
+from relay.base.target import Target, target_kind
 from relay.base.version import compiler_fingerprint
 from relay.modelfiles.reading import ModelFile, Shape, file_or_bytes, read_model
 from relay.runtime.artefact.artefact import Artefact, constants_room
 from relay.runtime.executable import Executable, instantiate
-from relay.targets.cpu.host import resolve
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -139,7 +138,7 @@ def _kept(kept: KeptFiles, key: str | None) -> Artefact | None:
 
 
 def _export(target: Target, artefact: Artefact, path: Path) -> None:
-    relay.driver.export_library(relay.driver.backend_for(target), artefact, path)
+    relay.driver.export_library(relay.driver.targets_for(target).host, artefact, path)
 
 
 def _is_in_a_context() -> bool:
@@ -194,7 +193,9 @@ def _key(
 ) -> str:
     """A hash of all that the artefact depends on; `at_a_glance`, what it begins with, which needs only some bytes of
     each array and of the file."""
-    state = hashlib.sha256(f"{compiler_fingerprint()}\n{resolve(target)}\n{opt_level}\n".encode())
+    state = hashlib.sha256(
+        f"{compiler_fingerprint()}\n{target_kind(target.kind).resolve(target)}\n{opt_level}\n".encode()
+    )
     state.update(repr(sorted((name, tuple(extents)) for name, extents in shape.items())).encode())
     contents: list[_Content] = []
     for name in sorted(params):

@@ -48,7 +48,7 @@ class Executable:
     def code(self) -> NativeCode:
         """The native code, loaded when it is first asked for: a program for another machine never is."""
         if self._code is None:
-            check_runs_here(self.manifest.target)
+            check_runs_here(self.manifest.machine)
             self._code = self.load_code()
         return self._code
 
@@ -124,7 +124,7 @@ class Executable:
         program_bytes = constant_bytes + (0 if arena is None else arena.planned_bytes)
         return ProgramProfile(
             function,
-            str(self.manifest.target),
+            self.manifest.provenance.get("target", ""),
             threads,
             kernel_profiles(recorded, done, roofline, program_bytes),
             tuple(map(entry_seconds, done.timed)),
@@ -143,7 +143,7 @@ class Executable:
                     message="a shared library cannot be profiled: its kernels are linked with what calls them",
                     remedy="compile the model to an artefact (NAME.rlx), and profile that",
                 )
-            check_runs_here(self.manifest.target)
+            check_runs_here(self.manifest.machine)
             self._recorded = load_recorded_code(self.artefact)
         return self._recorded
 
@@ -168,7 +168,7 @@ def instantiate(
     """What an artefact in memory says, its native code loaded if it is for this machine. `roofline` tells profiles the
     limits of this machine, with so many threads."""
     executable = Executable(artefact.manifest, lambda: load_artefact_code(artefact), artefact, exporter, roofline)
-    if runs_here(artefact.manifest.target):
+    if runs_here(artefact.manifest.machine):
         _ = executable.code
     return executable
 

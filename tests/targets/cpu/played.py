@@ -5,8 +5,7 @@ lacks are calls of functions of the same meaning (`played_instructions.ll`). All
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -17,13 +16,14 @@ from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
-from relay.lower.program.program import Program
+from relay.driver.targets import Targets
+from relay.lower.targets import KernelModule, KernelSource, Report
 from relay.runtime.executable import Executable, instantiate
-from relay.targets.cpu.backend import CpuBackend
 from relay.targets.cpu.codegen import kept_object, optimization_level
-from relay.targets.cpu.emit.program import emit_program
 from relay.targets.cpu.host import resolve, supports
-from relay.targets.cpu.support import support_object
+from relay.targets.cpu.host_target import CpuHostTarget
+from relay.targets.cpu.kernel_target import CpuKernelTarget
+from relay.targets.cpu.target import CpuTarget
 
 AVX512 = "+avx,+avx2,+fma,+f16c,+avx512f,+avx512vl,+avx512dq,+avx512bw,+avx512vnni"
 _INSTRUCTION = re.compile(r"@(llvm\.x86\.(?:avx512bf16|ldtilecfg|tile|tdp)[\w.]*)")
@@ -63,39 +63,29 @@ def played(text: str) -> str:
 
 
 @frozen
-class PlayedBackend(CpuBackend):
+class PlayedKernels(CpuKernelTarget):
     """Kernels for `target`, played by `host`."""
 
-    host: Target
+    host: CpuTarget
 
-    def build_kernels(
-        self,
-        keys: Sequence[str],
-        source: Callable[[int], str],
-        report: Callable[[int, int], None],
-        watch: Stopwatch | None = None,
-    ) -> list[bytes]:
-        texts = [played(source(position)) for position in range(len(keys))]
-        return [kept_object(text, self.host, optimization_level(text)) for text in texts]
-
-    def compile_program(self, program: Program) -> bytes:
-        return kept_object(emit_program(program, self.host), self.host, 1)
-
-    def support_object(self) -> bytes:
-        return support_object(self.host)
+    def emit(
+        self, kernels: Sequence[KernelSource], report: Report, watch: Stopwatch | None = None
+    ) -> list[KernelModule]:
+        texts = [played(kernel.text()) for kernel in kernels]
+        images = [kept_object(text, self.host, optimization_level(text)) for text in texts]
+        return [KernelModule(self.host.object_format, image) for image in images]
 
 
 def build_played(function: relay.Function, features: str, num_threads: int = 1) -> Executable:
     """A program for a machine with more `features` than AVX-512, to run on a host that has that: played where the host
     has no more."""
-    text = f"llvm -mtriple={resolve(Target()).triple} -num-threads={num_threads}"
+    text = f"llvm -mtriple={resolve(CpuTarget()).triple} -num-threads={num_threads}"
     host = resolve(Target.parse(f"{text} -mattr={AVX512}"))
     machine = resolve(Target.parse(f"{text} -mattr={AVX512},{features}"))
     if supports(machine):
         return relay.build(function, machine)
-    backend = PlayedBackend(machine, host)
-    artefact = Compilation(relay.IRModule.from_expr(function), backend, 2).artefact
-    return instantiate(replace(artefact, manifest=replace(artefact.manifest, target=host)))
+    targets = Targets(PlayedKernels(machine, host), CpuHostTarget(CpuKernelTarget(host)))
+    return instantiate(Compilation(relay.IRModule.from_expr(function), targets, 2).artefact)
 
 
 def run_played(

@@ -17,8 +17,8 @@ from relay import te
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
 from relay.driver.build import compile_stages
+from relay.driver.targets import targets_for
 from relay.targets.cpu import object_code
-from relay.targets.cpu.backend import CpuBackend
 from relay.targets.cpu.codegen import machine_words, optimization_level
 from relay.targets.cpu.workers import Worker
 from relay.te.schedule.step import apply
@@ -67,19 +67,19 @@ def examples(draw: st.DrawFn) -> Example:
         return Example("", target, (), "")
     kernel = draw(st.sampled_from(kernels))
     group = kernel.group()
-    begin = list(kernel.schedule(stages.backend, group)) if draw(st.booleans()) else []
+    begin = list(kernel.schedule(group)) if draw(st.booleans()) else []
     state, steps = apply(group.outputs, begin), begin
     for _ in range(draw(st.integers(1, MOST_STEPS))):
         step = _step(draw, state)
         try:
             changed = step.apply(state)
-            te.lower_state(changed, group.inputs, kernel.info.name, stages.backend.intrinsics)
+            te.lower_state(changed, group.inputs, kernel.info.name, stages.targets.kernels.intrinsics)
         except RelayError:
             continue
         state, steps = changed, [*steps, step]
     try:
-        loops = te.lower_state(state, group.inputs, kernel.info.name, stages.backend.intrinsics)
-        text = stages.backend.kernel_text(lower(loops))
+        loops = te.lower_state(state, group.inputs, kernel.info.name, stages.targets.kernels.intrinsics)
+        text = stages.targets.kernels.text(lower(loops))
     except RelayError:
         text = ""  # refused with a reason
     return Example(kernel.text, target, tuple(steps), text)
@@ -110,7 +110,7 @@ def _worker() -> Worker:
 
 @cache
 def _words(target: str) -> tuple[str, str, str]:
-    return machine_words(CpuBackend.for_target(Target.parse(target)).target)
+    return machine_words(targets_for(Target.parse(target)).target)
 
 
 def check(example: Example) -> None:

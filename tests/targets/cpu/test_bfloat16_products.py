@@ -15,7 +15,7 @@ import relay
 from relay.base.dtypes import DType
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
-from relay.targets.cpu.backend import CpuBackend
+from relay.driver.targets import targets_for
 from relay.targets.cpu.host import resolve, supports
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Broadcast, Call, Load, Ramp
@@ -235,11 +235,11 @@ def test_targets_mean_what_the_interpreter_means(run: Run, name: str, lanes: int
 def heavy_kernel(features: str, body: relay.Expr) -> str:
     """The assembly of the kernel that has the product."""
     target = resolve(Target.parse(f"llvm -mtriple=x86_64-unknown-linux-gnu -num-threads=1 -mattr={AVX512},{features}"))
-    backend = CpuBackend(target)
+    targets = targets_for(target)
     function = relay.Function(relay.analysis.free_vars(body), body)
-    compilation = Compilation(relay.IRModule.from_expr(function), backend, 2)
+    compilation = Compilation(relay.IRModule.from_expr(function), targets, 2)
     (kernel,) = [each for each in compilation.kernels if "words" in each.text]
-    return backend.assembly(kernel.source(backend))
+    return kernel.assembly()
 
 
 def test_the_instruction() -> None:
@@ -258,7 +258,7 @@ def test_many_rows_are_widened_once() -> None:
         variable = relay.var("x", shape=(rows, 64), dtype="bfloat16")
         product = relay.nn.dense(variable, relay.const(narrow(256, 64)))
         target = resolve(Target.parse(f"llvm -mtriple=x86_64-unknown-linux-gnu -num-threads=1 -mattr={AVX512}"))
-        compiled = Compilation(relay.IRModule.from_expr(relay.Function((variable,), product)), CpuBackend(target), 2)
+        compiled = Compilation(relay.IRModule.from_expr(relay.Function((variable,), product)), targets_for(target), 2)
         texts = [kernel.text for kernel in compiled.kernels if "contrib_dense_pack" in kernel.text]
         assert f"64, 64), {dtype}]" in texts[0]
 

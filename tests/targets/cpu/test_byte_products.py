@@ -14,7 +14,7 @@ import relay
 from relay.base.dtypes import DType
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
-from relay.targets.cpu.backend import CpuBackend
+from relay.driver.targets import targets_for
 from relay.targets.cpu.host import resolve, supports
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Broadcast, Call, Load, Ramp
@@ -255,11 +255,11 @@ INSTRUCTIONS = {"vnni": "vpdpbusd", "avxvnni": "vpdpbusd", "vnni256": "vpdpbusd"
 
 def heavy_kernel(machine: str, make: Callable[[relay.Var], relay.Expr], *shape: int) -> str:
     variable = relay.var("x", shape=shape, dtype="int8")
-    backend = CpuBackend(resolve(Target.parse(machine)))
+    targets = targets_for(resolve(Target.parse(machine)))
     function = relay.Function([variable], make(variable))
-    compilation = Compilation(relay.IRModule.from_expr(function), backend, 2)
+    compilation = Compilation(relay.IRModule.from_expr(function), targets, 2)
     (kernel,) = [each for each in compilation.kernels if "words" in each.text]
-    return backend.assembly(kernel.source(backend))
+    return kernel.assembly()
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)

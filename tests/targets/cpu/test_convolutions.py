@@ -9,7 +9,7 @@ import pytest
 
 import relay
 from relay.driver.compilation import Compilation
-from relay.driver.targets import backend_for
+from relay.driver.targets import targets_for
 from tests.targets.cpu.machines import CASCADE_LAKE, MACHINES, ZEN_3, as_far_as_here
 
 SMALL_L2_BYTES = (16384, 4096, 1024, 65536)
@@ -94,7 +94,7 @@ def test_a_depthwise_convolution_with_the_one_that_joins_its_channels(case: tupl
     x = np.random.default_rng(1).standard_normal((2, case[0], *case[1])).astype(np.float32)
     x[1, 0, 1, 1], x[0, -1, 2, 3] = np.nan, np.inf
     expected = np.asarray(relay.create_executor("debug", module).evaluate()(x))
-    compilation = Compilation(module, backend_for(target), 3)
+    compilation = Compilation(module, targets_for(target), 3)
     assert sum("nn_conv2d" in kernel.info.name for kernel in compilation.kernels) == 1
     found = relay.build(module, target=target, opt_level=3)(x)
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
@@ -108,7 +108,7 @@ def test_a_depthwise_convolution_goes_with_one_other() -> None:
     module = relay.IRModule.from_expr(relay.Function(function.params, relay.nn.conv2d(function.body, second)))
     x = np.random.default_rng(1).standard_normal((2, 96, 14, 14)).astype(np.float32)
     expected = np.asarray(relay.create_executor("debug", module).evaluate()(x))
-    names = [kernel.info.name for kernel in Compilation(module, backend_for(CASCADE_LAKE), 3).kernels]
+    names = [kernel.info.name for kernel in Compilation(module, targets_for(CASCADE_LAKE), 3).kernels]
     assert sorted(name.count("nn_conv2d") for name in names if "conv2d" in name) == [1, 2]
     np.testing.assert_allclose(relay.build(module, opt_level=3)(x), expected, rtol=2e-4, atol=2e-3)
 
@@ -119,17 +119,17 @@ def test_a_depthwise_convolution_of_its_own_has_its_lanes_along_rows(extent: int
     """Nothing is turned, whatever is elementwise around it; over a large window channels are the lanes."""
     for taps, is_turned in ((3, False), (5, False), (7, True)):
         case = (32, (extent, extent), 32, (taps, taps), (1, 1), (taps // 2,) * 4, (1, 1), 32)
-        backend = backend_for(MACHINES[machine].with_threads(1))
-        kernels = Compilation(relay.IRModule.from_expr(convolution(case)), backend, 3).kernels
+        targets = targets_for(MACHINES[machine].with_threads(1))
+        kernels = Compilation(relay.IRModule.from_expr(convolution(case)), targets, 3).kernels
         names = [kernel.info.name for kernel in kernels]
         assert any("layout_transform" in name for name in names) == is_turned
 
 
 def steps_of(case: tuple, l2_bytes: int) -> str:
     """The steps of the one kernel of a convolution, on a machine of vectors of 512 bits."""
-    backend = backend_for(replace(CASCADE_LAKE, num_threads=1, l2_bytes=l2_bytes))
-    (kernel,) = Compilation(relay.IRModule.from_expr(convolution(case)), backend, 2).kernels
-    return "\n".join(str(step) for step in kernel.schedule(backend))
+    targets = targets_for(replace(CASCADE_LAKE, num_threads=1, l2_bytes=l2_bytes))
+    (kernel,) = Compilation(relay.IRModule.from_expr(convolution(case)), targets, 2).kernels
+    return "\n".join(str(step) for step in kernel.schedule())
 
 
 def test_turns_a_row_for_its_padding() -> None:

@@ -12,12 +12,14 @@ import relay
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.target import Target
 from relay.driver.build import compile_stages
+from relay.runtime.artefact.machine import RequiredMachine
 from relay.runtime.memory.host import check_runs_here
 from relay.runtime.memory.tiles import ask_for_tiles
 from relay.targets.cpu import object_code
 from relay.targets.cpu.codegen import emit_object, optimization_level
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
 from relay.targets.cpu.host import host_features, resolve, supports
+from relay.targets.cpu.target import CpuTarget
 
 
 @pytest.mark.parametrize("text", ["llvm", "llvm -mcpu=native", "llvm -num-threads=3"])
@@ -43,7 +45,7 @@ def test_a_stated_feature_wins_over_the_hosts():
 def test_another_machine_is_not_supported_here():
     target = resolve(Target.parse("llvm -mtriple=s390x-unknown-linux-gnu"))
     assert not supports(target)
-    assert target.cache_bytes == Target().cache_bytes
+    assert target.cache_bytes == CpuTarget().cache_bytes
 
 
 def test_a_machine_that_llvm_does_not_know():
@@ -53,7 +55,7 @@ def test_a_machine_that_llvm_does_not_know():
 
 def test_an_open_target_is_a_bug_of_ours():
     with pytest.raises(CompilerBug, match="has not been resolved"):
-        emit_object("", Target())
+        emit_object("", CpuTarget())
 
 
 def test_workers_import_nothing_of_the_compiler():
@@ -93,13 +95,13 @@ def test_native_targets_have_tiles_only_where_the_system_grants_them(monkeypatch
 
 def test_programs_with_tiles_ask_for_them(monkeypatch):
     have = {"amx-tile": True, "amx-bf16": True}
-    target = Target.parse("llvm -mattr=+amx-tile,+amx-bf16")
+    machine = RequiredMachine(features=("amx-bf16", "amx-tile"))
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: have)
     monkeypatch.setattr("relay.runtime.memory.tiles.ask_for_tiles", lambda: True)
-    check_runs_here(target)
+    check_runs_here(machine)
     monkeypatch.setattr("relay.runtime.memory.tiles.ask_for_tiles", lambda: False)
     with pytest.raises(RelayError, match="no-tiles") as caught:
-        check_runs_here(target)
+        check_runs_here(machine)
     assert "-mattr=-amx-tile" in str(caught.value)
 
 

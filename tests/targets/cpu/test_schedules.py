@@ -18,7 +18,7 @@ import relay
 from relay import te
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
-from relay.targets.cpu.backend import CpuBackend
+from relay.driver.targets import Targets, targets_for
 from relay.targets.cpu.host import resolve
 from relay.tir.printer import print_primfunc
 from tests.targets.cpu.machines import MACHINES, as_far_as_here
@@ -31,10 +31,10 @@ WIDE = f"llvm -mtriple=x86_64-unknown-linux-gnu -mattr={FEATURES} -num-threads=2
 TILES = f"llvm -mtriple=x86_64-unknown-linux-gnu -mattr={FEATURES},+avx512bf16,+amx-tile,+amx-bf16 -num-threads=2"
 
 
-def backend(target: str = WIDE) -> CpuBackend:
+def targets(target: str = WIDE) -> Targets:
     """A machine of fixed features and caches, whatever the tests run on."""
     machine = resolve(Target.parse(target))
-    return CpuBackend(replace(machine, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes=32 << 20))
+    return targets_for(replace(machine, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes=32 << 20))
 
 
 def constant(*shape: int) -> relay.Expr:
@@ -207,16 +207,16 @@ KINDS_BY_TILES = (dense_by_tiles, convolution_by_tiles)
 def compiled(function: relay.Function, target: str = WIDE) -> Compilation:
     """By plain sums, where the model of the machine would take others."""
     with relay.PassContext(disabled_pass=("Conv2DToWinograd",)):
-        return Compilation(relay.IRModule.from_expr(function), backend(target), 3)
+        return Compilation(relay.IRModule.from_expr(function), targets(target), 3)
 
 
 def heaviest_kernel(make: Callable[[], relay.Expr]) -> str:
     body = make()
     function = relay.Function(relay.analysis.free_vars(body), body)
     compilation = compiled(function, TILES if make in KINDS_BY_TILES else WIDE)
-    kernel = max(compilation.kernels, key=lambda kernel: len(kernel.schedule(compilation.backend)))
-    steps = te.print_steps(kernel.schedule(compilation.backend)).rstrip()
-    loops = print_primfunc(kernel.loops(compilation.backend)).rstrip()
+    kernel = max(compilation.kernels, key=lambda kernel: len(kernel.schedule()))
+    steps = te.print_steps(kernel.schedule()).rstrip()
+    loops = print_primfunc(kernel.loops()).rstrip()
     return f"{kernel.text.rstrip()}\n\n=====>\n\n{steps}\n\n=====>\n\n{loops}\n"
 
 
@@ -243,9 +243,9 @@ def test_other_machines_schedule_the_same_program(make: Callable[[], relay.Expr]
     ]
     expected = np.asarray(relay.create_executor("debug", function).evaluate()(*arrays)).astype(np.float64)
     with relay.PassContext(disabled_pass=("Conv2DToWinograd",)):
-        described = Compilation(relay.IRModule.from_expr(function), CpuBackend(MACHINES[machine]), 3)
+        described = Compilation(relay.IRModule.from_expr(function), targets_for(MACHINES[machine]), 3)
         found = relay.build(function, as_far_as_here(MACHINES[machine]), opt_level=3)(*arrays)
-    assert all(kernel.source(described.backend) for kernel in described.called_kernels)
+    assert all(kernel.source() for kernel in described.called_kernels)
     largest = float(np.abs(expected).max(initial=1.0))
     precision = 2.0**-7 if body.checked_type.dtype == "bfloat16" else 1e-5
     np.testing.assert_allclose(found.astype(np.float64), expected, rtol=4 * precision, atol=precision * largest)
@@ -260,11 +260,7 @@ def test_tail_of_a_tile_stays_in_registers() -> None:
     function = relay.Function(relay.analysis.free_vars(body), body)
     compilation = compiled(function)
     (kernel,) = compilation.kernels
-    products = [
-        line
-        for line in compilation.backend.assembly(kernel.source(compilation.backend)).splitlines()
-        if "vfmadd" in line
-    ]
+    products = [line for line in kernel.assembly().splitlines() if "vfmadd" in line]
     assert len(products) >= 28 * 4
     assert not [line for line in products if "{%k" in line]
     assert len([line for line in products if "(%rsp" in line]) * 14 <= len(products)

@@ -11,13 +11,14 @@ import relay
 from relay.arith.expr import Symbol
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
+from relay.driver.targets import targets_for
 from relay.ops.winograd import MINIMAL
-from relay.targets.cpu.backend import CpuBackend
+from relay.targets.cpu.target import CpuTarget
 from relay.targets.cpu.winograd_model import WinogradModel
 from relay.transform import ConvolutionExtents
 
 NARROW = "llvm -mtriple=x86_64-unknown-linux-gnu -mattr=+avx,+avx2,+fma"
-WIDE = Target(vector_bits=512)
+WIDE = CpuTarget(vector_bits=512)
 
 
 def floats(*shape: int, seed: int = 0) -> np.ndarray:
@@ -131,7 +132,7 @@ def kernels_at(level: int, disabled: tuple[str, ...] = ()) -> list[str]:
     body = relay.nn.relu(relay.nn.conv2d(x, relay.const(floats(64, 64, 3, 3)), padding=(1, 1)))
     module = relay.IRModule.from_expr(relay.Function([x], body))
     with relay.PassContext(opt_level=level, disabled_pass=disabled):
-        compilation = Compilation(module, CpuBackend.for_target(Target.parse("llvm")), level)
+        compilation = Compilation(module, targets_for(Target.parse("llvm")), level)
         return [kernel.info.name for kernel in compilation.called_kernels]
 
 

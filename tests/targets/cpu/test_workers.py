@@ -10,8 +10,9 @@ import pytest
 
 import relay
 from relay.base.diagnostics import CompilerBug
+from relay.lower.targets import KernelSource
 from relay.targets.cpu import object_code
-from relay.targets.cpu.backend import CpuBackend
+from relay.targets.cpu.kernel_target import CpuKernelTarget
 from relay.targets.cpu.object_code import GREETING
 from relay.targets.cpu.workers import KernelCompiler
 
@@ -97,18 +98,23 @@ def test_text_that_llvm_refuses_is_a_bug_of_ours(native, workers):
 def test_what_is_kept_is_neither_written_nor_compiled_again(native, tmp_path, monkeypatch):
     """By what it was made from: the text is not asked for, and one file is kept for each kernel."""
     monkeypatch.setenv("RELAY_CACHE_DIR", str(tmp_path))
-    backend, asked = CpuBackend(native), []
+    target, asked = CpuKernelTarget(native), []
 
     def source(position):
-        asked.append(position)
-        return TEXTS[position]
+        def text():
+            asked.append(position)
+            return TEXTS[position]
 
-    keys = [f"kernel {k}" for k in range(len(TEXTS))]
-    first = backend.build_kernels(keys, source, lambda done, total: None)
+        return KernelSource(f"kernel{position}", f"kernel {position}", None, None, text)
+
+    def emitted():
+        return [module.data for module in target.emit(list(map(source, range(len(TEXTS)))), lambda done, total: None)]
+
+    first = emitted()
     assert first == compiled(native)
     assert asked == list(range(len(TEXTS)))
     assert len(list(tmp_path.glob("kernels/*/*.o"))) == len(TEXTS)
-    assert backend.build_kernels(keys, source, lambda done, total: None) == first
+    assert emitted() == first
     assert asked == list(range(len(TEXTS)))
 
 

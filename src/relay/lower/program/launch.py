@@ -74,12 +74,13 @@ class Launch:
 
 @frozen(eq=False)
 class KernelModule:
-    """The code of a kernel. Its launches run in their order, each after the one before; their extents are in terms of
+    """The code of a kernel. One without launches is a C function of the kernel's name, which the host links and calls.
+    Its launches run in their order, each after the one before; their extents are in terms of
     `symbols`, the kernel's. `scratch_bytes`: memory that they hand on to each other, one buffer each."""
 
     format: str
     data: bytes
-    launches: tuple[Launch, ...]
+    launches: tuple[Launch, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     scratch_bytes: tuple[IntExpr, ...] = ()
 

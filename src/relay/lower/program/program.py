@@ -93,7 +93,7 @@ class ConstantData:
 
 @frozen(eq=False)
 class Program:
-    """Procedures by name, and the constants they read. Kernels are named here and made by the backend; those of
+    """Procedures by name, and the constants they read. Kernels are named here and made by kernel targets; those of
     scalars, which procedures compute in place, are given as loops. `applying` are entries that call functions which
     came out."""
 

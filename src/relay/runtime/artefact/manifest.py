@@ -15,9 +15,9 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.named import find_named
-from relay.base.target import Target
 from relay.runtime.artefact.device_spec import DeviceSpec, device_from_json, device_to_json
 from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
+from relay.runtime.artefact.machine import RequiredMachine
 from relay.runtime.artefact.value_types import (
     DataSpec,
     ValueType,
@@ -35,7 +35,7 @@ from relay.runtime.artefact.work import (
     work_to_json,
 )
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _MAX_DEPTH = 64
 
 
@@ -168,18 +168,20 @@ class EntrySpec:
 
 @frozen
 class Manifest:
-    """`provenance` says what made the artefact (compiler version, options): for people. `target` is what its code runs
-    on. `labels` are the kinds of objects on the heaps of its calls, by number; `data` the data types of its inputs.
-    `arities` are the numbers of arguments of functions that cross its boundary, which `relay_entry_apply$N` calls.
-    `kernels` tell the work of each kernel that is called; `devices` are those that its regions run on."""
+    """`provenance` says what made the artefact (compiler version, target, options): for people. `machine` is what its
+    code needs to run. `labels` are the kinds of objects on the heaps of its calls, by number; `data` the data types of
+    its inputs. `arities` are the numbers of arguments of functions that cross its boundary, which
+    `relay_entry_apply$N` calls. `kernels` tell the work of each kernel that is called. `checks_heap`: heaps find who
+    uses what was freed. `devices` are those that its regions run on."""
 
     entries: tuple[EntrySpec, ...]
     provenance: Mapping[str, str]
-    target: Target = field(default_factory=Target)
+    machine: RequiredMachine = field(default_factory=RequiredMachine)
     labels: tuple[Label, ...] = ()
     data: tuple[DataSpec, ...] = ()
     arities: tuple[int, ...] = ()
     kernels: tuple[KernelWork, ...] = ()
+    checks_heap: bool = False
     devices: tuple[DeviceSpec, ...] = ()
 
     def entry(self, name: str) -> EntrySpec:
@@ -205,8 +207,10 @@ class Manifest:
             "format": FORMAT_VERSION,
             "entries": entries,
             "provenance": dict(self.provenance),
-            "target": str(self.target),
+            "machine": self.machine.to_json(),
         }
+        if self.checks_heap:
+            document["checks_heap"] = True
         if self.labels:
             document["labels"] = list(map(_label_to_json, self.labels))
         if self.data:
@@ -234,11 +238,12 @@ class Manifest:
                 )
             entries = tuple(_entry_from_json(entry) for entry in document["entries"])
             provenance = {str(key): str(value) for key, value in document["provenance"].items()}
-            target = Target.parse(str(document["target"]))
+            machine = RequiredMachine.from_json(document["machine"])
             labels = tuple(map(_label_from_json, document.get("labels", [])))
             data = tuple(map(data_from_json, document.get("data", [])))
             arities = tuple(map(int, document.get("arities", [])))
             kernels = tuple(map(work_from_json, document.get("kernels", [])))
+            checks_heap = bool(document.get("checks_heap", False))
             devices = tuple(map(device_from_json, document.get("devices", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise RelayError(
@@ -247,7 +252,7 @@ class Manifest:
                 found=f"{type(error).__name__}: {error}",
                 remedy="the file is damaged or is not an artefact; compile the model again",
             ) from error
-        return Manifest(entries, provenance, target, labels, data, arities, kernels, devices)
+        return Manifest(entries, provenance, machine, labels, data, arities, kernels, checks_heap, devices)
 
 
 def _size_from_json(value: Any, symbols: Mapping[str, Symbol]) -> IntExpr:

@@ -52,7 +52,7 @@ class HeapCalls:
         self._plans = Plans(manifest.labels, manifest.data)
         self._quick = QuickBuild(code.address)
         self._drop_result, self._close, self._misuses = map(code.heap_function, HEAP_SYMBOLS)
-        self._is_checked = manifest.target.heap == "checked"
+        self._is_checked = manifest.checks_heap
         self._workspaces = Workspaces()
         codes = {arity: 2 * read_word(code.address(host_symbol(arity))) + 1 for arity in manifest.arities}
         self._boundary = Boundary(self._plans, codes, self)

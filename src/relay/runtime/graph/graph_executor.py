@@ -84,7 +84,7 @@ class GraphExecutor:
         self._parameters = tuple(params)
         self._set(params)
         self.entry = self._main_entry(params)
-        if runs_here(lib.manifest.target):
+        if runs_here(lib.manifest.machine):
             _ = self._steps
 
     def _main_entry(self, params: Mapping[str, Array]) -> EntrySpec:
@@ -105,7 +105,7 @@ class GraphExecutor:
 
     @cached_property
     def _steps(self) -> tuple[_Step, ...]:
-        check_runs_here(self._lib.manifest.target)
+        check_runs_here(self._lib.manifest.machine)
         steps: list[_Step] = []
         for number, node in enumerate(self.graph.nodes):
             if not node.calls_kernel:

@@ -8,7 +8,10 @@ import sys
 from functools import cache
 
 from relay.base.diagnostics import RelayError
-from relay.base.target import Target
+from relay.runtime.artefact.machine import RequiredMachine
+
+TILES = "amx-tile"
+"""LLVM's name of the feature."""
 
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
 """Numbers of Linux on x86-64: a system call, its command ARCH_REQ_XCOMP_PERM, and the state XFEATURE_XTILEDATA."""
@@ -25,9 +28,9 @@ def ask_for_tiles() -> bool:
     return ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA) == 0
 
 
-def check_tiles(target: Target) -> None:
-    """Raises `RelayError` (rule `no-tiles`) when code for `target` uses tiles, and the system does not permit that."""
-    if target.has("amx-tile") and not ask_for_tiles():
+def check_tiles(machine: RequiredMachine) -> None:
+    """Raises `RelayError` (rule `no-tiles`) when code for `machine` uses tiles, and the system does not permit that."""
+    if TILES in machine.features and not ask_for_tiles():
         raise RelayError(
             rule="no-tiles",
             message="this program uses the tiles of AMX, which the system does not permit this process to use",

@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 
 from relay.base.frozen import frozen
 from relay.base.kept_files import KeptFiles
-from relay.base.target import Target
+from relay.targets.cpu.target import CpuTarget
 
 FORMAT = b"relay-object-1\n"  # to be changed with what `object_code` does to the same text
 DEFAULT_LIMIT_BYTES = 512 * 1024 * 1024
@@ -61,8 +61,8 @@ class KernelCache:
         self.files.trim()
 
 
-def cache_key(text: str, target: Target, opt: int | None = None) -> str:
+def cache_key(text: str, target: CpuTarget, opt: int | None = None) -> str:
     """The name of the object of this text: a hash of everything it depends on. `opt` is LLVM's level, None where the
     text alone decides it."""
-    words = (target.triple, target.cpu, ",".join(target.features), str(opt), str(llvm.llvm_version_info))
+    words = (*target.words, str(opt), str(llvm.llvm_version_info))
     return hashlib.sha256("\0".join((FORMAT.decode(), *words, text)).encode()).hexdigest()

@@ -1,13 +1,13 @@
-"""Object code and assembly of one kernel, for a `Target`."""
+"""Object code and assembly of one kernel, for a `CpuTarget`."""
 
 from __future__ import annotations
 
 import re
 
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.base.target import Target
 from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.object_code import assembly_text, object_bytes, target_machine
+from relay.targets.cpu.target import CpuTarget
 
 _VECTOR_TYPE = re.compile(r"<\d+ x ")
 
@@ -19,13 +19,12 @@ def optimization_level(text: str) -> int:
     return 1 if _VECTOR_TYPE.search(text) else 2
 
 
-def machine_words(target: Target) -> tuple[str, str, str]:
+def machine_words(target: CpuTarget) -> tuple[str, str, str]:
     """`(triple, cpu, features)` as LLVM takes them. Raises `RelayError` (rule `unsupported-target`)."""
     if not target.is_resolved:
         raise CompilerBug("codegen", f"the target `{target}` has not been resolved")
-    words = (target.triple, target.cpu, ",".join(target.features))
     try:
-        target_machine(*words)
+        target_machine(*target.words)
     except RuntimeError as error:
         raise RelayError(
             rule="unsupported-target",
@@ -34,10 +33,10 @@ def machine_words(target: Target) -> tuple[str, str, str]:
             found=target.triple,
             remedy=str(error).strip(),
         ) from None
-    return words
+    return target.words
 
 
-def kept_object(text: str, target: Target, opt: int) -> bytes:
+def kept_object(text: str, target: CpuTarget, opt: int) -> bytes:
     """`emit_object`, or what was kept of it when this text was compiled before."""
     cache = KernelCache.from_environment()
     if cache is None:
@@ -50,7 +49,7 @@ def kept_object(text: str, target: Target, opt: int) -> bytes:
     return image
 
 
-def emit_object(text: str, target: Target, opt: int | None = None) -> bytes:
+def emit_object(text: str, target: CpuTarget, opt: int | None = None) -> bytes:
     """The object file of a module of LLVM text. The same text and target give the same bytes.
 
     `opt` is LLVM's level (0 to 3), by default what the text needs."""
@@ -61,7 +60,7 @@ def emit_object(text: str, target: Target, opt: int | None = None) -> bytes:
         raise CompilerBug("codegen", f"LLVM refuses the text: {str(error).strip()}") from None
 
 
-def emit_assembly(text: str, target: Target, opt: int | None = None) -> str:
+def emit_assembly(text: str, target: CpuTarget, opt: int | None = None) -> str:
     """The machine instructions of a module of LLVM text."""
     words = machine_words(target)
     try:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from relay.base.target import Target
 from relay.runtime.memory.tiles import ask_for_tiles
-from relay.targets.cpu.processors import features_of
+from relay.targets.cpu.processors import BASELINE, features_of
+from relay.targets.cpu.target import CpuTarget
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _SIZE_UNITS = {"K": 1024, "M": 1024 * 1024}
 
 
-def resolve(target: Target) -> Target:
+def resolve(target: CpuTarget) -> CpuTarget:
     """`target` with nothing left open: triple, features, vector width and cache sizes filled in.
 
     `llvm` alone, or `-mcpu=native`, takes the host's features, flag by flag: what a virtual machine calls its CPU is
@@ -25,7 +25,8 @@ def resolve(target: Target) -> Target:
     """
     triple = target.triple or llvm.get_process_triple()
     native = target.cpu == "native" or not (target.cpu or target.features or target.triple)
-    features = _merge(host_features() if native else features_of(target.cpu), target.features)
+    certain = (*BASELINE.get(triple.partition("-")[0], ()), *(host_features() if native else features_of(target.cpu)))
+    features = _merge(certain, target.features)
     filled = replace(target, triple=triple, cpu="" if native else target.cpu, features=features)
     if not target.triple:
         l1, l2, l3 = host_cache_bytes()
@@ -46,7 +47,7 @@ def host_features() -> tuple[str, ...]:
     return tuple(f"+{name}" for name in sorted(found) if found[name] and not (refused and name.startswith("amx-")))
 
 
-def supports(target: Target) -> bool:
+def supports(target: CpuTarget) -> bool:
     """Whether code for `target` runs on this machine."""
     if target.triple and target.triple.split("-")[0] != llvm.get_process_triple().split("-")[0]:
         return False

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from relay.base.diagnostics import RelayError
-from relay.base.target import Target
 from relay.targets.cpu.codegen import emit_object
+from relay.targets.cpu.target import CpuTarget
 
 LINK_TIMEOUT_SECONDS = 300
 LOCKED_WITHIN_SECONDS = 60
@@ -29,7 +29,7 @@ _C_LIBRARIES = {"gnu": ("libm.so.6", "libc.so.6"), "musl": ("libc.so",)}
 def link_shared(
     objects: Sequence[bytes],
     path: str | os.PathLike[str],
-    target: Target,
+    target: CpuTarget,
     data: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
     """Write the shared library of `objects` to `path`, whole or not at all. `data` are bytes by the symbol under which
@@ -76,7 +76,7 @@ def _remove_left_behind() -> None:
             continue  # it is in use, or somebody else's
 
 
-def _link_elf(names: Sequence[str], library: Path, target: Target) -> None:
+def _link_elf(names: Sequence[str], library: Path, target: CpuTarget) -> None:
     """Link with lld alone, which takes milliseconds: no start files are needed, and what the library asks of the C
     library is only named, by stand-ins that have the right names and nothing inside."""
     needed: list[str] = []
@@ -91,7 +91,7 @@ def _link_elf(names: Sequence[str], library: Path, target: Target) -> None:
     _run([*_ZIG, "ld.lld", *options, "-soname", library.name, "-o", str(library), *names, *needed])
 
 
-def _data_object(folder: Path, data: Mapping[str, bytes], target: Target) -> Path:
+def _data_object(folder: Path, data: Mapping[str, bytes], target: CpuTarget) -> Path:
     """An object whose bytes are taken from files by the assembler: weights are too large to be written as text."""
     lines = [".section .rodata"]
     for number, (symbol, content) in enumerate(data.items()):

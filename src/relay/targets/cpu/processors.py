@@ -6,6 +6,9 @@ Source: System V Application Binary Interface, AMD64 supplement, section 3.1.1, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 _V2 = ("+cx16", "+popcnt", "+sahf", "+sse3", "+sse4.1", "+sse4.2", "+ssse3")
 _V3 = (*_V2, "+avx", "+avx2", "+bmi", "+bmi2", "+f16c", "+fma", "+lzcnt", "+movbe")
 _V4 = (*_V3, "+avx512bw", "+avx512cd", "+avx512dq", "+avx512f", "+avx512vl")
@@ -23,6 +26,11 @@ _LEVEL_OF: dict[str, tuple[str, ...]] = {
         _V4,
     ),
 }  # fmt: skip
+
+
+BASELINE: Mapping[str, tuple[str, ...]] = MappingProxyType({"riscv64": ("+a", "+c", "+d", "+f", "+m")})
+"""What Linux asks of every processor of a kind, so that code can be linked with its libraries: RV64GC, whose functions
+take floats in registers. Source: RISC-V ELF psABI specification, "Default ABIs and C type sizes"."""
 
 
 def features_of(cpu: str) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ second level gives twice what the third does.
 
 from __future__ import annotations
 
-from relay.base.target import Target
 from relay.targets.cpu.schedules.plan import STREAMED_PRODUCTS_PER_NANOSECOND, TILED_PRODUCTS_PER_NANOSECOND
+from relay.targets.cpu.target import CpuTarget
 from relay.transform.framework.context import Rates
 
 _WIDEST_VECTOR_BITS = 512
@@ -22,10 +22,10 @@ _CALL_NANOSECONDS = 50.0  # a jump to code that is in no near cache, checks, and
 _REPEATED_CALL_NANOSECONDS = 10.0  # the same where code and cell have just been used
 
 
-def rates_of(target: Target) -> Rates:
+def rates_of(target: CpuTarget) -> Rates:
     """The rates of a resolved target.
 
-    >>> rates_of(Target(vector_bits=256, l2_bytes=1 << 19)).tiled_products
+    >>> rates_of(CpuTarget(vector_bits=256, l2_bytes=1 << 19)).tiled_products
     30.0
     """
     width = target.register_bits / _WIDEST_VECTOR_BITS

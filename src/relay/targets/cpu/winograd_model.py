@@ -13,8 +13,8 @@ few tiles their way from memory takes longer than the products.
 from __future__ import annotations
 
 from relay.base.frozen import frozen
-from relay.base.target import Target
 from relay.ops.winograd import MINIMAL, TAPS
+from relay.targets.cpu.target import CpuTarget
 from relay.transform.framework.context import ConvolutionExtents
 
 _LANES = 16  # float32 elements of a vector of the core that was measured
@@ -31,12 +31,12 @@ _LARGEST_DEPTH = 1024  # channels summed over up to which errors were measured
 class WinogradModel:
     """The estimate for a resolved target; called, it gives the best size of tiles, or 0 for plain sums."""
 
-    target: Target
+    target: CpuTarget
 
     def __call__(self, convolution: ConvolutionExtents) -> int:
         """2 or 4 results along each axis of a tile; 0 where plain sums are faster, or nearly as fast.
 
-        >>> model = WinogradModel(Target(vector_bits=512))
+        >>> model = WinogradModel(CpuTarget(vector_bits=512))
         >>> model(ConvolutionExtents(56, 56, 64, 64)), model(ConvolutionExtents(14, 14, 256, 256))
         (4, 2)
         >>> model(ConvolutionExtents(7, 7, 512, 512)), model(ConvolutionExtents(112, 112, 8, 3))

@@ -24,11 +24,11 @@ from pathlib import Path
 from types import TracebackType
 
 from relay.base.diagnostics import CompilerBug
-from relay.base.target import Target
 from relay.targets.cpu import object_code
 from relay.targets.cpu.codegen import emit_object, machine_words, optimization_level
 from relay.targets.cpu.failure import lost_kernel
 from relay.targets.cpu.host import usable_cpus
+from relay.targets.cpu.target import CpuTarget
 
 REPLY_TIMEOUT_SECONDS = 120.0
 WORKERS_AT_MOST = 8
@@ -159,7 +159,7 @@ class KernelCompiler:
 
     def __init__(
         self,
-        target: Target,
+        target: CpuTarget,
         worker_count: int | None = None,
         command: Sequence[str] = (sys.executable, "-P", str(Path(object_code.__file__))),
         reply_timeout_seconds: float = REPLY_TIMEOUT_SECONDS,

@@ -15,7 +15,7 @@ Parameters and results of regions are tensors, of extents that the parameters te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.base.fresh_names import FreshNames
@@ -24,7 +24,7 @@ from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var, record_type
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
-from relay.ir.rewriting import rebuild_typed, rewrite_nodes
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
@@ -33,6 +33,8 @@ from relay.ir.variables import free_vars
 
 DEVICE = "Device"
 """The attribute of a region: the device that it runs on."""
+TARGET = "Target"
+"""The attribute of a region's kernels: the kind of device that they are made for."""
 
 Supports = Callable[[Function], bool]
 
@@ -126,7 +128,7 @@ class _Chain:
         body = inside[results[0]] if len(results) == 1 else _tuple([inside[each] for each in results])
         given = known_type(body)
         for let in reversed(lets):
-            parts = [new[part] if isinstance(part, Var) else part for part in children(let.value)]
+            parts = [self._inside(part, new) for part in children(let.value)]
             body = _let(inside[let.var], rebuild_typed(let.value, parts), body)
         stems = filter(None, (_stem(let.value) for let in lets))
         name = self.names.take("_".join(("region", *stems))[:60])
@@ -139,6 +141,16 @@ class _Chain:
         together = record_type(Var(name, given), given)
         fields = [record_type(TupleGetItem(together, index), known_type(each)) for index, each in enumerate(results)]
         return [(together, call), *zip(results, fields, strict=True)]
+
+    def _inside(self, part: Expr, new: Mapping[Var, Var]) -> Expr:
+        """A part of what a region binds: its own variables, and kernels that say who makes them."""
+        match part:
+            case Var():
+                return new[part]
+            case Function():
+                return typed_as(part.with_attr(TARGET, self.device.partition(":")[0]), part)
+            case _:
+                return part
 
 
 def _alike(var: Var) -> Var:

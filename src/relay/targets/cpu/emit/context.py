@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.frozen import frozen
-from relay.base.target import Target
 from relay.targets.cpu.emit.lanes import Lanes
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
+from relay.targets.cpu.target import CpuTarget
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Value, ValueVar
 
@@ -28,7 +28,7 @@ class Machine:
     threaded: bool
 
     @classmethod
-    def of(cls, target: Target, contract: bool) -> Machine:
+    def of(cls, target: CpuTarget, contract: bool) -> Machine:
         arm64 = target.triple.startswith(("aarch64", "arm64"))
         fused = arm64 or target.has("fma") or target.has("avx512f")
         return cls(
@@ -43,7 +43,7 @@ class Machine:
         )
 
 
-def _scalers(target: Target) -> Mapping[str, str]:
+def _scalers(target: CpuTarget) -> Mapping[str, str]:
     """The instructions that multiply vectors by powers of two, by LLVM type."""
     stem = "llvm.x86.avx512.mask.scalef"
     found: dict[str, str] = {}
@@ -54,7 +54,7 @@ def _scalers(target: Target) -> Mapping[str, str]:
     return found
 
 
-def dot_instructions(target: Target) -> Mapping[int, str]:
+def dot_instructions(target: CpuTarget) -> Mapping[int, str]:
     """The instructions that products of bytes are made with, by how many 32-bit lanes they work on: those that do all
     of it (vpdpbusd), else those that add up pairs of 16-bit products (pmaddwd)."""
     found: dict[int, str] = {}
@@ -72,7 +72,7 @@ def dot_instructions(target: Target) -> Mapping[int, str]:
     return found
 
 
-def float_dot_instructions(target: Target) -> Mapping[int, str]:
+def float_dot_instructions(target: CpuTarget) -> Mapping[int, str]:
     """The instructions that add up products of bfloat16 (vdpbf16ps), by how many 32-bit lanes they work on."""
     if not target.has("avx512bf16"):
         return {}

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 from relay.base.diagnostics import CompilerBug
-from relay.base.target import Target
 from relay.targets.cpu.emit.context import Emitter, Machine, Place, row_major_strides
 from relay.targets.cpu.emit.statement import emit_statement
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.value import emit_value
+from relay.targets.cpu.target import CpuTarget
 from relay.tir.stmt import PrimFunc
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
-def emit_kernel(func: PrimFunc, target: Target) -> str:
+def emit_kernel(func: PrimFunc, target: CpuTarget) -> str:
     """LLVM text of `func`, lowered (loops serial or parallel, vectors explicit), for a resolved `target`.
 
         define void @name(ptr noalias p0, …, i64 symbol0, …)
@@ -30,7 +30,7 @@ def emit_kernel(func: PrimFunc, target: Target) -> str:
     return module.render()
 
 
-def emit_kernel_function(func: PrimFunc, target: Target, module: ModuleText, in_place: bool = False) -> None:
+def emit_kernel_function(func: PrimFunc, target: CpuTarget, module: ModuleText, in_place: bool = False) -> None:
     """Add a kernel to a module; `in_place`: its code goes to where it is called."""
     if not _NAME.fullmatch(func.name):
         raise CompilerBug("emit", f"`{func.name}` is not a symbol's name")

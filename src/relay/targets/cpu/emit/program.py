@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from relay.base.target import Target
 from relay.lower.program.program import Program
 from relay.targets.cpu.emit.context import Machine
 from relay.targets.cpu.emit.device import emit_device_regions
@@ -15,9 +14,10 @@ from relay.targets.cpu.emit.kernel import emit_kernel_function
 from relay.targets.cpu.emit.procedure import emit_procedure, scalar_kernel_symbol
 from relay.targets.cpu.emit.text import ModuleText
 from relay.targets.cpu.support.library import device_text, heap_text
+from relay.targets.cpu.target import CpuTarget
 
 
-def emit_program(program: Program, target: Target) -> str:
+def emit_program(program: Program, target: CpuTarget) -> str:
     """LLVM text of the entries of a program, of what they run, and of the heap, if there is one:
 
         define i32 @relay_entry_name(ptr buffers, ptr symbols, ptr workspace, ptr constants)

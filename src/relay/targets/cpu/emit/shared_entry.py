@@ -14,7 +14,6 @@ and the arena owns the result; the functions that make and read values are those
 
 from __future__ import annotations
 
-from relay.base.target import Target
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest
 from relay.runtime.artefact.status import NO_TILES
 from relay.runtime.values.heap import ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES
@@ -23,9 +22,10 @@ from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.support.library import tiles_text, values_text
+from relay.targets.cpu.target import CpuTarget
 
 
-def emit_shared_entry(manifest: Manifest, target: Target) -> str:
+def emit_shared_entry(manifest: Manifest, target: CpuTarget) -> str:
     """LLVM text of `relay_run`, and of what a loader needs to know of the library."""
     module = ModuleText("shared_entry")
     module.functions.append("@relay_constants = external constant i8, align 64")
@@ -43,7 +43,7 @@ def emit_shared_entry(manifest: Manifest, target: Target) -> str:
     return module.render()
 
 
-def _run(entry: EntrySpec, target: Target, module: ModuleText) -> str:
+def _run(entry: EntrySpec, target: CpuTarget, module: ModuleText) -> str:
     text, size = _begin(entry, entry.native_symbol, target, module)
     workspace = text.impure(f"call ptr @relay_alloc(i64 {size})")
     _give_up_without(text, workspace)
@@ -53,7 +53,7 @@ def _run(entry: EntrySpec, target: Target, module: ModuleText) -> str:
     return text.render("define i32 @relay_run(ptr %buffers, ptr %symbols) nounwind")
 
 
-def _run_on_heap(entry: EntrySpec, target: Target, module: ModuleText) -> str:
+def _run_on_heap(entry: EntrySpec, target: CpuTarget, module: ModuleText) -> str:
     text, size = _begin(entry, entry.heap_symbol, target, module)
     heap = text.impure(f"call ptr @relay_arena_block(ptr %arena, i64 {size})")
     _give_up_without(text, heap)
@@ -67,7 +67,7 @@ def _run_on_heap(entry: EntrySpec, target: Target, module: ModuleText) -> str:
     return text.render("define i32 @relay_run(ptr %arena, ptr %buffers, ptr %symbols, ptr %result) nounwind")
 
 
-def _begin(entry: EntrySpec, native: str, target: Target, module: ModuleText) -> tuple[FunctionText, str]:
+def _begin(entry: EntrySpec, native: str, target: CpuTarget, module: ModuleText) -> tuple[FunctionText, str]:
     """The text of a function that calls a native one, and how many bytes of workspace that needs."""
     text = FunctionText(module)
     if target.has("amx-tile"):

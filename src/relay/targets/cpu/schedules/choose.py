@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from relay.arith.expr import free_symbols
-from relay.base.target import Target
 from relay.ir.expr import Call
 from relay.ir.types import TensorType
 from relay.lower.kernels.group import Group
@@ -20,12 +19,13 @@ from relay.targets.cpu.schedules.rows import schedule_rows
 from relay.targets.cpu.schedules.tiled import goes_by_tiles, schedule_by_tiles
 from relay.targets.cpu.schedules.tiles import packed_weight
 from relay.targets.cpu.schedules.winograd import is_winograd, schedule_winograd
+from relay.targets.cpu.target import CpuTarget
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.step import Step
 
 
-def schedule_group(group: Group, target: Target) -> tuple[Step, ...]:
+def schedule_group(group: Group, target: CpuTarget) -> tuple[Step, ...]:
     """The steps for a group on a resolved target."""
     plan = Plan(group, target, ScheduleBuilder(group.outputs))
     if not all(isinstance(stage.operation, Compute) for stage in plan.steps.state.stages) or _is_empty(group):

@@ -9,7 +9,6 @@ than the data, channel tiles are around row tiles.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr
-from relay.base.target import Target
 from relay.ir.expr import Call
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
@@ -21,12 +20,13 @@ from relay.targets.cpu.schedules.plan import (
     dividing_tile,
     product,
 )
+from relay.targets.cpu.target import CpuTarget
 from relay.transform.framework.context import fitting_block
 
 _MOST_VECTORS = 3
 
 
-def planar_channels(target: Target) -> int:
+def planar_channels(target: CpuTarget) -> int:
     """Up to how many output channels 1×1 convolutions are faster so than by vectors along channels, measured with what
     turning the data takes."""
     return target.register_bits // 32 * 2

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from relay.arith.expr import IntExpr, Symbol, ceil_divide, multiply
 from relay.base.frozen import frozen
-from relay.base.target import Target
 from relay.lower.kernels.group import Group
+from relay.targets.cpu.target import CpuTarget
 from relay.te.operation import Compute, Reduction, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.state import FuseRelation, Stage
@@ -38,7 +38,7 @@ class Plan:
     """A schedule being written for one group on one machine."""
 
     group: Group
-    target: Target
+    target: CpuTarget
     steps: ScheduleBuilder
 
     @property

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
-from relay.base.target import Target
 from relay.ir.expr import Op, Var
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.layouts import parse_layout
@@ -16,6 +15,7 @@ from relay.ops.winograd import WinogradAttributes
 from relay.targets.cpu.emit.context import dot_instructions, float_dot_instructions
 from relay.targets.cpu.intrinsics.product_by_tiles import STEP_WORDS
 from relay.targets.cpu.schedules.plan import Plan, even_tile
+from relay.targets.cpu.target import CpuTarget
 from relay.te.tensor import Tensor
 from relay.transform.framework.context import WordPreferences, fitting_block
 
@@ -31,14 +31,14 @@ _TILE_WIDTHS = (32, 16)  # of AMX
 _WIDEST_WITH_FEW_REGISTERS = 3
 
 
-def tile_widths(target: Target, vectors: tuple[int, ...]) -> tuple[int, ...]:
+def tile_widths(target: CpuTarget, vectors: tuple[int, ...]) -> tuple[int, ...]:
     """The widths of tiles, in elements, by preference."""
     lanes = target.register_bits // 32
     few = target.register_count < 32
     return tuple(count * lanes for count in vectors if not few or count <= _WIDEST_WITH_FEW_REGISTERS)
 
 
-def tile_dtypes(target: Target) -> tuple[DType, ...]:
+def tile_dtypes(target: CpuTarget) -> tuple[DType, ...]:
     """The types of data that a machine multiplies by the tiles of AMX."""
     if not target.has("amx-tile"):
         return ()
@@ -46,7 +46,7 @@ def tile_dtypes(target: Target) -> tuple[DType, ...]:
     return (*bytes_, DType.BFLOAT16) if target.has("amx-bf16") else bytes_
 
 
-def word_preferences(target: Target) -> WordPreferences | None:
+def word_preferences(target: CpuTarget) -> WordPreferences | None:
     """The products that there are instructions for: of bytes, of bfloat16, or none."""
     lanes = target.register_bits // 32
     by_tiles = tile_dtypes(target)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-from relay.base.target import Target
 from relay.targets.cpu.codegen import kept_object
+from relay.targets.cpu.target import CpuTarget
 
 SPINS_BEFORE_SLEEP = 4000
 """How often a worker looks for work before it sleeps: with the pause between, 0.05 to 0.2 ms."""
@@ -19,7 +19,7 @@ _PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32
 
 
 @cache
-def support_text(target: Target, pinning: bool = False, serial: bool = False) -> str:
+def support_text(target: CpuTarget, pinning: bool = False, serial: bool = False) -> str:
     """LLVM text of the allocator, the error slot, calls from Python, the thread pool, and what watches over mapped
     files. Where the last two are not supported (they are on Linux, x86-64 and aarch64) or not wanted (`serial`),
     parallel loops run on one thread, and nobody watches."""
@@ -28,7 +28,7 @@ def support_text(target: Target, pinning: bool = False, serial: bool = False) ->
     return _read("library") + _target_text(target, machine, pinning) if pooled else _read("library_serial")
 
 
-def _target_text(target: Target, machine: str, pinning: bool) -> str:
+def _target_text(target: CpuTarget, machine: str, pinning: bool) -> str:
     """What `target.h` declares."""
     return f"""
 @relay_target_threads = internal global i32 {target.num_threads}
@@ -44,19 +44,19 @@ define internal void @relay_target_pause() alwaysinline nounwind {{
 
 
 @cache
-def support_object(target: Target, pinning: bool = False) -> bytes:
+def support_object(target: CpuTarget, pinning: bool = False) -> bytes:
     """The support library as an object file, the same for every artefact of a target."""
     return kept_object(support_text(target, pinning), target, opt=1)
 
 
 @cache
-def serial_support_object(target: Target) -> bytes:
+def serial_support_object(target: CpuTarget) -> bytes:
     """The support library of programs that are linked whole and use one thread: all it asks of a system is memory."""
     return kept_object(support_text(target, serial=True), target, opt=1)
 
 
 @cache
-def heap_text(target: Target, deep: bool) -> str:
+def heap_text(target: CpuTarget, deep: bool) -> str:
     """LLVM text of the heap of calls, part of the programs that need one; `deep` adds what runs on a large stack."""
     return _read(f"heap_{target.heap}") + (_read("stack") if deep else "")
 

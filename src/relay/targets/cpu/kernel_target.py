@@ -1,54 +1,52 @@
-"""The CPU backend: what the compiler asks of a target, answered for LLVM."""
+"""The CPU as a kernel target: what the compiler asks of one, answered for LLVM."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch, part_of
-from relay.base.target import Target
 from relay.base.version import compiler_fingerprint
+from relay.ir.expr import Function
+from relay.lower.kernels.external import COMPILER, is_external
 from relay.lower.kernels.group import Group
-from relay.lower.program.program import Program
-from relay.runtime.artefact.artefact import Artefact
+from relay.lower.program.launch import KernelModule
+from relay.lower.targets import Answer, KernelSource, Refused, Report, Supported
 from relay.targets.cpu.cache import KernelCache, cache_key
-from relay.targets.cpu.codegen import emit_assembly, emit_object, kept_object
+from relay.targets.cpu.codegen import emit_assembly
 from relay.targets.cpu.emit.kernel import emit_kernel
-from relay.targets.cpu.emit.program import emit_program
-from relay.targets.cpu.emit.shared_entry import emit_shared_entry
-from relay.targets.cpu.host import resolve
 from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
-from relay.targets.cpu.link import link_shared
-from relay.targets.cpu.probe import check_machine
 from relay.targets.cpu.rates import rates_of
 from relay.targets.cpu.schedules.choose import schedule_group
 from relay.targets.cpu.schedules.conv_planar import planar_channels
 from relay.targets.cpu.schedules.reduction import LARGEST_PLANAR_WINDOW
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PRODUCT, tile_widths, word_preferences
-from relay.targets.cpu.support import serial_support_object, support_object
+from relay.targets.cpu.served_machines import check_machine
+from relay.targets.cpu.target import CpuTarget
 from relay.targets.cpu.winograd_model import WinogradModel
 from relay.targets.cpu.workers import KernelCompiler
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
+from relay.tir.hierarchy import PLAIN, Hierarchy
+from relay.tir.pipeline import lower
 from relay.tir.stmt import PrimFunc
 from relay.transform.framework.context import LayoutPreferences, Rates
+from relay.transform.framework.passes import Pass
 
 
 @frozen
-class CpuBackend:
+class CpuKernelTarget:
     """LLVM for one resolved target."""
 
-    target: Target
+    target: CpuTarget
 
     @staticmethod
-    def for_target(target: Target) -> CpuBackend:
-        """The backend for a target, with what it leaves open filled in from this machine."""
-        resolved = resolve(target)
-        check_machine(resolved)
-        return CpuBackend(resolved)
+    def of(target: CpuTarget) -> CpuKernelTarget:
+        """For a resolved target. Raises `RelayError` for one that LLVM does not serve."""
+        check_machine(target)
+        return CpuKernelTarget(target)
 
     @property
     def device_kind(self) -> str:
@@ -76,25 +74,39 @@ class CpuBackend:
         return rates_of(self.target)
 
     @property
+    def rules(self) -> tuple[Pass, ...]:
+        return ()
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        return PLAIN
+
+    @property
     def intrinsics(self) -> tuple[AnyIntrinsic, ...]:
         return (PRODUCT_BY_TILES,)
+
+    def supports(self, group: Function) -> Answer:
+        if is_external(group):
+            return Refused(f"it was partitioned for the compiler `{group.attrs[COMPILER]}`")
+        return Supported()
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
         return schedule_group(group, self.target)
 
-    def kernel_text(self, function: PrimFunc) -> str:
+    def lower(self, function: PrimFunc) -> PrimFunc:
+        return lower(function)
+
+    def text(self, function: PrimFunc) -> str:
         return emit_kernel(function, self.target)
 
-    def program_text(self, program: Program) -> str:
-        return emit_program(program, self.target)
+    def assembly(self, function: PrimFunc) -> str:
+        return emit_assembly(self.text(function), self.target)
 
-    def build_kernels(
-        self,
-        keys: Sequence[str],
-        source: Callable[[int], str],
-        report: Callable[[int, int], None],
-        watch: Stopwatch | None = None,
-    ) -> list[bytes]:
+    def emit(
+        self, kernels: Sequence[KernelSource], report: Report, watch: Stopwatch | None = None
+    ) -> list[KernelModule]:
+        """Objects from the cache, and of the others by LLVM, which runs in workers while texts are made here."""
+        keys = [kernel.key for kernel in kernels]
         cache = KernelCache.from_environment()
         with part_of(watch, "look up in the cache") as looked_up:
             machine = replace(self.target, heap="reused")  # kernels know no heap
@@ -105,7 +117,7 @@ class CpuBackend:
         with KernelCompiler(self.target) as compiler:
             for done, position in enumerate(missing):
                 report(len(keys) - len(missing) + done, len(keys))
-                compiler.submit(source(position), keys[position])
+                compiler.submit(kernels[position].text(), keys[position])
             with part_of(watch, "wait for LLVM"):
                 made = compiler.results() if missing else []
         if watch is not None and missing:
@@ -117,23 +129,4 @@ class CpuBackend:
         if cache is not None and missing:
             cache.trim()
         report(len(keys), len(keys))
-        return [image for image in found if image is not None]
-
-    def compile_program(self, program: Program) -> bytes:
-        opt = 2 if program.procedures else 1  # straight-line entries are calls only: nothing to optimize
-        return kept_object(self.program_text(program), self.target, opt)
-
-    def support_object(self) -> bytes:
-        return support_object(self.target)
-
-    def assembly(self, text: str) -> str:
-        return emit_assembly(text, self.target)
-
-    def link(self, artefact: Artefact, path: Path) -> None:
-        glue = emit_object(emit_shared_entry(artefact.manifest, self.target), self.target)
-        data = {
-            "relay_constants": artefact.constants.tobytes() or b"\0",
-            "relay_manifest": artefact.manifest.to_json().encode(),
-        }
-        support = serial_support_object(self.target) if self.target.num_threads == 1 else artefact.support
-        link_shared((support, *artefact.objects, glue), path, self.target, data)
+        return [KernelModule(self.target.object_format, image) for image in found if image is not None]

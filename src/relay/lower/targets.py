@@ -1,0 +1,172 @@
+"""What the compiler asks of targets: one makes the code of kernels, another the program that launches them.
+
+A *kernel target* is asked of each group of operators whether it takes it, how it is scheduled, and for its code. What
+it refuses runs on the host. A *host target* makes the program, and has a kernel target of its own for what the program
+runs by itself.
+`docs/targets.md` has a page for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol, TypeAlias, Union
+
+from relay.base.frozen import frozen
+from relay.base.stopwatch import Stopwatch
+from relay.base.target import Target
+from relay.ir.expr import Function
+from relay.lower.kernels.group import Group
+from relay.lower.program.launch import KernelModule
+from relay.lower.program.program import Program
+from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.machine import RequiredMachine
+from relay.te.schedule.step import Step
+from relay.te.tensorize import AnyIntrinsic
+from relay.tir.hierarchy import Hierarchy
+from relay.tir.stmt import PrimFunc
+from relay.transform.framework.context import LayoutPreferences, Rates
+from relay.transform.framework.passes import Pass
+
+
+@frozen
+class Supported:
+    """The target makes code of a group."""
+
+
+@frozen
+class Refused:
+    """The target makes no code of a group, and why: the rest of "it …"."""
+
+    reason: str
+
+
+Answer: TypeAlias = Union[Supported, Refused]
+
+
+@frozen(eq=False)
+class KernelSource:
+    """A kernel that code is made of. `key` tells it from others, whatever the target and the compiler. `loops` gives it
+    as `KernelTarget.lower` leaves it, `text` as `KernelTarget.text` writes that; both take their time, and need not be
+    asked for where code of that key is kept."""
+
+    name: str
+    key: str
+    function: Function
+    loops: Callable[[], PrimFunc]
+    text: Callable[[], str]
+
+
+Report: TypeAlias = Callable[[int, int], None]
+"""Told how many kernels are done, and of how many."""
+
+
+class KernelTarget(Protocol):
+    """What makes the code of kernels."""
+
+    @property
+    def target(self) -> Target:
+        """What code is made for, with nothing left open."""
+        ...
+
+    @property
+    def device_kind(self) -> str:
+        """The kind of device that its code runs on, as `on_device` names it."""
+        ...
+
+    @property
+    def layouts(self) -> LayoutPreferences:
+        """The layouts in which its kernels work best."""
+        ...
+
+    @property
+    def rates(self) -> Rates | None:
+        """What the machine does in a nanosecond, for passes that choose by a cost; None: nobody knows."""
+        ...
+
+    @property
+    def rules(self) -> tuple[Pass, ...]:
+        """Passes that rewrite operators as others that the target does better; they run before layouts are chosen."""
+        ...
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The threads and memories that schedules name."""
+        ...
+
+    @property
+    def intrinsics(self) -> tuple[AnyIntrinsic, ...]:
+        """What `Tensorize` steps of its schedules name."""
+        ...
+
+    def supports(self, group: Function) -> Answer:
+        """Whether it makes code of a primitive function."""
+        ...
+
+    def schedule(self, group: Group) -> tuple[Step, ...]:
+        """The steps that make a group's loops fast on this target."""
+        ...
+
+    def lower(self, function: PrimFunc) -> PrimFunc:
+        """Scheduled loops as `text` takes them: the target's pipeline of passes over loops."""
+        ...
+
+    def text(self, function: PrimFunc) -> str:
+        """The target's source of a kernel, lowered."""
+        ...
+
+    def assembly(self, function: PrimFunc) -> str:
+        """What the machine will run of a kernel, lowered, for people; its source where there is nothing else."""
+        ...
+
+    def emit(
+        self, kernels: Sequence[KernelSource], report: Report, watch: Stopwatch | None = None
+    ) -> Sequence[KernelModule]:
+        """The module of each kernel, in their order; those that the host links may be any number. `report` is told of
+        progress, `watch` how long each step took."""
+        ...
+
+
+class HostTarget(Protocol):
+    """What makes the program that launches kernels."""
+
+    @property
+    def target(self) -> Target:
+        """What code is made for, with nothing left open."""
+        ...
+
+    @property
+    def kernels(self) -> KernelTarget:
+        """What makes the kernels that the program calls by itself."""
+        ...
+
+    @property
+    def object_format(self) -> str:
+        """The format of the modules that it links with its programs."""
+        ...
+
+    @property
+    def machine(self) -> RequiredMachine:
+        """What a machine must have for the program to run on it."""
+        ...
+
+    @property
+    def checks_heap(self) -> bool:
+        """Whether heaps of its programs find who uses what was freed."""
+        ...
+
+    def program_text(self, program: Program) -> str:
+        """The target's source of a program's entries and procedures; kernels are external."""
+        ...
+
+    def compile_program(self, program: Program) -> bytes:
+        """The object of a program's entries and procedures."""
+        ...
+
+    def support_object(self) -> bytes:
+        """The object of the library that programs and kernels call: memory, threads."""
+        ...
+
+    def link(self, artefact: Artefact, path: Path) -> None:
+        """Write a self-contained shared library. Raises `RelayError`."""
+        ...
