@@ -1,0 +1,124 @@
+"""Whole models on the toy GPU of `examples/targets/`, which is outside of the package."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import relay
+from relay.base.diagnostics import RelayError
+from relay.driver.build import compile_stages
+from relay.runtime.devices.registry import register_device
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[object]:
+    """The simulator, registered as its package would be by entry points."""
+    monkeypatch.syspath_prepend(str(request.config.rootpath / "examples" / "targets" / "toy_gpu"))
+    toy_gpu = importlib.import_module("toy_gpu")
+    opened = toy_gpu.open_device(0)
+    relay.register_target(toy_gpu.KIND)
+    register_device("toy_gpu", lambda _: opened, replace=True)
+    yield opened
+    relay.unregister_target("toy_gpu")
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+
+
+def dense(data: relay.Expr, units: int, depth: int, seed: int) -> relay.Expr:
+    weight, bias = relay.const(normal(units, depth, seed=seed)), relay.const(normal(units, seed=seed + 1))
+    return relay.nn.bias_add(relay.nn.dense(data, weight), bias)
+
+
+def mlp() -> relay.Function:
+    x = relay.var("x", shape=(8, 16))
+    return relay.Function([x], relay.nn.softmax(dense(relay.nn.relu(dense(x, 32, 16, 1)), 12, 32, 3)))
+
+
+def cnn() -> relay.Function:
+    x = relay.var("x", shape=(1, 3, 8, 8))
+    kernels = relay.const(normal(4, 3, 3, 3, seed=5))
+    features = relay.nn.relu(relay.nn.conv2d(x, kernels, channels=4, kernel_size=(3, 3), padding=(1, 1)))
+    pooled = relay.nn.batch_flatten(relay.nn.max_pool2d(features, pool_size=(2, 2), strides=(2, 2)))
+    return relay.Function([x], relay.nn.softmax(dense(pooled, 8, 64, 7)))
+
+
+LSTM = """#[version = "0.0.5"]
+def @cell(%i: int32, %x: Tensor[(1, 4), float32], %h: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32],
+          %w: Tensor[(16, 8), float32]) -> Tensor[(1, 4), float32] {
+  if (%i == 0) { %h } else {
+    let %g = split(nn.dense(concatenate((%x, %h), axis=1), %w), indices_or_sections=4, axis=1);
+    let %next = add(multiply(sigmoid(%g.0), %c), multiply(sigmoid(%g.1), tanh(%g.2)));
+    @cell(%i - 1, %x, multiply(sigmoid(%g.3), tanh(%next)), %next, %w)
+  }
+}
+def @main(%n: int32, %x: Tensor[(1, 4), float32], %w: Tensor[(16, 8), float32]) {
+  @cell(%n, %x, zeros_like(%x), zeros_like(%x), %w)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs"),
+    [(mlp, (normal(8, 16, seed=11),)), (cnn, (normal(1, 3, 8, 8, seed=12),))],
+    ids=["mlp", "cnn"],
+)
+def test_a_whole_model_runs_on_the_device(device, program, inputs):
+    stages = compile_stages(program(), "toy_gpu")
+    assert [each.refusals for each in stages.called_kernels] == [], "nothing is left to the host"
+    built = relay.build(program(), target="toy_gpu")
+    expected = relay.build(program())(*inputs)
+    for _ in range(3):
+        np.testing.assert_allclose(built(*inputs), expected, rtol=1e-4, atol=1e-6)
+    assert device.launches
+
+
+def test_recursion_is_the_hosts_and_its_regions_the_devices(device):
+    program = relay.parse(LSTM)
+    inputs = np.int32(3), normal(1, 4, seed=13), normal(16, 8, seed=14)
+    built = relay.build(program, target="toy_gpu")
+    np.testing.assert_allclose(built(*inputs), relay.build(program)(*inputs), rtol=1e-4, atol=1e-6)
+    steps = len(device.launches)
+    built(np.int32(6), *inputs[1:])
+    assert len(device.launches) - steps > steps
+
+
+def test_what_it_refuses_runs_on_the_host_and_says_why(device):
+    x = relay.var("x", shape=(4, 8))
+    program = relay.Function([x], relay.nn.relu(relay.sort(relay.exp(x))))
+    stages = compile_stages(program, "toy_gpu")
+    (refused,) = [each.refusals for each in stages.called_kernels]
+    assert refused == ("toy_gpu: it has no loops of its own for scans and sorts",)
+    data = normal(4, 8, seed=15)
+    np.testing.assert_allclose(relay.build(program, target="toy_gpu")(data), np.maximum(np.sort(np.exp(data)), 0), 1e-5)
+
+
+def test_a_product_goes_by_tiles_in_shared_memory_and_a_sum_is_a_tree(device):
+    x, y = relay.var("x", shape=(8, 16)), relay.var("y", shape=(12, 16))
+    product = compile_stages(relay.Function([x, y], relay.nn.dense(x, y)), "toy_gpu")
+    (kernel,) = [each for each in product.kernels if each.target.device_kind == "toy_gpu"]
+    text = kernel.target.text(kernel.lowered())
+    assert text.count("] shared") == 2
+    assert text.count("barrier.block") == 2
+    total = compile_stages(relay.Function([x], relay.sum(x, axis=[1])), "toy_gpu")
+    (kernel,) = [each for each in total.kernels if each.target.device_kind == "toy_gpu"]
+    assert "threadIdx.x" in kernel.target.text(kernel.lowered())
+
+
+def test_a_saved_model_needs_the_device_and_no_compiler(device, tmp_path):
+    relay.build(mlp(), target="toy_gpu").save(tmp_path / "mlp.rlx")
+    loaded = relay.load(tmp_path / "mlp.rlx")
+    assert [(each.kind, each.formats) for each in loaded.manifest.devices] == [("toy_gpu", ("toy-gpu-1",))]
+    x = normal(8, 16, seed=16)
+    np.testing.assert_allclose(loaded(x), relay.build(mlp())(x), rtol=1e-4, atol=1e-6)
+
+
+def test_a_flag_that_it_does_not_know(device):
+    with pytest.raises(RelayError) as caught:
+        relay.build(mlp(), target="toy_gpu -threads=3")
+    assert (caught.value.rule, caught.value.found) == ("toy-gpu-flag", "-threads=3")
