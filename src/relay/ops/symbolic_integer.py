@@ -9,13 +9,14 @@ powers, functions of floats) is a `TypeError`, as of any Python object.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from operator import index
 from typing import Any, SupportsIndex, TypeAlias, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relay.arith.expr import Atom, Comparison, IntExpr, children, floor_divide, floor_modulo, linear_parts
+from relay.arith.expr import Atom, Comparison, IntExpr, Symbol, children, floor_divide, floor_modulo, linear_parts
 from relay.arith.expr import maximum as larger_of
 from relay.arith.expr import minimum as smaller_of
 from relay.arith.prove import Proof
@@ -128,6 +129,9 @@ Operand: TypeAlias = Union[SymbolicInteger, SupportsIndex]
 def integer(expr: IntExpr, dtype: DType) -> SymbolicInteger:
     """An element. Raises `Undecided` where an extent is not known (`?`), a number is none of `dtype`, or the expression
     has too many parts."""
+    low, high = _limits(dtype)
+    if isinstance(expr, Symbol) or (isinstance(expr, int) and low <= expr <= high):
+        return SymbolicInteger(expr, dtype)
     waiting: list[IntExpr] = [expr]
     for _ in range(LARGEST_EXPRESSION):
         if not waiting:
@@ -135,10 +139,15 @@ def integer(expr: IntExpr, dtype: DType) -> SymbolicInteger:
         part = waiting.pop()
         constant, terms = linear_parts(part)
         numbers = (constant, *(coefficient for _, coefficient in terms))
-        if isinstance(part, Atom) or not all(lowest(dtype) <= number <= highest(dtype) for number in numbers):
+        if isinstance(part, Atom) or not all(low <= number <= high for number in numbers):
             break
         waiting += [inner for term, _ in terms for inner in (children(term) or (term,)) if inner is not part]
     raise Undecided(str(expr))
+
+
+@cache
+def _limits(dtype: DType) -> tuple[float, float]:
+    return lowest(dtype), highest(dtype)
 
 
 def expr_of(value: Operand) -> IntExpr:
@@ -182,18 +191,20 @@ def machine_numbers(array: Array) -> Array:
 def symbolic_array(elements: Array, dtype: DType) -> Array:
     """Numbers, expressions of extents or symbolic integers as symbolic integers of `dtype`."""
     result = np.empty(elements.shape, object)
-    result.ravel()[:] = [integer(_as_expr(element), dtype) for element in elements.ravel().tolist()]
+    result.ravel()[:] = [_as_integer(element, dtype) for element in elements.ravel().tolist()]
     return result
 
 
-def _as_expr(element: Any) -> IntExpr:
-    return element.expr if isinstance(element, SymbolicInteger) else cast(IntExpr, element)
+def _as_integer(element: Any, dtype: DType) -> SymbolicInteger:
+    if not isinstance(element, SymbolicInteger):
+        return integer(cast(IntExpr, element), dtype)
+    return element if element.element_type is dtype else integer(element.expr, dtype)
 
 
 def known_array(elements: Array, dtype: DType) -> Array:
     """An array of the elements that symbolic integers are: numbers of `dtype` where all are numbers, else expressions
     (an array of dtype object). Raises `Undecided` as `integer` does."""
-    checked = [integer(_as_expr(element), dtype).expr for element in elements.ravel().tolist()]
+    checked = [_as_integer(element, dtype).expr for element in elements.ravel().tolist()]
     if all(isinstance(element, int) for element in checked):
         return np.asarray(checked, dtype.numpy).reshape(elements.shape)
     result = np.empty(elements.shape, object)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
+from relay.base.frozen import frozen
+from relay.frontend.onnx.package import onnx_package
+
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto
     from onnx.defs import OpSchema
@@ -21,23 +24,45 @@ _NAMES = {
 }  # fmt: skip
 
 
+@frozen(eq=False)
+class Schema:
+    """What ONNX says of an operator at an opset. `declared` are its attributes, `defaults` what they are worth where a
+    node does not have them; `inputs` and `outputs` the least and the largest number of each."""
+
+    since_version: int
+    declared: Mapping[str, OpSchema.Attribute]
+    defaults: Mapping[str, AttributeData]
+    inputs: tuple[int, int]
+    outputs: tuple[int, int]
+
+
+def find_schema(operator: str, opset: int) -> Schema | None:
+    """The schema of an operator, or None when ONNX did not have it yet."""
+    defs = onnx_package("onnx.defs")
+    if not defs.has(operator, ""):
+        return None
+    try:
+        found: OpSchema = defs.get_schema(operator, opset, "")
+    except defs.SchemaError:
+        return None
+    declared = dict(found.attributes)
+    defaults = {name: data for name, each in declared.items() if (data := _data(each.default_value)) is not None}
+    inputs, outputs = (found.min_input, found.max_input), (found.min_output, found.max_output)
+    return Schema(found.since_version, declared, defaults, inputs, outputs)
+
+
 def read_attributes(
-    node: NodeProto, schema: OpSchema, understood: frozenset[str]
+    node: NodeProto, schema: Schema, understood: frozenset[str]
 ) -> tuple[dict[str, AttributeData], list[str]]:
     """`(attributes with the schema's defaults, what cannot be imported and why)`."""
     found: dict[str, AttributeData] = {}
     problems: list[str] = []
-    defaults = {
-        name: data
-        for name, declared in schema.attributes.items()
-        if (data := _data(declared.default_value)) is not None
-    }
     for attribute in node.attribute:
         problem = _problem(attribute, schema, found)
         data = None if problem else _data(attribute)
         if problem is None and data is None:
             problem = f"has an attribute `{attribute.name}` that cannot be read"
-        if problem is None and attribute.name not in understood and data != defaults.get(attribute.name):
+        if problem is None and attribute.name not in understood and data != schema.defaults.get(attribute.name):
             problem = f"with the attribute `{attribute.name}`"
         if problem is not None:
             problems.append(f"{node.op_type} {problem}")
@@ -45,14 +70,14 @@ def read_attributes(
             found[attribute.name] = data
     problems += [
         f"{node.op_type} lacks the attribute `{name}`"
-        for name, declared in schema.attributes.items()
+        for name, declared in schema.declared.items()
         if declared.required and not any(attribute.name == name for attribute in node.attribute)
     ]
-    return {**defaults, **found}, problems
+    return {**schema.defaults, **found}, problems
 
 
-def _problem(attribute: AttributeProto, schema: OpSchema, found: Mapping[str, AttributeData]) -> str | None:
-    declared: Any = schema.attributes.get(attribute.name)
+def _problem(attribute: AttributeProto, schema: Schema, found: Mapping[str, AttributeData]) -> str | None:
+    declared: Any = schema.declared.get(attribute.name)
     if declared is None:
         return f"has no attribute `{attribute.name}` in opset {schema.since_version}"
     if attribute.name in found:

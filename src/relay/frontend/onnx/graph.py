@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from relay.base.span import Source, Span
-from relay.frontend.onnx.attributes import read_attributes
+from relay.frontend.onnx.attributes import Schema, find_schema, read_attributes
 from relay.frontend.onnx.functions import body_of, called_function, function_table
 from relay.frontend.onnx.listing import listing, node_label, node_span
 from relay.frontend.onnx.malformed import malformed
 from relay.frontend.onnx.node import Converter, OnnxNode
-from relay.frontend.onnx.package import onnx_package
 from relay.frontend.onnx.reading import OnnxModel
 from relay.frontend.onnx.weights import read_tensor
 from relay.frontend.shared.building import ProgramBuilder
@@ -49,6 +48,7 @@ class GraphImporter:
         self.converters = converters
         self.findings = builder.findings
         self._builder = builder
+        self._schemas: dict[tuple[str, int], Schema | None] = {}
         self._folder = model.folder
         self._raw_weights = model.raw_weights
         # None: its node cannot be imported, which `findings` tells. The first map is of the innermost graph.
@@ -163,12 +163,19 @@ class GraphImporter:
             if name:
                 self._define(name, value, span)
 
+    def _schema(self, operator: str) -> Schema | None:
+        """What ONNX says of an operator, asked once in an import."""
+        key = operator, self.opset
+        if key not in self._schemas:
+            self._schemas[key] = find_schema(*key)
+        return self._schemas[key]
+
     def _read_node(self, node: NodeProto, label: str, inputs: tuple[Value | None, ...], span: Span) -> OnnxNode | None:
         """The node as converters see it; None when it cannot be imported, with the reasons among the findings."""
         if node.domain not in STANDARD_DOMAINS:
             self.findings.add(f"operator {printable(node.op_type)} of the domain {printable(node.domain)}", label)
             return None
-        schema = find_schema(node.op_type, self.opset)
+        schema = self._schema(node.op_type)
         if schema is None:
             self.findings.add(f"operator {printable(node.op_type)}, which opset {self.opset} does not have", label)
             return None
@@ -177,9 +184,9 @@ class GraphImporter:
             self.findings.add(f"operator {node.op_type}", label)
             return None
         attributes, problems = read_attributes(node, schema, found.attributes)
-        if not schema.min_input <= len(inputs) <= schema.max_input:
+        if not schema.inputs[0] <= len(inputs) <= schema.inputs[1]:
             problems.append(f"{node.op_type} with {len(inputs)} inputs")
-        if not schema.min_output <= len(node.output) <= schema.max_output:
+        if not schema.outputs[0] <= len(node.output) <= schema.outputs[1]:
             problems.append(f"{node.op_type} with {len(node.output)} outputs")
         for problem in problems:
             self.findings.add(problem, label)
@@ -191,14 +198,3 @@ class GraphImporter:
             return self._subgraph(graph, span)
 
         return OnnxNode(node.op_type, label, inputs, attributes, count, self.opset, subgraph)
-
-
-def find_schema(operator: str, opset: int) -> Any:
-    """What ONNX says of an operator at an opset, or None when it did not have it yet."""
-    defs = onnx_package("onnx.defs")
-    if not defs.has(operator, ""):
-        return None
-    try:
-        return defs.get_schema(operator, opset, "")
-    except defs.SchemaError:
-        return None

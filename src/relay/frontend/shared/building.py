@@ -11,7 +11,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
-from relay.base.span import Span
+from relay.base.span import Span, reading
 from relay.frontend.shared.extent_values import array_of_extents, symbol_origins
 from relay.frontend.shared.findings import Findings
 from relay.frontend.shared.node import AnyNode, Converter, Node, Result, Unsupported, results_of
@@ -85,7 +85,8 @@ class ProgramBuilder:
         error of an operator that refuses its inputs. What is known of the inputs is known of the results. None for all
         of them if the node cannot be converted, and for one that has no name and is not computed."""
         try:
-            return self._values(node, converter.convert(node), names, span)
+            with reading(span):
+                return self._values(node, converter.convert(node), names, span)
         except Unsupported as missing:
             self.findings.add(missing.reason, node.name)
             return (None,) * len(names)

@@ -32,7 +32,10 @@ class Placer:
 
 
 def _at(node: Expr, span: Span, done: Mapping[Expr, Expr]) -> Expr:
-    """`node` with `span`, over children that are done; it keeps its type, which its place does not change."""
+    """`node` with `span`, over children that are done; it keeps its type, which its place does not change. What was
+    built where `span` was read is there already."""
+    if node.span is span and all(done[child] is child for child in children(node)):
+        return node
     match node:
         case Call():
             args = tuple(done[argument] for argument in node.args)
