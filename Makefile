@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check suite fuzz bench clean
+.PHONY: demo test check suite fuzz mutants bench clean
 
 $(VENV)/.ready-run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,9 @@ fuzz: $(VENV)/.ready-test  ## the generated tests on new examples, then 20,000 g
 	$(BIN)/python -m tests.targets.cpu.campaign
 	$(BIN)/python -m tests.transform.every_pass
 	$(BIN)/python -m tests.frontend.python.campaign
+
+mutants: $(VENV)/.ready-test  ## which small mistakes in arith, ir, infer and normalize their nearest tests do not find
+	$(BIN)/python -m tests.mutation
 
 bench: $(VENV)/.ready-bench  ## the speed of models and kernels, as ratios to onnxruntime, OpenVINO, PyTorch and JAX
 	$(BIN)/python -m benchmarks

@@ -1,3 +1,10 @@
 """Mutants that do what the function does, by name, with the reason: no test can find them."""
 
-EQUIVALENT: dict[str, str] = {}
+EQUIVALENT: dict[str, str] = {
+    "arith/bounds.py _floor_mod: largest < 0 → largest <= 0": "the end of a divisor is never 0",
+    "arith/expr.py add: if not right_terms and (not right_constant) → if False": "the long way gives the same sum",
+    "arith/expr.py floor_divide: if right == 1 → if False": "the long way takes every multiple of 1 out",
+    "arith/expr.py floor_divide: right > 0 → right >= 0": "0 was refused before",
+    "infer/node_types.py NodeTypes.set: if known is type_ → if False": "a type is what it is: nothing is to be related",
+    "infer/node_types.py NodeTypes.postpone: if self.unifier.postponed → if True": "there is nothing to take then",
+}
