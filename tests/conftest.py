@@ -13,14 +13,15 @@ import os
 
 import llvmlite.binding as llvm
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from relay.targets.cpu import host
 from tests.lower.verifying import verify_every_program
 from tests.targets.cpu.machines import MACHINES, as_far_as_here
 
-settings.register_profile("suite", derandomize=True)
-settings.register_profile("fuzz", derandomize=False)
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # others may work on this machine too
+settings.register_profile("suite", UNTIMED, derandomize=True)
+settings.register_profile("fuzz", UNTIMED, derandomize=False)
 settings.load_profile("fuzz" if os.environ.get("RELAY_FUZZ") == "1" else "suite")
 
 
