@@ -93,6 +93,9 @@ def _inside(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _is_words(node: ast.AST) -> bool:
+    """Whether a node says something to people, or (`strict=True`) states what holds anyway."""
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
     return isinstance(node, (ast.Raise, ast.JoinedStr, ast.Assert))
 
 

@@ -67,14 +67,9 @@ def _missing(
         if len(found) >= MAX_CASES:
             break
         arity = _arity(head)
-        if head in heads:
-            inner = [row for row in (_specialised(row, head) for row in rows) if row is not None]
-        else:
-            inner = [row[1:] for row in rows if not isinstance(row[0], (PatternConstructor, PatternTuple))]
-            arity = 0
+        inner = [row for row in (_specialised(row, head) for row in rows) if row is not None]
         rest = yield _missing(inner, arity + width - 1, definitions)
-        fill = (_ANY,) * (_arity(head) - arity)
-        found += [(_rebuilt(head, (*row[:arity], *fill)), *row[arity:]) for row in rest]
+        found += [(_rebuilt(head, row[:arity]), *row[arity:]) for row in rest]
     return found[:MAX_CASES]
 
 
