@@ -20,16 +20,13 @@ often, and may grow. Floating point: EXACT.
 from __future__ import annotations
 
 from relay.base.trampoline import run
-from relay.infer.checks import node_checks
 from relay.ir.expr import (
     Call,
-    Constructor,
     Expr,
     Function,
     GlobalVar,
     If,
     Match,
-    Op,
     RefRead,
     RefWrite,
     Tuple,
@@ -37,9 +34,8 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.module import IRModule
-from relay.ir.operator import Effect
 from relay.ir.rewriting import with_body
-from relay.ir.traversal import LEAVES, post_order
+from relay.ir.traversal import post_order
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.framework.context import PassContext
@@ -73,11 +69,7 @@ def _simplified(function: Function, functions: Functions) -> Function:
     if not any(map(_takes_apart, post_order(function.body))):
         return function
     normal = to_a_normal_form(function)
-    residual = Residual(
-        False,
-        lambda value: parts_of(value, functions.free_vars),
-        is_pure=lambda value, var: _is_pure(value, var, functions.module),
-    )
+    residual = Residual(False, lambda value: parts_of(value, functions.free_vars))
     evaluator = Evaluator(functions, residual)
     evaluator.policy = Once(normal, evaluator)
     evaluator.choice = Choices(evaluator).value
@@ -100,16 +92,3 @@ def _takes_apart(node: Expr) -> bool:
             return True
         case _:
             return False
-
-
-def _is_pure(value: Expr, var: Var, module: IRModule) -> bool:
-    """Whether nobody can tell when a value is evaluated and bound to a variable."""
-    match value:
-        case Tuple() | TupleGetItem() | Function():
-            return True
-        case Call(op=Op(operator)):
-            return operator.effect is Effect.PURE and not node_checks(value, module, frozenset())
-        case Call(op=Constructor()):
-            return not node_checks(value, module, frozenset())
-        case _:
-            return isinstance(value, LEAVES) and var.type_annotation is None

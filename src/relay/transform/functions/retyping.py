@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, Function, Var, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
-from relay.ir.types import Type
+from relay.ir.type_traversal import map_type
+from relay.ir.types import Type, TypeVar
 from relay.ir.variables import bound_vars, renaming
 
 TypeMap = Callable[[Type], Type]
+TypeArguments = Mapping[TypeVar, Type]
+"""What type parameters stand for."""
+
+
+def instantiated(type_: Type, types: TypeArguments) -> Type:
+    """A type in which type parameters stand for `types`."""
+    if not types:
+        return type_
+    return map_type(type_, variable=lambda each: types.get(each, each) if isinstance(each, TypeVar) else each)
 
 
 def retyped(

@@ -33,8 +33,7 @@ from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op,
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import children, post_order
-from relay.ir.type_traversal import map_type
-from relay.ir.types import FuncType, Type, TypeVar
+from relay.ir.types import FuncType, Type
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
@@ -51,7 +50,7 @@ from relay.transform.functions.known_functions import (
     is_closed,
 )
 from relay.transform.functions.lifting import Lifting, typed_var
-from relay.transform.functions.retyping import retyped
+from relay.transform.functions.retyping import instantiated, retyped
 
 MAX_NODES = "relay.SpecializeFunctions.max_nodes"
 
@@ -157,7 +156,7 @@ class _Copies:
             self.globals.lifting.names.take("_".join((target.name_hint, *(each.title for each in known))))
         )
         at = dict(zip(source.type_params, types, strict=True))
-        typed = retyped(source, lambda type_: _instance(type_, at)) if at else copied(source)
+        typed = retyped(source, lambda type_: instantiated(type_, at)) if at else copied(source)
         self.waiting.append(_for_arguments(name, typed, arguments, (*chain, target)))
         return name
 
@@ -348,12 +347,8 @@ def _parameter_types(function: Function, types: Sequence[Type]) -> list[Type] | 
         return None
     at = dict(zip(function.type_params, types, strict=True))
     params = [each.checked_type for each in function.params if each.checked_type is not None]
-    found = [_instance(each, at) for each in params]
+    found = [instantiated(each, at) for each in params]
     return found if len(found) == len(function.params) else None
-
-
-def _instance(type_: Type, types: Mapping[TypeVar, Type]) -> Type:
-    return map_type(type_, lambda each: types.get(each, each) if isinstance(each, TypeVar) else each)
 
 
 def _values(arguments: Sequence[Argument]) -> tuple[Expr, ...]:

@@ -38,11 +38,11 @@ def DeadCodeElimination(module: IRModule, context: PassContext) -> IRModule:  # 
 
 def without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:
     """A function of a module without what nobody needs; the same function if all is needed."""
-    while True:
-        after = _without_dead_code(function, module, effects)
-        if after is function:
-            return function
+    after = _without_dead_code(function, module, effects)
+    while after is not function and any(isinstance(node, RefCreate) for node in post_order(after.body)):
         function = after  # a ref may be needed only by what has gone
+        after = _without_dead_code(function, module, effects)
+    return after
 
 
 def _without_dead_code(function: Function, module: IRModule, effects: ModuleEffects) -> Function:

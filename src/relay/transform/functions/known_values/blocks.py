@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from itertools import islice
 from typing import Any
 
 from relay.base.diagnostics import CompilerBug
@@ -28,11 +29,17 @@ def ends_of(choice: Choice, most: int) -> list[Block]:
     return found
 
 
-def movable(block: Block, value: PartialValue) -> Choice | None:
-    """The choice that gives a value, if it may be evaluated at the end of `block` as well as where it stands in it."""
+def movable(block: Block, value: PartialValue, is_pure: Callable[[Var, Expr], bool]) -> Choice | None:
+    """The choice that gives a value, if it may be evaluated at the end of `block` as well as where it stands in it:
+    what is bound behind it is pure."""
     place = block.choices.get(value.atom) if isinstance(value.atom, Var) else None
-    bound = None if place is None or place + 1 < block.barrier else block.bindings[place]
-    return bound[1] if bound is not None and isinstance(bound[1], Choice) else None
+    if place is None:
+        return None
+    for bound in islice(block.bindings, place + 1, None):
+        if bound is not None and (isinstance(bound[1], Choice) or not is_pure(bound[0], bound[1])):
+            return None
+    found = block.bindings[place]
+    return found[1] if found is not None and isinstance(found[1], Choice) else None
 
 
 def move(block: Block, old: Var, value: PartialValue) -> None:
@@ -45,7 +52,6 @@ def move(block: Block, old: Var, value: PartialValue) -> None:
     block.bindings[place] = None
     block.choices[value.atom] = len(block.bindings)
     block.bindings.append((value.atom, bound[1]))
-    block.barrier = len(block.bindings)
     stack = [bound[1]]
     while stack:
         for inner in stack.pop().blocks:

@@ -97,8 +97,7 @@ class Calls:
         """The value of a call."""
         site = self._site(node, callee, values, type_, name)
         if site is None:
-            effects = self.functions.effects_of(callee)
-            return (yield self.evaluator.unknown_call(node, callee, values, effects, type_, name))
+            return (yield self.evaluator.unknown_call(node, callee, values, callee, type_, name))
         if self._may_be_entered(site):
             result = yield self.entered(site)
             if result is not None:
@@ -212,8 +211,7 @@ class Calls:
         return (yield self._left_to_run(site, site.callee, site.arguments))
 
     def _left_to_run(self, site: Site, callee: PartialValue, arguments: tuple[PartialValue, ...]) -> Work:
-        effects = self.functions.effects_of(site.callee)
-        return self.evaluator.unknown_call(site.node, callee, arguments, effects, site.type_, site.result)
+        return self.evaluator.unknown_call(site.node, callee, arguments, site.callee, site.type_, site.result)
 
     def _may_be_made(self, site: Site, found: Abstraction) -> bool:
         names = self.residual.names

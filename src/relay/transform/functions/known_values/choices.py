@@ -96,7 +96,7 @@ class Choices:
         asked = node.cond if isinstance(node, If) else node.data
         if not isinstance(asked, Var) or value.atom is not asked or counts[asked] != 1:
             return None
-        before = movable(residual.block, value)
+        before = movable(residual.block, value, self.evaluator.functions.is_pure)
         ends = [] if before is None else ends_of(before, BUDGETS.moved_ends)
         known = [self.branch_of(node, end.result) for end in ends if end.result is not None]
         taken = [each for each in known if each is not None]

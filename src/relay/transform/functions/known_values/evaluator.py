@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias, assert_never
 
-from relay.analysis.effects import Effects
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import (
     Call,
@@ -58,10 +57,10 @@ from relay.transform.functions.known_values.values import (
     KnownTuple,
     PartialValue,
     constant_of,
-    instantiated,
     title_of,
     value_of,
 )
+from relay.transform.functions.retyping import instantiated
 from relay.transform.simplify.fold_constant import fold_call
 
 Naming: TypeAlias = Generator[Any, Any, Expr]
@@ -238,17 +237,19 @@ class Evaluator:
         node: Call,
         callee: PartialValue,
         values: tuple[PartialValue, ...],
-        effects: Effects,
+        source: PartialValue,
         type_: Type,
         name: Var,
     ) -> Work:
-        """A call that the run makes. What it may reach is forgotten if it may write; its result may be any of it."""
+        """A call that the run makes, of `callee`, which does what `source` does. What it may reach is forgotten if it
+        may write; its result may be any of it."""
         op, *atoms = yield self.atoms((callee, *values))
         types = () if self.residual.copies else node.given_type_args
         result = self.residual.emit(Call(op, tuple(atoms), node.attrs, types, span=node.span), node, type_, name)
-        self.residual.store.escape((callee, *values))
-        if effects.writes or effects.stateful:
-            self.residual.store.forget_escaped()
+        store = self.residual.store
+        store.escape((callee, *values))
+        if store.contents and self.functions.may_write(source):
+            store.forget_escaped()
         return result
 
     # ------------------------------------------------------------------------------------------------------ refs

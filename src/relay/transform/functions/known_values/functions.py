@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from relay.analysis.effects import EVERYTHING, Effects, ModuleEffects
+from relay.analysis.effects import EVERYTHING, ModuleEffects
 from relay.arith.expr import Symbol, free_symbols
-from relay.ir.expr import Function, GlobalVar, Var
+from relay.infer.checks import node_checks
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
-from relay.ir.traversal import post_order
+from relay.ir.operator import Effect
+from relay.ir.traversal import LEAVES, post_order
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import FuncType, TensorType, Type
 from relay.ir.variables import free_vars
@@ -50,17 +52,28 @@ class Functions:
             known = self._plain[function] = _is_plain(function)
         return known and function.checked_type is not None and has_extents_of(function.checked_type, symbols)
 
-    def effects_of(self, callee: PartialValue) -> Effects:
-        """What calling a value can do."""
+    def is_pure(self, var: Var, value: Expr) -> bool:
+        """Whether nobody can tell when a value is evaluated and bound to a variable."""
+        match value:
+            case Tuple() | TupleGetItem() | Function():
+                return True
+            case Call(op=Op(operator)):
+                return operator.effect is Effect.PURE and not node_checks(value, self.module, frozenset())
+            case Call(op=Constructor()):
+                return not node_checks(value, self.module, frozenset())
+            case _:
+                return isinstance(value, LEAVES) and var.type_annotation is None
+
+    def may_write(self, callee: PartialValue) -> bool:
+        """Whether calling a value may change what refs hold."""
         match callee.static:
             case KnownName(GlobalVar() as name):
-                return self.effects.of_call(name)
+                found = self.effects.of_call(name)
             case KnownFunction(function):
-                return self.effects.of_call(function)
-            case _ if isinstance(callee.atom, Function):
-                return self.effects.of_call(callee.atom)
+                found = self.effects.of_call(function)
             case _:
-                return EVERYTHING
+                found = self.effects.of_call(callee.atom) if isinstance(callee.atom, Function) else EVERYTHING
+        return found.writes or found.stateful
 
 
 def has_extents_of(type_: Type, symbols: frozenset[Symbol]) -> bool:

@@ -50,8 +50,7 @@ class Once:
     def call(self, node: Call, callee: PartialValue, values: tuple[PartialValue, ...], type_: Type, name: Var) -> Work:
         """The body of a function in place of its only call, or the call."""
         if node not in self._entered or not isinstance(callee.static, KnownFunction):
-            effects = self.evaluator.functions.effects_of(callee)
-            return (yield self.evaluator.unknown_call(node, callee, values, effects, type_, name))
+            return (yield self.evaluator.unknown_call(node, callee, values, callee, type_, name))
         self.evaluator.residual.reductions += 1
         function = callee.static.function
         inner = Environment(callee.static.environment)

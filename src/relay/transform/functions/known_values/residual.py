@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from relay.arith.expr import Symbol, free_symbols
@@ -44,15 +43,13 @@ class Names:
 @dataclass(slots=True, eq=False)
 class Residual:
     """`copies`: code may come to stand in several places, so names are new and types are found anew; otherwise all keep
-    theirs. `is_pure`: whether nobody can tell when a value is evaluated. `operations` were
-    emitted inside functions that were entered, at most `max_operations`; `reductions` tells how
-    often something was better known than before; `steps_left` is never given back."""
+    theirs. `operations` were emitted inside functions that were entered, at most `max_operations`; `reductions` tells
+    how often something was better known than before; `steps_left` is never given back."""
 
     copies: bool
     parts: Parts
     max_operations: int = 0
     steps_left: int = 0
-    is_pure: Callable[[Expr, Var], bool] = lambda _, __: True
     block: Block = field(default_factory=Block)
     names: Names = field(default_factory=Names)
     activations: Activations = field(default_factory=Activations)
@@ -100,8 +97,6 @@ class Residual:
         """Bind a variable."""
         self._count()
         block.bindings.append((var, expr))
-        if not self.is_pure(expr, var):
-            block.barrier = len(block.bindings)
         self._trail.append(block)
         return var
 
@@ -111,7 +106,6 @@ class Residual:
         var = self.named(name, type_, choice.node)
         self.block.choices[var] = len(self.block.bindings)
         self.block.bindings.append((var, choice))
-        self.block.barrier = len(self.block.bindings)
         self._trail.append(self.block)
         return PartialValue(None, type_, var, self.block, name)
 

@@ -7,7 +7,7 @@ looks at: an atom is made when it is first needed, in the block where the value 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -17,15 +17,12 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, If, Match, Op, Pattern, Tuple, Var
 from relay.ir.known_types import known_type
-from relay.ir.type_traversal import map_type
-from relay.ir.types import TupleType, Type, TypeVar
+from relay.ir.types import TupleType, Type
 from relay.transform.functions.budgets import BUDGETS
+from relay.transform.functions.retyping import TypeArguments, instantiated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-TypeArguments: TypeAlias = Mapping[TypeVar, Type]
-"""What the type parameters of the functions around stand for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -127,24 +124,15 @@ class Choice:
 @dataclass(slots=True, eq=False)
 class Block:
     """The bindings of a scope so far, in the order in which they are evaluated, each once; None where one was moved.
-    `type_` is that of its result, where it is recorded; `barrier` stands
-    behind the last binding past which nothing with an effect may move."""
+    `type_` is that of its result, where it is recorded; `choices` tells where choices are bound."""
 
     type_: Type | None = None
     bindings: list[tuple[Var, Expr | Choice] | None] = field(default_factory=list)
     result: PartialValue | None = None
-    barrier: int = 0
     choices: dict[Var, int] = field(default_factory=dict)
 
 
 Static: TypeAlias = Union[KnownTensor, KnownTuple, KnownData, KnownFunction, KnownName, KnownRef]
-
-
-def instantiated(type_: Type, types: TypeArguments) -> Type:
-    """A type in which type parameters stand for `types`."""
-    if not types:
-        return type_
-    return map_type(type_, variable=lambda each: types.get(each, each) if isinstance(each, TypeVar) else each)
 
 
 def title_of(name: Var | None) -> str:
