@@ -13,13 +13,13 @@ from relay.ops.activation import (
     silu,
 )
 from relay.ops.attention import attention
-from relay.ops.conv import conv1d, conv2d
-from relay.ops.conv_transpose import conv1d_transpose, conv2d_transpose
+from relay.ops.conv import conv1d, conv2d, conv3d
+from relay.ops.conv_transpose import conv1d_transpose, conv2d_transpose, conv3d_transpose
 from relay.ops.matmul import batch_matmul, contrib_dense_pack, dense, matmul
 from relay.ops.norm import batch_norm, group_norm, instance_norm, layer_norm
 from relay.ops.norm_vector import l2_normalize, lrn
 from relay.ops.pad import mirror_pad, pad
-from relay.ops.pool import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
+from relay.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
 from relay.ops.pool_adaptive import (
     adaptive_avg_pool2d,
     adaptive_max_pool2d,
@@ -42,6 +42,7 @@ __all__ = [
     "attention",
     "avg_pool1d",
     "avg_pool2d",
+    "avg_pool3d",
     "batch_flatten",
     "batch_matmul",
     "batch_norm",
@@ -56,6 +57,8 @@ __all__ = [
     "conv1d_transpose",
     "conv2d",
     "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
     "dense",
     "depth_to_space",
     "dropout",
@@ -75,6 +78,7 @@ __all__ = [
     "matmul",
     "max_pool1d",
     "max_pool2d",
+    "max_pool3d",
     "mirror_pad",
     "pad",
     "prelu",

@@ -164,7 +164,7 @@ def _products() -> list[Case]:
 
 
 def _windows() -> list[Case]:
-    image, signal = floats(2, 4, 9, 7), floats(2, 4, 11)
+    image, signal, space = floats(2, 4, 9, 7), floats(2, 4, 11), floats(2, 4, 4, 5, 6)
     weight, bias = floats(6, 4, 3, 3, seed=1), floats(6, seed=2)
     cases = [
         Case("Conv", (image, weight, bias), weights=(1, 2)),
@@ -177,6 +177,12 @@ def _windows() -> list[Case]:
         Case("Conv", (signal, floats(6, 4, 3), bias), {"pads": [1, 2], "strides": [2]}),
         Case("Conv", (signal, floats(4, 1, 3)), {"group": 4, "dilations": [2]}),
         Case("Conv", (image, weight, bias), opset=22),
+        Case(
+            "Conv", (space, floats(6, 2, 2, 3, 2), bias), {"group": 2, "strides": [1, 2, 2], "pads": [1, 0, 1, 0, 1, 1]}
+        ),
+        Case("ConvTranspose", (space, floats(4, 3, 2, 3, 2)), {"strides": [2, 1, 2], "group": 2}),
+        Case("MaxPool", (space,), {"kernel_shape": [2, 3, 2], "strides": [1, 2, 2], "ceil_mode": 1}),
+        Case("AveragePool", (space,), {"kernel_shape": [2, 3, 2], "pads": [0, 1, 1, 1, 0, 1]}),
         Case("ConvTranspose", (image, floats(4, 6, 3, 3), bias), weights=(1, 2)),
         Case(
             "ConvTranspose",

@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from relay.base.dtypes import DType
 from relay.ops.attention import AttentionAttributes
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
-from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
+from relay.ops.conv import Conv1DAttributes, Conv2DAttributes, Conv3DAttributes
+from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes, Conv3DTransposeAttributes
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
 from relay.ops.winograd import MINIMAL, WinogradAttributes, WinogradWeightAttributes
@@ -79,7 +79,7 @@ def _attentions() -> list[Case]:
 def _torch_conv(attributes: Any) -> Callable[..., Any]:
     """PyTorch's convolution of NCHW data, for attributes in any layout."""
     rank = len(attributes.strides)
-    space = "HW"[2 - rank :]
+    space = "DHW"[3 - rank :]
     plain, oi = parse_layout("NC" + space), parse_layout("OI" + space)
 
     def oracle(data: Any, weight: Any) -> Any:
@@ -88,7 +88,7 @@ def _torch_conv(attributes: Any) -> Callable[..., Any]:
         w = relayout(weight.numpy(), parse_layout(attributes.kernel_layout), oi, true)
         before, after = attributes.padding[:rank], attributes.padding[rank:]
         sides = [side for pair in zip(reversed(before), reversed(after), strict=True) for side in pair]
-        convolve = functional.conv1d if rank == 1 else functional.conv2d
+        convolve = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}[rank]
         y = convolve(
             functional.pad(torch.tensor(x), sides), torch.tensor(w), None, attributes.strides, 0, attributes.dilation,
             attributes.groups,
@@ -134,7 +134,20 @@ def _convolutions() -> list[Case]:
         Case("nn.conv1d", (floats(2, 3, 9), floats(4, 3, 3, seed=1)), Conv1DAttributes(),
              _torch_conv(Conv1DAttributes()), SUMMED),
         Case("nn.conv1d", (floats(2, 4, 9), floats(6, 2, 3, seed=1)), small, _torch_conv(small), SUMMED),
+        *(Case("nn.conv3d", inputs, attributes, _torch_conv(attributes), SUMMED, label)
+          for inputs, attributes, label in _over_three_axes()),
     ]  # fmt: skip
+
+
+def _over_three_axes() -> list[tuple[Any, Conv3DAttributes, str]]:
+    plain = Conv3DAttributes()
+    strided = Conv3DAttributes((2, 1, 2), (1, 0, 1, 0, 1, 1), (1, 2, 1), 2)
+    last = replace(plain, data_layout="NDHWC", kernel_layout="DHWIO", padding=(1,) * 6)
+    return [
+        ((floats(2, 3, 4, 5, 4), floats(4, 3, 2, 3, 2, seed=1)), plain, "plain"),
+        ((floats(1, 4, 5, 6, 5), floats(6, 2, 3, 2, 3, seed=1)), strided, "strided"),
+        ((floats(1, 3, 4, 3, 2), floats(3, 3, 3, 2, 5, seed=1)), last, "channels last"),
+    ]
 
 
 def _bytes() -> list[Case]:
@@ -217,7 +230,9 @@ def _words_of(weight: Any) -> Any:
 
 
 def _transposed(rank: int, attributes: Any) -> Callable[..., Any]:
-    convolve = functional.conv_transpose1d if rank == 1 else functional.conv_transpose2d
+    convolve = {
+        1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3: functional.conv_transpose3d
+    }[rank]  # fmt: skip
 
     def oracle(data: Any, weight: Any) -> Any:
         full = convolve(data, weight, None, attributes.strides, 0, 0, attributes.groups, attributes.dilation)
@@ -236,6 +251,14 @@ def _transposed_convolutions() -> list[Case]:
         strides=(2, 3), padding=(1, 0, 1, 1), output_padding=(1, 2), dilation=(1, 2), groups=2, channels=6
     )
     line = Conv1DTransposeAttributes(strides=(2,), padding=(1, 1), output_padding=(1,))
+    space = Conv3DTransposeAttributes(
+        strides=(2, 1, 3),
+        padding=(1, 0, 0, 0, 1, 1),
+        output_padding=(1, 0, 2),
+        dilation=(1, 2, 1),
+        groups=2,
+        channels=6,
+    )
     x, w = floats(1, 4, 3, 4), floats(4, 3, 3, 2, seed=1)
     nhwc = replace(strided, data_layout="NHWC", kernel_layout="HWIO")
     return [
@@ -244,6 +267,8 @@ def _transposed_convolutions() -> list[Case]:
         Case("nn.conv2d_transpose", (x.transpose(0, 2, 3, 1).copy(), w.transpose(2, 3, 0, 1).copy()), nhwc,
              tolerance=SUMMED, label="NHWC"),
         Case("nn.conv1d_transpose", (floats(2, 3, 5), floats(3, 4, 3, seed=1)), line, _transposed(1, line), SUMMED),
+        Case("nn.conv3d_transpose", (floats(1, 4, 2, 3, 2), floats(4, 3, 2, 3, 2, seed=1)), space, _transposed(3, space),
+             SUMMED),
     ]  # fmt: skip
 
 

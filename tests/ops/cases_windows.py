@@ -8,7 +8,14 @@ from typing import Any
 
 from torch.nn import functional
 
-from relay.ops.pool import AvgPool1DAttributes, AvgPool2DAttributes, MaxPool1DAttributes, MaxPool2DAttributes
+from relay.ops.pool import (
+    AvgPool1DAttributes,
+    AvgPool2DAttributes,
+    AvgPool3DAttributes,
+    MaxPool1DAttributes,
+    MaxPool2DAttributes,
+    MaxPool3DAttributes,
+)
 from relay.ops.pool_adaptive import AdaptivePool2DAttributes, GlobalPool2DAttributes
 from relay.ops.resize import Resize2DAttributes, UpSamplingAttributes
 from relay.ops.space_depth import SubPixelAttributes
@@ -63,6 +70,12 @@ def _pools() -> list[Case]:
              lambda x: functional.max_pool1d(x, 3, 2, 1)),
         Case("nn.avg_pool1d", (floats(2, 3, 9),), AvgPool1DAttributes((3,), (2,), (1,), (1, 1)),
              lambda x: functional.avg_pool1d(x, 3, 2, 1, False, False), SUMMED),
+        Case("nn.max_pool3d", (floats(2, 3, 5, 6, 7),), MaxPool3DAttributes((3, 2, 3), (2, 1, 2), padding=(1, 0, 1) * 2),
+             lambda x: functional.max_pool3d(x, (3, 2, 3), (2, 1, 2), (1, 0, 1))),
+        Case("nn.max_pool3d", (floats(1, 4, 5, 4, 2),), MaxPool3DAttributes((2, 2, 2), layout="NDHWC", ceil_mode=True),
+             label="channels last"),
+        Case("nn.avg_pool3d", (floats(2, 3, 5, 6, 7),), AvgPool3DAttributes((3, 2, 3), (2, 2, 2), padding=(1, 0, 1) * 2),
+             lambda x: functional.avg_pool3d(x, (3, 2, 3), 2, (1, 0, 1), False, False), SUMMED),
         Case("nn.global_max_pool2d", (floats(2, 3, 4, 5),), GlobalPool2DAttributes(), lambda x: x.amax((2, 3), True)),
         Case("nn.global_avg_pool2d", (floats(2, 3, 4, 5),), GlobalPool2DAttributes(),
              lambda x: x.mean((2, 3), True), SUMMED),

@@ -169,6 +169,13 @@ def test_transposed_convolutions_take_groups_before_channels_as_published() -> N
     assert text(row) == "Tensor[(1, 6, 9), float32]"
 
 
+def test_what_moves_over_three_axes() -> None:
+    space, weight = image_data("n", 3, 8, 9, 10), var("w", shape=(4, 3, 3, 3, 3))
+    assert text(nn.conv3d(space, weight, (2, 2, 2), 1)) == "Tensor[(n, 4, 4, 5, 5), float32]"
+    assert text(nn.conv3d_transpose(space, var("w", shape=(3, 4, 2, 2, 2)), 2)) == "Tensor[(n, 4, 16, 18, 20), float32]"
+    assert text(nn.max_pool3d(space, 2, 2)) == text(nn.avg_pool3d(space, 2, 2)) == "Tensor[(n, 3, 4, 4, 5), float32]"
+
+
 def test_products_of_batches_transpose_unless_told_and_say_so_in_text() -> None:
     x, y = var("x", shape=(2, 3, 3)), var("y", shape=(2, 3, 3))
     assert "transpose_b=True" in Function((x, y), nn.batch_matmul(x, y)).astext()

@@ -42,6 +42,15 @@ _POOL2D = {
     "out_layout": "",
     "ceil_mode": False,
 }
+_CONV3D = {
+    **_CONV2D,
+    "strides": (1, 1, 1),
+    "padding": (0,) * 6,
+    "dilation": (1, 1, 1),
+    "data_layout": "NCDHW",
+    "kernel_layout": "OIDHW",
+}
+_POOL3D = {**_POOL2D, "strides": (1, 1, 1), "dilation": (1, 1, 1), "padding": (0,) * 6, "layout": "NCDHW"}
 _REDUCE = {"axis": None, "keepdims": False, "exclude": False}
 _NORM = {"epsilon": 1e-5, "center": True, "scale": True}
 _SUB_PIXEL = {"block_size": 1, "layout": "NCHW", "mode": "DCR"}
@@ -79,6 +88,7 @@ PUBLISHED = {
     "nn.adaptive_max_pool2d": {"output_size": (), "layout": "NCHW", "out_layout": ""},
     "nn.avg_pool1d": {**_POOL1D, "count_include_pad": False},
     "nn.avg_pool2d": {**_POOL2D, "count_include_pad": False},
+    "nn.avg_pool3d": {**_POOL3D, "count_include_pad": False},
     "nn.batch_matmul": {"out_dtype": None, "transpose_a": False, "transpose_b": False},
     "nn.batch_norm": {**_NORM, "axis": 1},
     "nn.bias_add": {"axis": 1},
@@ -86,6 +96,8 @@ PUBLISHED = {
     "nn.conv1d_transpose": {**_CONV1D, "output_padding": (0,)},
     "nn.conv2d": _CONV2D,
     "nn.conv2d_transpose": {**_CONV2D, "output_padding": (0, 0)},
+    "nn.conv3d": _CONV3D,
+    "nn.conv3d_transpose": {**_CONV3D, "output_padding": (0, 0, 0)},
     "nn.contrib_dense_pack": {"out_dtype": None},
     "nn.dense": {"units": None, "out_dtype": None},
     "nn.depth_to_space": _SUB_PIXEL,
@@ -101,6 +113,7 @@ PUBLISHED = {
     "nn.matmul": {"units": None, "out_dtype": None, "transpose_a": False, "transpose_b": False},
     "nn.max_pool1d": _POOL1D,
     "nn.max_pool2d": _POOL2D,
+    "nn.max_pool3d": _POOL3D,
     "nn.mirror_pad": {"mode": "SYMMETRIC"},
     "nn.pad": {"pad_mode": "constant"},
     "nn.prelu": {"axis": 1},
@@ -112,6 +125,8 @@ PUBLISHED = {
     "ones": {"dtype": None},
     "full": {"dtype": None},
     "prod": _REDUCE,
+    "random.normal": {"out_dtype": "float32"},
+    "random.uniform": {"out_dtype": "float32"},
     "repeat": {"axis": None},
     "reshape": {"allowzero": False},
     "reshape_like": {"lhs_begin": 0, "lhs_end": None, "rhs_begin": 0, "rhs_end": None},
@@ -134,6 +149,10 @@ DIFFERENT = {
     ("one_hot", "dtype"): (MISSING, "without an element type the published result has none"),
     ("nn.conv1d_transpose", "kernel_layout"): ("IOW", "published OIW names the axes of a weight [C, O, W] so"),
     ("nn.conv2d_transpose", "kernel_layout"): ("IOHW", "as published from 0.9 on; before, OIHW named the same axes"),
+    ("nn.conv3d_transpose", "kernel_layout"): (
+        "IODHW",
+        "published OIDHW names the axes of a weight [C, O, D, H, W] so",
+    ),
 }
 
 
@@ -163,6 +182,7 @@ WITHOUT_DEFAULT = {
     "gather",
     "layout_transform",
     "ndarray_size",
+    "random.threefry_generate",
     "nn.contrib_conv2d_winograd_weight_transform",
     "nn.contrib_conv2d_winograd_without_weight_transform",
     "nn.l2_normalize",

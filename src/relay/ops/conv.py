@@ -1,4 +1,4 @@
-"""Convolutions: conv1d, conv2d.
+"""Convolutions: conv1d, conv2d, conv3d.
 
 Axes: data N, C, space (D, H, W); kernel O, I, space; any order of them, and kernels with output channels in blocks
 (`OHWI64o`). With groups, I is C / groups. What machine learning calls convolution is a correlation: kernels are not
@@ -8,12 +8,12 @@ flipped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, Union
+from typing import Any, ClassVar
 
 import numpy as np
 
 from relay import te
-from relay.arith.expr import Comparison, IntExpr, multiply
+from relay.arith.expr import IntExpr, multiply
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
@@ -22,7 +22,6 @@ from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
-from relay.ops.dimensions import derived, quotient
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.matmul import multiply_add, optional_dtype, product_dtype, rounded, size_of
@@ -34,7 +33,9 @@ from relay.ops.window import (
     Pads,
     check_windows,
     full_padding,
+    group_extent,
     named,
+    optional_window,
     padded_array,
     padded_tensor,
     pads_of,
@@ -46,8 +47,10 @@ from relay.ops.window import (
 
 
 @frozen
-class Conv1DAttributes(Attributes):
-    """As `Conv2DAttributes`, over W."""
+class ConvAttributes(Attributes):
+    """Of a convolution over W; those over more axes have their own defaults. `padding`: before each axis, then after
+    each (top, left, bottom, right). `channels` (of the result) and `kernel_size`: None to take them from the kernel. An
+    empty `out_layout` is that of the data. `out_dtype`: None is the type of the data."""
 
     strides: tuple[int, ...] = (1,)
     padding: tuple[int, ...] = (0, 0)
@@ -60,25 +63,38 @@ class Conv1DAttributes(Attributes):
     out_layout: str = ""
     out_dtype: DType | None = None
 
+    rank: ClassVar[int] = 1
+
 
 @frozen
-class Conv2DAttributes(Attributes):
-    """`padding`: top, left, bottom, right. `channels` (of the result) and `kernel_size`: None to take them from the
-    kernel. An empty `out_layout` is that of the data. `out_dtype`: None is the type of the data."""
+class Conv1DAttributes(ConvAttributes):
+    """Over W."""
+
+
+@frozen
+class Conv2DAttributes(ConvAttributes):
+    """Over H and W."""
 
     strides: tuple[int, ...] = (1, 1)
     padding: tuple[int, ...] = (0, 0, 0, 0)
     dilation: tuple[int, ...] = (1, 1)
-    groups: int = 1
-    channels: IntExpr | None = None
-    kernel_size: tuple[int, ...] | None = None
     data_layout: str = "NCHW"
     kernel_layout: str = "OIHW"
-    out_layout: str = ""
-    out_dtype: DType | None = None
+
+    rank: ClassVar[int] = 2
 
 
-ConvAttributes: TypeAlias = Union[Conv1DAttributes, Conv2DAttributes]
+@frozen
+class Conv3DAttributes(ConvAttributes):
+    """Over D, H and W."""
+
+    strides: tuple[int, ...] = (1, 1, 1)
+    padding: tuple[int, ...] = (0, 0, 0, 0, 0, 0)
+    dilation: tuple[int, ...] = (1, 1, 1)
+    data_layout: str = "NCDHW"
+    kernel_layout: str = "OIDHW"
+
+    rank: ClassVar[int] = 3
 
 
 @frozen
@@ -99,7 +115,7 @@ class Geometry:
 
 
 def geometry_of(attributes: ConvAttributes) -> Geometry:
-    rank = 1 if isinstance(attributes, Conv1DAttributes) else 2
+    rank = attributes.rank
     return Geometry(
         spatial_axes(rank),
         per_axis(attributes.strides, rank),
@@ -181,23 +197,6 @@ def _conv_rule(run: RelationRun, attributes: ConvAttributes) -> Type:
     return TensorType(shape, attributes.out_dtype or data.dtype)
 
 
-def group_extent(run: RelationRun, channels: Dimension, groups: int, what: str) -> Dimension:
-    """Channels of one group."""
-    if groups < 1:
-        run.conflict("wrong-attribute", "`groups` must be at least 1", "1 or more", str(groups))
-    if groups == 1:
-        return channels
-    exact = quotient(channels, groups)
-    if exact is not None:
-        return exact
-    if isinstance(channels, int):
-        run.conflict("groups-do-not-divide", f"{groups} groups do not divide the {channels} {what}",
-                     f"a multiple of {groups}", str(channels))  # fmt: skip
-    rest = derived(lambda c: c % groups, channels)
-    run.require(Comparison(rest, "==", 0), "groups-do-not-divide", f"{groups} groups must divide the {what}")
-    return derived(lambda c: c // groups, channels)
-
-
 def _conv_meaning(attributes: ConvAttributes, data: Array, weight: Array) -> Array:
     geometry = geometry_of(attributes)
     rank = len(geometry.axes)
@@ -234,7 +233,7 @@ def _grouped_product(taps: Array, weight: Array, groups: int, rank: int) -> Arra
 
 
 def _conv_compute(attributes: ConvAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
-    """Stages `data_pad` (when there is padding) and `conv1d` or `conv2d`, which reads the kernel as it is laid out."""
+    """Stages `data_pad` (when there is padding) and such as `conv2d`, which reads the kernel as it is laid out."""
     geometry = geometry_of(attributes)
     data, weight = inputs
     name = f"conv{len(geometry.axes)}d"
@@ -301,7 +300,8 @@ def _channels(attributes: ConvAttributes, rank: int) -> Channels | None:  # noqa
     )  # fmt: skip
 
 
-def _conv(rank: int, attributes: type[Attributes]) -> OperatorRecord:
+def _conv(attributes: type[ConvAttributes]) -> OperatorRecord:
+    rank = attributes.rank
     space = ", ".join(spatial_axes(rank))
     return define(
         f"nn.conv{rank}d",
@@ -325,14 +325,24 @@ def _conv(rank: int, attributes: type[Attributes]) -> OperatorRecord:
     )  # fmt: skip
 
 
-CONV1D = _conv(1, Conv1DAttributes)
-CONV2D = _conv(2, Conv2DAttributes)
+CONV1D = _conv(Conv1DAttributes)
+CONV2D = _conv(Conv2DAttributes)
+CONV3D = _conv(Conv3DAttributes)
 
-CONVOLUTIONS: tuple[OperatorRecord, ...] = (CONV1D, CONV2D)
+CONVOLUTIONS: tuple[OperatorRecord, ...] = (CONV1D, CONV2D, CONV3D)
 
 
-def optional_window(window: int | Sequence[int] | None, rank: int) -> tuple[int, ...] | None:
-    return None if window is None else per_axis(window, rank)
+def _convolved(
+    record: OperatorRecord, kind: type[ConvAttributes], data: Argument, weight: Argument, strides: int | Sequence[int],
+    padding: int | Sequence[int], dilation: int | Sequence[int], groups: int, channels: Dimension | None,
+    kernel_size: int | Sequence[int] | None, layouts: tuple[str, str, str], out_dtype: str | DType | None,
+) -> Call:  # fmt: skip
+    rank = kind.rank
+    attributes = kind(
+        per_axis(strides, rank), full_padding(padding, rank), per_axis(dilation, rank), groups, channels,
+        optional_window(kernel_size, rank), *layouts, optional_dtype(out_dtype),
+    )  # fmt: skip
+    return call(record, (data, weight), attributes)
 
 
 def conv1d(
@@ -342,11 +352,8 @@ def conv1d(
     out_layout: str = "", out_dtype: str | DType | None = None,
 ) -> Call:  # fmt: skip
     """data[N, C, W] × weight[O, C / groups, taps] → [N, O, windows]. Arguments as those of `conv2d`."""
-    attributes = Conv1DAttributes(
-        per_axis(strides, 1), full_padding(padding, 1), per_axis(dilation, 1), groups, channels,
-        optional_window(kernel_size, 1), data_layout, kernel_layout, out_layout, optional_dtype(out_dtype),
-    )  # fmt: skip
-    return call(CONV1D, (data, weight), attributes)
+    return _convolved(CONV1D, Conv1DAttributes, data, weight, strides, padding, dilation, groups, channels, kernel_size,
+                      (data_layout, kernel_layout, out_layout), out_dtype)  # fmt: skip
 
 
 def conv2d(
@@ -370,8 +377,17 @@ def conv2d(
     >>> print(conv2d(x, w, strides=(2, 2), padding=(3, 3)).checked_type)
     Tensor[(n, 64, 112, 112), float32]
     """
-    attributes = Conv2DAttributes(
-        per_axis(strides, 2), full_padding(padding, 2), per_axis(dilation, 2), groups, channels,
-        optional_window(kernel_size, 2), data_layout, kernel_layout, out_layout, optional_dtype(out_dtype),
-    )  # fmt: skip
-    return call(CONV2D, (data, weight), attributes)
+    return _convolved(CONV2D, Conv2DAttributes, data, weight, strides, padding, dilation, groups, channels, kernel_size,
+                      (data_layout, kernel_layout, out_layout), out_dtype)  # fmt: skip
+
+
+def conv3d(
+    data: Argument, weight: Argument, strides: int | Sequence[int] = (1, 1, 1),
+    padding: int | Sequence[int] = (0, 0, 0), dilation: int | Sequence[int] = (1, 1, 1), groups: int = 1,
+    channels: Dimension | None = None, kernel_size: int | Sequence[int] | None = None, data_layout: str = "NCDHW",
+    kernel_layout: str = "OIDHW", out_layout: str = "", out_dtype: str | DType | None = None,
+) -> Call:  # fmt: skip
+    """data[N, C, D, H, W] × weight[O, C / groups, kd, kh, kw] → [N, O, planes, rows, columns]. Arguments as those of
+    `conv2d`; `padding` with all numbers is front, top, left, back, bottom, right."""
+    return _convolved(CONV3D, Conv3DAttributes, data, weight, strides, padding, dilation, groups, channels, kernel_size,
+                      (data_layout, kernel_layout, out_layout), out_dtype)  # fmt: skip

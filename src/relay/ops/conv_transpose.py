@@ -9,8 +9,7 @@ multiplied with the zeros between and around the data, and make NaN there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, TypeAlias, Union
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from relay.ir.operator import Effect
 from relay.ir.types import Dimension, TensorType, Type
 from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
-from relay.ops.conv import Geometry, check_layouts, group_extent, kernel_extents, optional_window, taps_and_channels
+from relay.ops.conv import Geometry, check_layouts, kernel_extents, taps_and_channels
 from relay.ops.dimensions import derived
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
@@ -33,13 +32,14 @@ from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, Operato
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import NO_SCALE_YET
-from relay.ops.window import check_windows, full_padding, named, per_axis, spatial_axes
+from relay.ops.window import check_windows, full_padding, group_extent, named, optional_window, per_axis, spatial_axes
 from relay.tir.expr import Value
 
 
 @frozen
-class Conv1DTransposeAttributes(Attributes):
-    """As `Conv2DTransposeAttributes`, over W."""
+class ConvTransposeAttributes(Attributes):
+    """Over W; those over more axes have their own defaults. `padding`: what the result is cut by, before each axis,
+    then after each; `output_padding`: what is added at its end. The other attributes are those of `ConvAttributes`."""
 
     channels: IntExpr | None = None
     kernel_size: tuple[int, ...] | None = None
@@ -53,29 +53,44 @@ class Conv1DTransposeAttributes(Attributes):
     out_layout: str = ""
     out_dtype: DType | None = None
 
+    rank: ClassVar[int] = 1
+
 
 @frozen
-class Conv2DTransposeAttributes(Attributes):
-    """`padding`: what the result is cut by: top, left, bottom, right; `output_padding`: rows and columns added at its
-    end. The other attributes are those of `Conv2DAttributes`."""
+class Conv1DTransposeAttributes(ConvTransposeAttributes):
+    """Over W."""
 
-    channels: IntExpr | None = None
-    kernel_size: tuple[int, ...] | None = None
+
+@frozen
+class Conv2DTransposeAttributes(ConvTransposeAttributes):
+    """Over H and W."""
+
     strides: tuple[int, ...] = (1, 1)
     output_padding: tuple[int, ...] = (0, 0)
     padding: tuple[int, ...] = (0, 0, 0, 0)
     dilation: tuple[int, ...] = (1, 1)
-    groups: int = 1
     data_layout: str = "NCHW"
     kernel_layout: str = "IOHW"
-    out_layout: str = ""
-    out_dtype: DType | None = None
+
+    rank: ClassVar[int] = 2
 
 
-TransposeAttributes: TypeAlias = Union[Conv1DTransposeAttributes, Conv2DTransposeAttributes]
+@frozen
+class Conv3DTransposeAttributes(ConvTransposeAttributes):
+    """Over D, H and W."""
+
+    strides: tuple[int, ...] = (1, 1, 1)
+    output_padding: tuple[int, ...] = (0, 0, 0)
+    padding: tuple[int, ...] = (0, 0, 0, 0, 0, 0)
+    dilation: tuple[int, ...] = (1, 1, 1)
+    data_layout: str = "NCDHW"
+    kernel_layout: str = "IODHW"
+
+    rank: ClassVar[int] = 3
 
 
-def _geometry(attributes: TransposeAttributes, rank: int) -> Geometry:
+def _geometry(attributes: ConvTransposeAttributes) -> Geometry:
+    rank = attributes.rank
     return Geometry(
         spatial_axes(rank),
         per_axis(attributes.strides, rank),
@@ -92,9 +107,9 @@ def _spread_extent(g: Geometry, position: int, added: int, size: Dimension, taps
     return derived(lambda s, t: (s - 1) * stride - cut + (t - 1) * dilation + added + 1, size, taps)
 
 
-def _rule(rank: int, run: RelationRun, attributes: TransposeAttributes) -> Type:
+def _rule(run: RelationRun, attributes: ConvTransposeAttributes) -> Type:
     """data[N, C, space] × weight[C, O / groups, window] → [N, O, space spread]"""
-    g = _geometry(attributes, rank)
+    rank, g = attributes.rank, _geometry(attributes)
     check_layouts(run, g)
     added = per_axis(attributes.output_padding, rank)
     check_windows(run, rank, strides=g.strides, padding=g.padding, dilation=g.dilation, output_padding=added)
@@ -124,13 +139,13 @@ def _rule(rank: int, run: RelationRun, attributes: TransposeAttributes) -> Type:
     return TensorType(g.out.shape({"N": extents["N"], "C": channels, **spread}), attributes.out_dtype or data.dtype)
 
 
-def _meaning(rank: int, attributes: TransposeAttributes, data: Array, weight: Array) -> Array:
-    g = _geometry(attributes, rank)
+def _meaning(attributes: ConvTransposeAttributes, data: Array, weight: Array) -> Array:
+    g = _geometry(attributes)
     accumulator, result = product_dtype(dtype_of(data.dtype), attributes.out_dtype)
     plain, io = parse_layout("NC" + "".join(g.axes)), parse_layout("IO" + "".join(g.axes))
     x = relayout(wide(data), g.data, plain).astype(accumulator.numpy)
     w = relayout(wide(weight), g.kernel, io).astype(accumulator.numpy)
-    groups, added = attributes.groups, per_axis(attributes.output_padding, rank)
+    groups, added = attributes.groups, per_axis(attributes.output_padding, attributes.rank)
     batch, channels = x.shape[0], w.shape[1]
     full = [
         (size - 1) * s + d * (taps - 1) + 1 + e
@@ -153,11 +168,9 @@ def _meaning(rank: int, attributes: TransposeAttributes, data: Array, weight: Ar
         return relayout(to_dtype(y[(slice(None), slice(None), *cut)], result), plain, g.out)
 
 
-def _compute(
-    rank: int, attributes: TransposeAttributes, inputs: tuple[te.Tensor, ...], result: TensorType
-) -> te.Tensor:
-    """One stage, `conv1d_transpose` or `conv2d_transpose`: each result element gathers the inputs that reach it."""
-    g = _geometry(attributes, rank)
+def _compute(attributes: ConvTransposeAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
+    """One stage, such as `conv2d_transpose`: each result element gathers the inputs that reach it."""
+    g = _geometry(attributes)
     data, weight = inputs
     sizes, kernel = g.data.extents(data.shape), g.kernel.extents(weight.shape)
     groups = attributes.groups
@@ -183,21 +196,22 @@ def _compute(
         product = te.cast(left, accumulator) * te.cast(right, accumulator)
         return te.sum(product, axis=(*taps, channel), where=te.all_of(guards))
 
-    name = f"conv{rank}d_transpose"
+    name = f"conv{attributes.rank}d_transpose"
     return rounded(te.compute(result.shape, element, name=name), result.dtype, f"{name}_round")
 
 
-def _products(attributes: TransposeAttributes, inputs: tuple[Type, ...], result: Type) -> IntExpr:  # noqa: ARG001
+def _products(attributes: ConvTransposeAttributes, inputs: tuple[Type, ...], result: Type) -> IntExpr:  # noqa: ARG001
     """For each element of the data, the output channels of a group times the taps of the kernel."""
     match inputs:
         case TensorType() as data, TensorType(shape=shape):
-            geometry = _geometry(attributes, len(shape) - 2)
+            geometry = _geometry(attributes)
             return multiply(size_of(data), taps_and_channels(geometry, shape, "O"))
         case _:
             return 0
 
 
-def _record(rank: int, attributes: type[Attributes]) -> OperatorRecord:
+def _record(attributes: type[ConvTransposeAttributes]) -> OperatorRecord:
+    rank = attributes.rank
     space = ", ".join(spatial_axes(rank))
     return define(
         f"nn.conv{rank}d_transpose",
@@ -205,9 +219,9 @@ def _record(rank: int, attributes: type[Attributes]) -> OperatorRecord:
         inputs={"data": f"[N, C, {space}] in the order of data_layout",
                 "weight": f"[C, O / groups, {space}] in the order of kernel_layout"},
         attributes=attributes,
-        type_rule=partial(_rule, rank),
-        meaning=partial(_meaning, rank),
-        compute=partial(_compute, rank),
+        type_rule=_rule,
+        meaning=_meaning,
+        compute=_compute,
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=LayoutAttribute("data_layout", kernel="kernel_layout"),
         float_class=FloatClass.ROUNDING,
@@ -221,10 +235,25 @@ def _record(rank: int, attributes: type[Attributes]) -> OperatorRecord:
     )  # fmt: skip
 
 
-CONV1D_TRANSPOSE = _record(1, Conv1DTransposeAttributes)
-CONV2D_TRANSPOSE = _record(2, Conv2DTransposeAttributes)
+CONV1D_TRANSPOSE = _record(Conv1DTransposeAttributes)
+CONV2D_TRANSPOSE = _record(Conv2DTransposeAttributes)
+CONV3D_TRANSPOSE = _record(Conv3DTransposeAttributes)
 
-TRANSPOSED_CONVOLUTIONS: tuple[OperatorRecord, ...] = (CONV1D_TRANSPOSE, CONV2D_TRANSPOSE)
+TRANSPOSED_CONVOLUTIONS: tuple[OperatorRecord, ...] = (CONV1D_TRANSPOSE, CONV2D_TRANSPOSE, CONV3D_TRANSPOSE)
+
+
+def _spread(
+    record: OperatorRecord, kind: type[ConvTransposeAttributes], data: Argument, weight: Argument,
+    strides: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], groups: int,
+    channels: Dimension | None, kernel_size: int | Sequence[int] | None, layouts: tuple[str, str, str],
+    output_padding: int | Sequence[int], out_dtype: str | DType | None,
+) -> Call:  # fmt: skip
+    rank = kind.rank
+    attributes = kind(
+        channels, optional_window(kernel_size, rank), per_axis(strides, rank), per_axis(output_padding, rank),
+        full_padding(padding, rank), per_axis(dilation, rank), groups, *layouts, optional_dtype(out_dtype),
+    )  # fmt: skip
+    return call(record, (data, weight), attributes)
 
 
 def conv1d_transpose(
@@ -235,12 +264,9 @@ def conv1d_transpose(
     out_dtype: str | DType | None = None,
 ) -> Call:  # fmt: skip
     """data[N, C, W] × weight[C, O / groups, taps] → [N, O, W spread]. Arguments as those of `conv2d_transpose`."""
-    attributes = Conv1DTransposeAttributes(
-        channels, optional_window(kernel_size, 1), per_axis(strides, 1), per_axis(output_padding, 1),
-        full_padding(padding, 1), per_axis(dilation, 1), groups, data_layout, kernel_layout, out_layout,
-        optional_dtype(out_dtype),
-    )  # fmt: skip
-    return call(CONV1D_TRANSPOSE, (data, weight), attributes)
+    return _spread(CONV1D_TRANSPOSE, Conv1DTransposeAttributes, data, weight, strides, padding, dilation, groups,
+                   channels, kernel_size, (data_layout, kernel_layout, out_layout), output_padding,
+                   out_dtype)  # fmt: skip
 
 
 def conv2d_transpose(
@@ -255,9 +281,20 @@ def conv2d_transpose(
     `padding` cuts the result; `output_padding` adds to its end. Raises `RelayError` as `conv2d`, and
     `padding-too-large`.
     """
-    attributes = Conv2DTransposeAttributes(
-        channels, optional_window(kernel_size, 2), per_axis(strides, 2), per_axis(output_padding, 2),
-        full_padding(padding, 2), per_axis(dilation, 2), groups, data_layout, kernel_layout, out_layout,
-        optional_dtype(out_dtype),
-    )  # fmt: skip
-    return call(CONV2D_TRANSPOSE, (data, weight), attributes)
+    return _spread(CONV2D_TRANSPOSE, Conv2DTransposeAttributes, data, weight, strides, padding, dilation, groups,
+                   channels, kernel_size, (data_layout, kernel_layout, out_layout), output_padding,
+                   out_dtype)  # fmt: skip
+
+
+def conv3d_transpose(
+    data: Argument, weight: Argument, strides: int | Sequence[int] = (1, 1, 1),
+    padding: int | Sequence[int] = (0, 0, 0), dilation: int | Sequence[int] = (1, 1, 1), groups: int = 1,
+    channels: Dimension | None = None, kernel_size: int | Sequence[int] | None = None, data_layout: str = "NCDHW",
+    kernel_layout: str = "IODHW", out_layout: str = "", output_padding: int | Sequence[int] = (0, 0, 0),
+    out_dtype: str | DType | None = None,
+) -> Call:  # fmt: skip
+    """data[N, C, D, H, W] × weight[C, O / groups, kd, kh, kw] → [N, O, D spread, H spread, W spread]. Arguments as
+    those of `conv2d_transpose`."""
+    return _spread(CONV3D_TRANSPOSE, Conv3DTransposeAttributes, data, weight, strides, padding, dilation, groups,
+                   channels, kernel_size, (data_layout, kernel_layout, out_layout), output_padding,
+                   out_dtype)  # fmt: skip

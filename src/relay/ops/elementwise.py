@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, TypeAlias
 
 from relay import te
@@ -52,6 +54,15 @@ def map_elements(function: Callable[[Value], Value], data: te.Tensor, result: Te
 def extent_value(extent: IntExpr, dtype: DType) -> Value:
     """An extent as a machine number: a constant where it is known."""
     return te.const(extent, dtype) if isinstance(extent, int) else te.index_value(extent, dtype)
+
+
+def counted(counts: Sequence[IntExpr], dtype: DType) -> Value:
+    """The product of counts as a machine number; constants are multiplied now."""
+    constant = math.prod(count for count in counts if isinstance(count, int))
+    numbers = [te.index_value(count, dtype) for count in counts if not isinstance(count, int)]
+    if constant != 1 or not numbers:
+        numbers.append(te.const(constant, dtype))
+    return reduce(lambda left, right: left * right, numbers)
 
 
 def broadcast_rule(accepts: Accepts, result: DType | None = None) -> TypeRule:

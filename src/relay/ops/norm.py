@@ -20,7 +20,6 @@ from relay.ir.operator import Effect
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ops.batch_rule import ALONG_AXIS, NO_BATCH_RULE_YET
 from relay.ops.build import Argument, TupleWrapper, call, tuple_call
-from relay.ops.conv import group_extent
 from relay.ops.dimensions import product
 from relay.ops.elementwise import extent_value
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
@@ -28,6 +27,7 @@ from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, Operato
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import NOT_LINEAR
+from relay.ops.window import group_extent
 from relay.tir.expr import Value
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
-from typing import Any, TypeAlias, Union
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,14 +17,16 @@ from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
 from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
+from relay.ops.elementwise import counted
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.rounding import Array, mean_of, to_dtype, wide
 from relay.ops.scale_role import PassesScale
 from relay.ops.window import (
     Pads,
+    check_layout,
     check_windows,
     full_padding,
     padded_array,
@@ -41,7 +41,10 @@ from relay.tir.expr import Value
 
 
 @frozen
-class MaxPool1DAttributes(Attributes):
+class PoolAttributes(Attributes):
+    """Of a pooling over W; those over more axes have their own defaults. `padding`: before each axis, then after each
+    (top, left, bottom, right). `ceil_mode` keeps partial windows at the end that start inside the data."""
+
     pool_size: tuple[int, ...]
     strides: tuple[int, ...] = (1,)
     dilation: tuple[int, ...] = (1,)
@@ -50,47 +53,77 @@ class MaxPool1DAttributes(Attributes):
     out_layout: str = ""
     ceil_mode: bool = False
 
-
-@frozen
-class MaxPool2DAttributes(Attributes):
-    """`padding`: top, left, bottom, right. `ceil_mode` keeps partial windows at the end that start inside the data."""
-
-    pool_size: tuple[int, ...]
-    strides: tuple[int, ...] = (1, 1)
-    dilation: tuple[int, ...] = (1, 1)
-    padding: tuple[int, ...] = (0, 0, 0, 0)
-    layout: str = "NCHW"
-    out_layout: str = ""
-    ceil_mode: bool = False
+    rank: ClassVar[int] = 1
 
 
 @frozen
-class AvgPool1DAttributes(Attributes):
-    pool_size: tuple[int, ...]
-    strides: tuple[int, ...] = (1,)
-    dilation: tuple[int, ...] = (1,)
-    padding: tuple[int, ...] = (0, 0)
-    layout: str = "NCW"
-    out_layout: str = ""
-    ceil_mode: bool = False
-    count_include_pad: bool = False
+class MaxPoolAttributes(PoolAttributes):
+    """Of the largest elements."""
 
 
 @frozen
-class AvgPool2DAttributes(Attributes):
+class AvgPoolAttributes(PoolAttributes):
     """`count_include_pad`: padding counts as zeros, else the mean is of the data in the window alone."""
 
-    pool_size: tuple[int, ...]
+    count_include_pad: bool = False
+
+
+@frozen
+class MaxPool1DAttributes(MaxPoolAttributes):
+    """Over W."""
+
+
+@frozen
+class MaxPool2DAttributes(MaxPoolAttributes):
+    """Over H and W."""
+
     strides: tuple[int, ...] = (1, 1)
     dilation: tuple[int, ...] = (1, 1)
     padding: tuple[int, ...] = (0, 0, 0, 0)
     layout: str = "NCHW"
-    out_layout: str = ""
-    ceil_mode: bool = False
-    count_include_pad: bool = False
+
+    rank: ClassVar[int] = 2
 
 
-PoolAttributes: TypeAlias = Union[MaxPool1DAttributes, MaxPool2DAttributes, AvgPool1DAttributes, AvgPool2DAttributes]
+@frozen
+class MaxPool3DAttributes(MaxPoolAttributes):
+    """Over D, H and W."""
+
+    strides: tuple[int, ...] = (1, 1, 1)
+    dilation: tuple[int, ...] = (1, 1, 1)
+    padding: tuple[int, ...] = (0, 0, 0, 0, 0, 0)
+    layout: str = "NCDHW"
+
+    rank: ClassVar[int] = 3
+
+
+@frozen
+class AvgPool1DAttributes(AvgPoolAttributes):
+    """Over W."""
+
+
+@frozen
+class AvgPool2DAttributes(AvgPoolAttributes):
+    """Over H and W."""
+
+    strides: tuple[int, ...] = (1, 1)
+    dilation: tuple[int, ...] = (1, 1)
+    padding: tuple[int, ...] = (0, 0, 0, 0)
+    layout: str = "NCHW"
+
+    rank: ClassVar[int] = 2
+
+
+@frozen
+class AvgPool3DAttributes(AvgPoolAttributes):
+    """Over D, H and W."""
+
+    strides: tuple[int, ...] = (1, 1, 1)
+    dilation: tuple[int, ...] = (1, 1, 1)
+    padding: tuple[int, ...] = (0, 0, 0, 0, 0, 0)
+    layout: str = "NCDHW"
+
+    rank: ClassVar[int] = 3
 
 
 @frozen
@@ -110,7 +143,8 @@ class Geometry:
         return pads_of(self.padding)
 
 
-def _geometry(attributes: PoolAttributes, rank: int) -> Geometry:
+def _geometry(attributes: PoolAttributes) -> Geometry:
+    rank = attributes.rank
     return Geometry(
         spatial_axes(rank),
         per_axis(attributes.pool_size, rank),
@@ -122,31 +156,19 @@ def _geometry(attributes: PoolAttributes, rank: int) -> Geometry:
     )
 
 
-def check_layout(run: RelationRun, axes: Sequence[str], *layouts: Layout) -> None:
-    """Layouts name batch, channels and space; channels may come in blocks."""
-    wanted = {"N", "C", *axes}
-    for layout in layouts:
-        if set(layout.axes) != wanted or set(layout.letters) - wanted - {"c"} or layout.blocks != layouts[0].blocks:
-            run.conflict("bad-layout", "`layout` does not fit this operator",
-                         f"an order of {', '.join(sorted(wanted))}", layout.text)  # fmt: skip
-
-
-def _pool_rule(rank: int) -> Callable[[RelationRun, PoolAttributes], Type]:
-    def rule(run: RelationRun, attributes: PoolAttributes) -> Type:
-        """data[N, C, space] → [N, C, windows]"""
-        g = _geometry(attributes, rank)
-        check_layout(run, g.axes, g.layout, g.out)
-        check_windows(run, rank, pool_size=g.window, strides=g.strides, dilation=g.dilation, padding=g.padding)
-        data = run.tensor(0, g.layout.rank)
-        run.dtype_in(0, lambda dtype: not dtype.is_bool, "a number type")
-        extents = g.layout.extents(data.shape)
-        for axis, window, stride, dilation, pads in zip(g.axes, g.window, g.strides, g.dilation, g.pads, strict=True):
-            extents[axis] = windows_along(
-                run, axis, extents[axis], window, stride, dilation, pads, ceil_mode=attributes.ceil_mode
-            )
-        return TensorType(g.out.shape(extents), data.dtype)
-
-    return rule
+def _pool_rule(run: RelationRun, attributes: PoolAttributes) -> Type:
+    """data[N, C, space] → [N, C, windows]"""
+    rank, g = attributes.rank, _geometry(attributes)
+    check_layout(run, g.axes, g.layout, g.out)
+    check_windows(run, rank, pool_size=g.window, strides=g.strides, dilation=g.dilation, padding=g.padding)
+    data = run.tensor(0, g.layout.rank)
+    run.dtype_in(0, lambda dtype: not dtype.is_bool, "a number type")
+    extents = g.layout.extents(data.shape)
+    for axis, window, stride, dilation, pads in zip(g.axes, g.window, g.strides, g.dilation, g.pads, strict=True):
+        extents[axis] = windows_along(
+            run, axis, extents[axis], window, stride, dilation, pads, ceil_mode=attributes.ceil_mode
+        )
+    return TensorType(g.out.shape(extents), data.dtype)
 
 
 def _windows(attributes: PoolAttributes, g: Geometry, data: Array, fill: float) -> tuple[Array, list[Array], Layout]:
@@ -175,30 +197,23 @@ def _windows(attributes: PoolAttributes, g: Geometry, data: Array, fill: float) 
     return taps, sizes, plain
 
 
-def _max_pool_meaning(rank: int, attributes: PoolAttributes, data: Array) -> Array:
-    g = _geometry(attributes, rank)
+def _max_pool_meaning(attributes: PoolAttributes, data: Array) -> Array:
+    g = _geometry(attributes)
     dtype = dtype_of(data.dtype)
     taps, _, plain = _windows(attributes, g, data, lowest(dtype))
-    return relayout(to_dtype(taps.max(axis=tuple(range(-rank, 0))), dtype), plain, g.out)
+    return relayout(to_dtype(taps.max(axis=tuple(range(-attributes.rank, 0))), dtype), plain, g.out)
 
 
-def _avg_pool_meaning(rank: int, attributes: PoolAttributes, data: Array) -> Array:
-    g = _geometry(attributes, rank)
+def _avg_pool_meaning(attributes: PoolAttributes, data: Array) -> Array:
+    g = _geometry(attributes)
     dtype = dtype_of(data.dtype)
     taps, sizes, plain = _windows(attributes, g, data, 0)
     with np.errstate(all="ignore"):
-        total = taps.sum(axis=tuple(range(-rank, 0)), dtype=dtype.computation.numpy)
+        total = taps.sum(axis=tuple(range(-attributes.rank, 0)), dtype=dtype.computation.numpy)
     count = np.ones((), np.int64)
     for size in sizes:
         count = count[..., None] * size
     return relayout(to_dtype(mean_of(total, count), dtype), plain, g.out)
-
-
-def mean_of(total: Array, count: Array | int) -> Array:
-    """`total / count` in the type of `total`; integers truncate."""
-    if total.dtype.kind == "f":
-        return (total / count).astype(total.dtype)
-    return np.asarray(np.sign(total) * (np.abs(total) // count)).astype(total.dtype)
 
 
 def _tap_positions(g: Geometry, at: Any, taps: Sequence[IntExpr]) -> dict[str, IntExpr]:
@@ -235,15 +250,15 @@ def _reduce_windows(
     return te.compute(result.shape, element, name=name)
 
 
-def _max_pool_compute(rank: int, attributes: PoolAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
-    """One stage, `max_pool1d` or `max_pool2d`."""
-    g = _geometry(attributes, rank)
-    return _reduce_windows(te.max, attributes, g, inputs[0], result, result.dtype, f"max_pool{rank}d")
+def _max_pool_compute(attributes: PoolAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+    """One stage, such as `max_pool2d`."""
+    g = _geometry(attributes)
+    return _reduce_windows(te.max, attributes, g, inputs[0], result, result.dtype, f"max_pool{attributes.rank}d")
 
 
-def _avg_pool_compute(rank: int, attributes: PoolAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
-    """Stages `pool_sum` and `avg_pool1d` or `avg_pool2d`, which divides by the number of elements that count."""
-    g = _geometry(attributes, rank)
+def _avg_pool_compute(attributes: PoolAttributes, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+    """Stages `pool_sum` and one such as `avg_pool2d`, which divides by the number of elements that count."""
+    g = _geometry(attributes)
     (data,) = inputs
     wide_dtype = result.dtype.computation
     total = _reduce_windows(te.sum, attributes, g, data, result, wide_dtype, "pool_sum")
@@ -254,16 +269,7 @@ def _avg_pool_compute(rank: int, attributes: PoolAttributes, inputs: tuple[te.Te
         counts = [_counted_taps(attributes, g, position, at[axis], sizes[axis]) for position, axis in enumerate(g.axes)]
         return te.cast(total[indices] / counted(counts, wide_dtype), result.dtype)
 
-    return te.compute(result.shape, element, name=f"avg_pool{rank}d")
-
-
-def counted(counts: Sequence[IntExpr], dtype: DType) -> Value:
-    """The product of counts as a machine number; constants are multiplied now."""
-    constant = math.prod(count for count in counts if isinstance(count, int))
-    numbers = [te.index_value(count, dtype) for count in counts if not isinstance(count, int)]
-    if constant != 1 or not numbers:
-        numbers.append(te.const(constant, dtype))
-    return reduce(lambda left, right: left * right, numbers)
+    return te.compute(result.shape, element, name=f"avg_pool{attributes.rank}d")
 
 
 def _counted_taps(attributes: PoolAttributes, g: Geometry, position: int, at: IntExpr, size: IntExpr) -> IntExpr:
@@ -279,15 +285,15 @@ def _counted_taps(attributes: PoolAttributes, g: Geometry, position: int, at: In
     return maximum(end - first, 1)
 
 
-def _pool(kind: str, rank: int, attributes: type[Attributes], meaning: Any, compute: Any) -> OperatorRecord:
+def _pool(kind: str, attributes: type[PoolAttributes], meaning: Any, compute: Any) -> OperatorRecord:
     return define(
-        f"nn.{kind}_pool{rank}d",
+        f"nn.{kind}_pool{attributes.rank}d",
         "The largest element of each window." if kind == "max" else "The mean of each window; integers truncate.",
         inputs={"data": "[N, C, space] in the order of layout"},
         attributes=attributes,
-        type_rule=_pool_rule(rank),
-        meaning=partial(meaning, rank),
-        compute=partial(compute, rank),
+        type_rule=_pool_rule,
+        meaning=meaning,
+        compute=compute,
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=LayoutAttribute("layout"),
         float_class=FloatClass.EXACT if kind == "max" else FloatClass.ROUNDING,
@@ -300,23 +306,33 @@ def _pool(kind: str, rank: int, attributes: type[Attributes], meaning: Any, comp
     )
 
 
-MAX_POOL1D = _pool("max", 1, MaxPool1DAttributes, _max_pool_meaning, _max_pool_compute)
-MAX_POOL2D = _pool("max", 2, MaxPool2DAttributes, _max_pool_meaning, _max_pool_compute)
-AVG_POOL1D = _pool("avg", 1, AvgPool1DAttributes, _avg_pool_meaning, _avg_pool_compute)
-AVG_POOL2D = _pool("avg", 2, AvgPool2DAttributes, _avg_pool_meaning, _avg_pool_compute)
+MAX_POOL1D = _pool("max", MaxPool1DAttributes, _max_pool_meaning, _max_pool_compute)
+MAX_POOL2D = _pool("max", MaxPool2DAttributes, _max_pool_meaning, _max_pool_compute)
+MAX_POOL3D = _pool("max", MaxPool3DAttributes, _max_pool_meaning, _max_pool_compute)
+AVG_POOL1D = _pool("avg", AvgPool1DAttributes, _avg_pool_meaning, _avg_pool_compute)
+AVG_POOL2D = _pool("avg", AvgPool2DAttributes, _avg_pool_meaning, _avg_pool_compute)
+AVG_POOL3D = _pool("avg", AvgPool3DAttributes, _avg_pool_meaning, _avg_pool_compute)
 
-POOLS: tuple[OperatorRecord, ...] = (MAX_POOL1D, MAX_POOL2D, AVG_POOL1D, AVG_POOL2D)
+POOLS: tuple[OperatorRecord, ...] = (MAX_POOL1D, MAX_POOL2D, MAX_POOL3D, AVG_POOL1D, AVG_POOL2D, AVG_POOL3D)
+
+
+def _pooled(
+    record: OperatorRecord, kind: type[PoolAttributes], data: Argument, pool_size: int | Sequence[int],
+    strides: int | Sequence[int], dilation: int | Sequence[int], padding: int | Sequence[int], *others: str | bool,
+) -> Call:  # fmt: skip
+    rank = kind.rank
+    per = (per_axis(pool_size, rank), per_axis(strides, rank), per_axis(dilation, rank), full_padding(padding, rank))
+    return call(record, (data,), kind(*per, *others))  # pyright: ignore[reportArgumentType]
 
 
 def max_pool1d(
     data: Argument, pool_size: int | Sequence[int] = 1, strides: int | Sequence[int] = 1,
-    dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, layout: str = "NCW", out_layout: str = "",
-    ceil_mode: bool = False,
+    dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, layout: str = "NCW",
+    out_layout: str = "", ceil_mode: bool = False,
 ) -> Call:  # fmt: skip
     """data[N, C, W] → [N, C, windows]. Arguments and errors as those of `max_pool2d`."""
-    attributes = MaxPool1DAttributes(per_axis(pool_size, 1), per_axis(strides, 1), per_axis(dilation, 1),
-                                     full_padding(padding, 1), layout, out_layout, ceil_mode)  # fmt: skip
-    return call(MAX_POOL1D, (data,), attributes)
+    return _pooled(MAX_POOL1D, MaxPool1DAttributes, data, pool_size, strides, dilation, padding,
+                   layout, out_layout, ceil_mode)  # fmt: skip
 
 
 def max_pool2d(
@@ -335,22 +351,28 @@ def max_pool2d(
     >>> print(max_pool2d(var("x", shape=(1, 64, "h", 112)), (3, 3), (2, 2), padding=(1, 1)).checked_type)
     Tensor[(1, 64, (h + 1) // 2, 56), float32]
     """
-    attributes = MaxPool2DAttributes(per_axis(pool_size, 2), per_axis(strides, 2), per_axis(dilation, 2),
-                                     full_padding(padding, 2), layout, out_layout, ceil_mode)  # fmt: skip
-    return call(MAX_POOL2D, (data,), attributes)
+    return _pooled(MAX_POOL2D, MaxPool2DAttributes, data, pool_size, strides, dilation, padding,
+                   layout, out_layout, ceil_mode)  # fmt: skip
+
+
+def max_pool3d(
+    data: Argument, pool_size: int | Sequence[int] = (1, 1, 1), strides: int | Sequence[int] = (1, 1, 1),
+    dilation: int | Sequence[int] = (1, 1, 1), padding: int | Sequence[int] = (0, 0, 0), layout: str = "NCDHW",
+    out_layout: str = "", ceil_mode: bool = False,
+) -> Call:  # fmt: skip
+    """data[N, C, D, H, W] → [N, C, planes, rows, columns]. Arguments and errors as those of `max_pool2d`."""
+    return _pooled(MAX_POOL3D, MaxPool3DAttributes, data, pool_size, strides, dilation, padding,
+                   layout, out_layout, ceil_mode)  # fmt: skip
 
 
 def avg_pool1d(
     data: Argument, pool_size: int | Sequence[int] = 1, strides: int | Sequence[int] = 1,
-    dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, layout: str = "NCW", out_layout: str = "",
-    ceil_mode: bool = False, count_include_pad: bool = False,
+    dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, layout: str = "NCW",
+    out_layout: str = "", ceil_mode: bool = False, count_include_pad: bool = False,
 ) -> Call:  # fmt: skip
     """data[N, C, W] → [N, C, windows]. Arguments and errors as those of `avg_pool2d`."""
-    attributes = AvgPool1DAttributes(
-        per_axis(pool_size, 1), per_axis(strides, 1), per_axis(dilation, 1), full_padding(padding, 1), layout,
-        out_layout, ceil_mode, count_include_pad,
-    )  # fmt: skip
-    return call(AVG_POOL1D, (data,), attributes)
+    return _pooled(AVG_POOL1D, AvgPool1DAttributes, data, pool_size, strides, dilation, padding,
+                   layout, out_layout, ceil_mode, count_include_pad)  # fmt: skip
 
 
 def avg_pool2d(
@@ -363,8 +385,15 @@ def avg_pool2d(
     With `count_include_pad` padding counts as zeros; without, the mean is of the data in the window alone. Other
     arguments and errors as those of `max_pool2d`.
     """
-    attributes = AvgPool2DAttributes(
-        per_axis(pool_size, 2), per_axis(strides, 2), per_axis(dilation, 2), full_padding(padding, 2), layout,
-        out_layout, ceil_mode, count_include_pad,
-    )  # fmt: skip
-    return call(AVG_POOL2D, (data,), attributes)
+    return _pooled(AVG_POOL2D, AvgPool2DAttributes, data, pool_size, strides, dilation, padding,
+                   layout, out_layout, ceil_mode, count_include_pad)  # fmt: skip
+
+
+def avg_pool3d(
+    data: Argument, pool_size: int | Sequence[int] = (1, 1, 1), strides: int | Sequence[int] = (1, 1, 1),
+    dilation: int | Sequence[int] = (1, 1, 1), padding: int | Sequence[int] = (0, 0, 0), layout: str = "NCDHW",
+    out_layout: str = "", ceil_mode: bool = False, count_include_pad: bool = False,
+) -> Call:  # fmt: skip
+    """data[N, C, D, H, W] → [N, C, planes, rows, columns]. Arguments and errors as those of `avg_pool2d`."""
+    return _pooled(AVG_POOL3D, AvgPool3DAttributes, data, pool_size, strides, dilation, padding,
+                   layout, out_layout, ceil_mode, count_include_pad)  # fmt: skip

@@ -21,14 +21,14 @@ from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
 from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
+from relay.ops.elementwise import counted
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
-from relay.ops.pool import check_layout, counted, mean_of
 from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, to_dtype, wide
+from relay.ops.rounding import Array, mean_of, to_dtype, wide
 from relay.ops.scale_role import PassesScale
-from relay.ops.window import per_axis, spatial_axes
+from relay.ops.window import check_layout, per_axis, spatial_axes
 from relay.tir.expr import Value
 
 

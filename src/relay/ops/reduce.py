@@ -26,7 +26,6 @@ from relay.ops.elementwise import BOOLS, NUMBERS, Accepts, extent_value
 from relay.ops.elementwise_binary import add, subtract
 from relay.ops.elementwise_unary import exp, log
 from relay.ops.layout_rule import AxisAttribute
-from relay.ops.pool import mean_of
 from relay.ops.record import (
     PIECEWISE_CONSTANT,
     WAITS_FOR_AUTODIFF,
@@ -37,7 +36,7 @@ from relay.ops.record import (
     scale_role_of,
 )
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, element_type, to_dtype, wide
+from relay.ops.rounding import Array, element_type, mean_of, to_dtype, wide
 from relay.ops.scale_role import NO_SCALE_YET
 from relay.te.reducers import highest, lowest
 from relay.tir.expr import Value

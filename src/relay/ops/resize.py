@@ -34,11 +34,11 @@ from relay.ops.dimensions import derived
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.matmul import optional_dtype
-from relay.ops.pool import check_layout
 from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import NO_SCALE_YET
+from relay.ops.window import check_layout
 from relay.tir.expr import Value
 
 METHODS = ("nearest_neighbor", "linear", "cubic")

@@ -88,3 +88,10 @@ def rounded_once(function: Callable[..., Array], dtype: DType, *arrays: Array) -
 def same_dtype(function: Callable[..., Array], *arrays: Array) -> Array:
     """`rounded_once` to the type of the first array."""
     return rounded_once(function, element_type(arrays[0]), *arrays)
+
+
+def mean_of(total: Array, count: Array | int) -> Array:
+    """`total / count` in the type of `total`; integers truncate."""
+    if total.dtype.kind == "f":
+        return (total / count).astype(total.dtype)
+    return np.asarray(np.sign(total) * (np.abs(total) // count)).astype(total.dtype)

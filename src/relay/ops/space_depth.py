@@ -17,11 +17,11 @@ from relay.ops.build import Argument, call
 from relay.ops.dimensions import derived, quotient
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
-from relay.ops.pool import check_layout
 from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 from relay.ops.scale_role import MOVES_ELEMENTS
+from relay.ops.window import check_layout
 
 
 @frozen

@@ -18,7 +18,6 @@ from relay.ops.dimensions import product
 from relay.ops.elementwise import extent_value
 from relay.ops.elementwise_unary import sqrt
 from relay.ops.layout_rule import AxisAttribute
-from relay.ops.pool import mean_of
 from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
 from relay.ops.reduce import (
     ALONG_REDUCED_AXES,
@@ -31,7 +30,7 @@ from relay.ops.reduce import (
     total_of,
 )
 from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, element_type, to_dtype, wide
+from relay.ops.rounding import Array, element_type, mean_of, to_dtype, wide
 from relay.ops.scale_role import NOT_LINEAR
 
 

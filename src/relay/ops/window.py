@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from relay import te
 from relay.arith.expr import Comparison, IntExpr
 from relay.ir.types import ANY, Dimension
-from relay.ops.dimensions import window_extent, window_span
+from relay.ops.dimensions import derived, quotient, window_extent, window_span
 from relay.ops.layouts import Layout
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
@@ -36,6 +36,10 @@ def per_axis(value: int | Sequence[int], rank: int) -> tuple[int, ...]:
     return values * rank if len(values) == 1 else values
 
 
+def optional_window(window: int | Sequence[int] | None, rank: int) -> tuple[int, ...] | None:
+    return None if window is None else per_axis(window, rank)
+
+
 def full_padding(padding: int | Sequence[int], rank: int) -> tuple[int, ...]:
     """Padding with all numbers given: before each axis, then after each axis. One number is for every side, one an
     axis for both its sides.
@@ -57,6 +61,15 @@ def check_windows(run: RelationRun, rank: int, **counts: Sequence[int]) -> None:
         low = 1 if name in ("strides", "dilation", "pool_size") else 0
         if any(value < low for value in values):
             run.conflict("wrong-attribute", f"`{name}` must be at least {low}", f"{low} or more", str(tuple(values)))
+
+
+def check_layout(run: RelationRun, axes: Sequence[str], *layouts: Layout) -> None:
+    """Layouts name batch, channels and space; channels may come in blocks."""
+    wanted = {"N", "C", *axes}
+    for layout in layouts:
+        if set(layout.axes) != wanted or set(layout.letters) - wanted - {"c"} or layout.blocks != layouts[0].blocks:
+            run.conflict("bad-layout", "`layout` does not fit this operator",
+                         f"an order of {', '.join(sorted(wanted))}", layout.text)  # fmt: skip
 
 
 def pads_of(padding: Sequence[int]) -> Pads:
@@ -125,3 +138,20 @@ def padded_tensor(
 
 def named(letters: Sequence[str], values: Sequence[IntExpr]) -> Mapping[str, IntExpr]:
     return dict(zip(letters, values, strict=True))
+
+
+def group_extent(run: RelationRun, channels: Dimension, groups: int, what: str) -> Dimension:
+    """Channels of one group."""
+    if groups < 1:
+        run.conflict("wrong-attribute", "`groups` must be at least 1", "1 or more", str(groups))
+    if groups == 1:
+        return channels
+    exact = quotient(channels, groups)
+    if exact is not None:
+        return exact
+    if isinstance(channels, int):
+        run.conflict("groups-do-not-divide", f"{groups} groups do not divide the {channels} {what}",
+                     f"a multiple of {groups}", str(channels))  # fmt: skip
+    rest = derived(lambda c: c % groups, channels)
+    run.require(Comparison(rest, "==", 0), "groups-do-not-divide", f"{groups} groups must divide the {what}")
+    return derived(lambda c: c // groups, channels)

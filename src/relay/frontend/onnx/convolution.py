@@ -8,8 +8,12 @@ from relay.frontend.shared.node import Result, converter
 from relay.frontend.shared.windows import split_padding
 from relay.ir.expr import Expr
 from relay.ops.activation import bias_add
-from relay.ops.conv import conv1d, conv2d
-from relay.ops.conv_transpose import conv1d_transpose, conv2d_transpose
+from relay.ops.conv import conv1d, conv2d, conv3d
+from relay.ops.conv_transpose import conv1d_transpose, conv2d_transpose, conv3d_transpose
+
+_CONVOLUTIONS = {1: conv1d, 2: conv2d, 3: conv3d}
+_TRANSPOSED = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
+"""By the number of spatial axes."""
 
 
 def _kernel(node: OnnxNode) -> tuple[int, ...]:
@@ -45,8 +49,7 @@ def _biased(node: OnnxNode, result: Expr) -> Expr:
 def _conv(node: OnnxNode) -> Result:
     """w[out, in / groups, ..]"""
     window = read_window(node, _kernel(node))
-    function = conv1d if len(window.kernel) == 1 else conv2d
-    result = function(
+    result = _CONVOLUTIONS[len(window.kernel)](
         node.expr(0), node.expr(1), strides=window.strides, padding=window.padding, dilation=window.dilations,
         groups=_groups(node), channels=_channels(node, 0), kernel_size=window.kernel,
     )  # fmt: skip
@@ -57,7 +60,7 @@ def _conv_transpose(node: OnnxNode) -> Result:
     """w[in, out / groups, ..]. `output_shape`, when given, decides the padding (ONNX, ConvTranspose)."""
     kernel = _kernel(node)
     spatial = len(kernel)
-    if spatial not in (1, 2):
+    if spatial not in _TRANSPOSED:
         node.unsupported(f"over {spatial} spatial axes")
     zeros, ones = (0,) * spatial, (1,) * spatial
     strides, dilations = positive(node, "strides", ones), positive(node, "dilations", ones)
@@ -66,8 +69,7 @@ def _conv_transpose(node: OnnxNode) -> Result:
         node.unsupported(f"with output_padding {extra}")
     padding = _transpose_padding(node, kernel, strides, dilations, extra)
     groups = _groups(node)
-    function = conv1d_transpose if spatial == 1 else conv2d_transpose
-    result = function(
+    result = _TRANSPOSED[spatial](
         node.expr(0), node.expr(1), strides=strides, padding=padding, dilation=dilations, groups=groups,
         channels=_channels(node, 1) * groups, kernel_size=kernel, output_padding=extra,
     )  # fmt: skip

@@ -15,6 +15,10 @@ from relay.ops.elementwise_unary import abs as magnitude
 from relay.ops.elementwise_unary import sqrt
 from relay.ops.pool_adaptive import global_avg_pool2d, global_max_pool2d
 
+_MAXIMA = {1: pool.max_pool1d, 2: pool.max_pool2d, 3: pool.max_pool3d}
+_MEANS = {1: pool.avg_pool1d, 2: pool.avg_pool2d, 3: pool.avg_pool3d}
+"""By the number of spatial axes."""
+
 
 def _window(node: OnnxNode) -> Window:
     return read_window(node, node.ints("kernel_shape"))
@@ -23,8 +27,7 @@ def _window(node: OnnxNode) -> Window:
 def _max_pool(node: OnnxNode) -> Result:
     """The indices, the second output, are not computed."""
     window = _window(node)
-    function = pool.max_pool1d if len(window.kernel) == 1 else pool.max_pool2d
-    result = function(
+    result = _MAXIMA[len(window.kernel)](
         node.expr(), pool_size=window.kernel, strides=window.strides, dilation=window.dilations,
         padding=window.padding, ceil_mode=bool(node.int("ceil_mode", 0)),
     )  # fmt: skip
@@ -32,8 +35,7 @@ def _max_pool(node: OnnxNode) -> Result:
 
 
 def _average(node: OnnxNode, x: Expr, window: Window, count_include_pad: bool) -> Call:
-    function = pool.avg_pool1d if len(window.kernel) == 1 else pool.avg_pool2d
-    return function(
+    return _MEANS[len(window.kernel)](
         x, pool_size=window.kernel, strides=window.strides, dilation=window.dilations, padding=window.padding,
         ceil_mode=bool(node.int("ceil_mode", 0)), count_include_pad=count_include_pad,
     )  # fmt: skip

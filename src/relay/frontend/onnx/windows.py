@@ -22,8 +22,10 @@ class Window:
 def read_window(node: OnnxNode, kernel: Sequence[int]) -> Window:
     """The window attributes of a node, defaults filled in; `auto_pad` is worked out for the extents of input 0."""
     spatial = node.value(0).rank - 2
-    if spatial not in (1, 2) or len(kernel) != spatial:
-        node.unsupported(f"over {spatial} spatial axes" if spatial not in (1, 2) else "with a kernel of another rank")
+    if spatial not in (1, 2, 3) or len(kernel) != spatial:
+        node.unsupported(
+            f"over {spatial} spatial axes" if spatial not in (1, 2, 3) else "with a kernel of another rank"
+        )
     ones = (1,) * spatial
     strides = positive(node, "strides", ones)
     dilations = positive(node, "dilations", ones)

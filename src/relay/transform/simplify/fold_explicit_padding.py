@@ -20,10 +20,10 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.ops.build import call
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.conv import ConvAttributes
 from relay.ops.layouts import parse_layout
 from relay.ops.pad import PadAttributes
-from relay.ops.pool import AvgPool1DAttributes, AvgPool2DAttributes, MaxPool1DAttributes, MaxPool2DAttributes
+from relay.ops.pool import AvgPoolAttributes, MaxPoolAttributes
 from relay.ops.record import OperatorRecord
 from relay.ops.window import full_padding, pads_of
 from relay.te.reducers import lowest
@@ -58,14 +58,14 @@ def _padded(attributes: object, pad: PadAttributes, value: Constant, dtype: DTyp
     """The attributes with the padding of `pad` added to their own, or None where that is something else."""
     number = value.data.item()
     match attributes:
-        case Conv1DAttributes() | Conv2DAttributes():
+        case ConvAttributes():
             return _with_padding(attributes, attributes.data_layout, pad) if number == 0 else None
-        case AvgPool1DAttributes() | AvgPool2DAttributes():
+        case AvgPoolAttributes():
             counts = attributes.count_include_pad or not any(attributes.padding)
             if number != 0 or not counts or attributes.ceil_mode:
                 return None
             return _with_padding(attributes, attributes.layout, pad, count_include_pad=True)
-        case MaxPool1DAttributes() | MaxPool2DAttributes():
+        case MaxPoolAttributes():
             is_lowest = number in (lowest(dtype), float("-inf"))
             return _with_padding(attributes, attributes.layout, pad) if is_lowest and not attributes.ceil_mode else None
         case _:
