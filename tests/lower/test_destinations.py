@@ -24,20 +24,20 @@ def test_the_cell_is_made_before_the_call() -> None:
         str(entering)
         == """procedure @f(%0)
   block0():
-    %1 = #1
-    %2 = #0
-    %3 = cell #2 (%0, %2)
-    jump @f.into(%1, %3, %3)"""
+    %1 = label1
+    %2 = label0
+    %3 = cell label2 (%0, %2)
+    jump @"f.into"(%1, %3, %3)"""
     )
     assert (
         str(filling)
-        == """procedure @f.into(%0, %4, borrowed %5)
+        == """procedure @"f.into"(%0, %4, borrowed %5)
   block0():
-    %1 = #1
-    %2 = #0
-    %3 = cell #2 (%0, %2)
+    %1 = label1
+    %2 = label0
+    %3 = cell label2 (%0, %2)
     %5.1 := %3
-    jump @f.into(%1, %4, %3)"""
+    jump @"f.into"(%1, %4, %3)"""
     )
 
 

@@ -118,15 +118,15 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "values lie over each other": (in_region(moved_buffer), r"it lies over what `fused_\w+` makes"),
     "what nobody made is read": (
-        first_call(lambda call: replace(call, arguments=(ArenaPlace(0), *call.arguments[1:]))),
+        first_call(lambda call: replace(call, inputs=(ArenaPlace(0), *call.inputs[1:]))),
         r"nothing is alive at arena\[0\]",
     ),
     "a constant lies behind the others": (
-        first_call(lambda call: replace(call, arguments=(ConstantPlace(640), *call.arguments[1:]))),
+        first_call(lambda call: replace(call, inputs=(ConstantPlace(640), *call.inputs[1:]))),
         r"constant\[640\] lies behind the constants",
     ),
     "a word is taken for an address": (
-        first_call(lambda call: replace(call, arguments=(AddressPlace(Register(0)), *call.arguments[1:]))),
+        first_call(lambda call: replace(call, inputs=(AddressPlace(Register(0)), *call.inputs[1:]))),
         r"\*%0 is no array of the caller's",
     ),
 }

@@ -53,10 +53,12 @@ def test_a_recursive_cell_as_text():
         == f"""\
   block1(%5, %6):
     release %0
-    %9:int32 = add(%4:int32)
-    %10 = tensor #2 [1, 8] 32 bytes
-    %11 = tensor #2 [1, 8] 32 bytes
+    %9:int32 = compute add(%4:int32)
+    %10 = tensor label2 [1, 8] 32 bytes
+    %11 = tensor label2 [1, 8] 32 bytes
     region, arena 192 bytes
+      arena[128] 64 bytes, calls 0 to 1
+      arena[0] 128 bytes, calls 1 to 2
       arena[128] = concatenate(%5, %1)
       arena[0] = nn_dense(arena[128], %3)
       %10, %11 = {gates}(arena[96], arena[32], %2, arena[0], arena[64])
@@ -175,14 +177,16 @@ def test_scalars_are_computed_where_they_are_needed():
         text[text.index("  block0(") : text.index("  block1(")]
         == """\
   block0():
-    %3 = tensor #1 [4] 16 bytes
+    %3 = tensor label1 [4] 16 bytes
     region, arena 64 bytes
+      arena[0] 4 bytes, calls 1 to 2
+      arena[0] 4 bytes, calls 2 to 3
       %2:float32 = sum(%0)
       arena[0] = abs(%2:float32)
       arena[0] = sqrt(arena[0])
       %3 = multiply(%0, arena[0])
-    %4:float32 = add(%2:float32)
-    %5:bool = greater(%4:float32)
+    %4:float32 = compute add(%2:float32)
+    %5:bool = compute greater(%4:float32)
     if %5:bool block1 else block2
 """
     )

@@ -1,4 +1,4 @@
-"""Every program that tests compile is verified."""
+"""Every program that tests compile is verified, and read back from its text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.lower.module import Checks
 from relay.lower.planning.kernel_calls import KernelInfo, KernelOf
+from relay.lower.program.parser import parse_program
 from relay.lower.program.program import Program
 from relay.lower.program.program_verifier import verify_program
 
 
 def verify_every_program() -> None:
-    """From now on, lowering verifies what it makes."""
+    """From now on, lowering verifies what it makes, and reads it back."""
     lower = compilation.lower_module
 
     @wraps(lower)
@@ -29,6 +30,8 @@ def verify_every_program() -> None:
 
         program = lower(module, checks, noted, apart)
         verify_program(program, known)
+        text, constants = str(program), {each.offset_bytes: each.array for each in program.constants}
+        assert str(parse_program(text, constants)) == text
         return program
 
     compilation.lower_module = verified

@@ -152,4 +152,4 @@ def test_programs_print_as_text():
     text = str(relay.driver.compile_stages(module(LOOP)).program)
     assert "procedure @main_loop(%0:int32, %1:int32, %2:int32) -> (int32)" in text
     assert "jump @main_loop(" in text
-    assert "label #0: tuple" in text
+    assert "label0: tuple" in text

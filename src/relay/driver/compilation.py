@@ -306,7 +306,7 @@ def _entry_spec(entry: Entry, program: Program) -> EntrySpec:
         result=HeapResult(entry.result, entry.copied),
         symbols=entry.symbols,
         workspace_bytes=program.arena_offset_bytes + program.arena_bytes,
-        failures=entry.failures,
+        failures=program.failures,
     )
     if not entry.is_flat or entry.copied is None:
         return spec

@@ -44,7 +44,7 @@ from relay.lower.procedures.procedures import Procedures, is_deep
 from relay.lower.program.procedure import Procedure
 from relay.lower.program.program import Entry, Parameter, Program, ValueParameter
 from relay.lower.refusal import not_crossing
-from relay.runtime.artefact.manifest import CellLabel, ResultSpec, TensorLabel
+from relay.runtime.artefact.manifest import CellLabel, ResultSpec
 
 Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 
@@ -86,11 +86,10 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: b
     finished = [*flat, *finished, *(each for _, each in applying), *map(host_procedure, arities)]
     regions = tuple(device_region(each, kernel_of(each), procedures, kernel_of) for each in on_devices.values())
     by_name = {each.name: each for each in finished}
-    failures = tuple(procedures.failures)
 
     def finish(entry: Entry) -> Entry:
         starts = by_name if arities else [entry.procedure]  # a function that comes in may be any that came out
-        return replace(entry, failures=failures, deep=not entry.is_flat and is_deep(by_name, starts))
+        return replace(entry, deep=not entry.is_flat and is_deep(by_name, starts))
 
     return Program(
         tuple(finished),
@@ -101,6 +100,7 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: b
         tuple(types.data.values()),
         device_regions=regions,
         applying=tuple(finish(entry) for entry, _ in applying),
+        failures=tuple(procedures.failures),
     )
 
 
@@ -182,10 +182,8 @@ def _entry(
     symbols = determined_symbols(function, tensors)
     made = extent_checks(function, checks, symbols, procedures.failure)
     procedures.label(CellLabel("tuple"))
-    labels = tuple(
-        procedures.label(TensorLabel(each.type.dtype, len(each.type.shape))) if isinstance(each, Parameter) else None
-        for each in inputs
-    )
+    for each in tensors:
+        procedures.label(each.label)
     code = procedures.boxed_procedure_of(name)
     told = None if is_data(given, procedures.module) else types.told(given)
     is_simple = all(is_data(each.checked_type, procedures.module) for each in function.params)
@@ -196,7 +194,6 @@ def _entry(
         tuple(inputs),
         symbols,
         made,
-        labels,
         arguments,
         result=told,
         outputs=outputs,

@@ -54,6 +54,16 @@ def parse_primfunc(text: str, source: str = "<primfunc>", hierarchy: Hierarchy =
     return func
 
 
+def parse_primfuncs(text: str, source: str = "<primfunc>", hierarchy: Hierarchy = PLAIN) -> tuple[PrimFunc, ...]:
+    """The functions that a text describes, one after another. Raises as `parse_primfunc` does."""
+    parser = _Parser(text, source, hierarchy)
+    found: list[PrimFunc] = []
+    while parser.next == "primfunc":
+        found.append(parser.function())
+    parser.expect_end()
+    return tuple(found)
+
+
 @cache
 def _binary_names() -> dict[str, BinaryOp]:
     return {op.value: op for op in BinaryOp if op not in SIGNS}
@@ -71,6 +81,7 @@ class _Parser(TokenReader):
     # --- functions and statements -------------------------------------------------------------------------------------
 
     def function(self) -> PrimFunc:
+        self._symbols, self._buffers, self._variables = {}, {}, {}
         self.expect("primfunc")
         name = json.loads(self.take().text) if self.tokens[self.position].kind == "string" else self.of_kind("name")
         self._declare_symbols()
@@ -89,7 +100,7 @@ class _Parser(TokenReader):
 
     def _declare_symbols(self) -> None:
         """The symbols are listed behind the parameters whose shapes use them."""
-        for position, token in enumerate(self.tokens):
+        for position, token in enumerate(self.tokens[self.position :], self.position):
             if token.kind == "name" and token.text == "symbols" and self.tokens[position + 1].text == "(":
                 for later in self.tokens[position + 2 :]:
                     if later.text == ")":

@@ -12,8 +12,10 @@ from relay.runtime.artefact.value_types import FunctionOf, ParameterOf
 def applying_entry(arity: int) -> tuple[Entry, Procedure]:
     """The entry that calls any closure with `arity` arguments, and what it runs.
 
-    >>> print(applying_entry(1)[0])
-    entry apply$1(function: fn (#0) -> #1, argument0: #0) runs @apply$1
+    >>> print(applying_entry(1)[1])
+    procedure @"apply$1"(%0, %1)
+      block0():
+        jump %0(%1)
     """
     name = f"apply${arity}"
     procedure = OpenProcedure(name)
@@ -24,9 +26,8 @@ def applying_entry(arity: int) -> tuple[Entry, Procedure]:
         ValueParameter("function", FunctionOf(types, ParameterOf(arity))),
         *(ValueParameter(f"argument{position}", each) for position, each in enumerate(types)),
     )
-    nothing = (None,) * len(inputs)
     arguments = tuple(range(len(inputs)))
-    return Entry(name, name, inputs, labels=nothing, arguments=arguments), procedure.closed()
+    return Entry(name, name, inputs, arguments=arguments), procedure.closed()
 
 
 def host_procedure(arity: int) -> Procedure:

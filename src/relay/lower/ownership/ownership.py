@@ -202,8 +202,7 @@ class OwningScope:
 
     def _scalar_constant(self, atom: Constant) -> Scalar:
         result = self.scopes.procedure.scalar(atom.dtype)
-        data = atom.data.reshape(-1)[:1]
-        self.block.add(ScalarConstant(result, int.from_bytes(data.tobytes(), "little"), str(data[0])))
+        self.block.add(ScalarConstant(result, int.from_bytes(atom.data.reshape(-1)[:1].tobytes(), "little")))
         return result
 
     def _made(self, atom: Expr, known: Var | None = None) -> Register:

@@ -40,12 +40,12 @@ def placed(
     instructions: list[RegionInstruction] = []
     instructions += (CopyBytes(source, plan.place(storage), storage.size_bytes) for storage, source in brought)
     for step, kernel in zip(steps, kernels, strict=True):
-        arguments = (*(each.storage for each in step.inputs), *step.outputs)
+        inputs = tuple(plan.place(each.storage) for each in step.inputs)
+        outputs = tuple(map(plan.place, step.outputs))
         extents = extents_given(kernel, step, symbols)
-        given = tuple(map(plan.place, arguments))
-        instructions.append(CallKernel(kernel.name, given, len(step.outputs), extents, kernel.on_device))
+        instructions.append(CallKernel(kernel.name, inputs, outputs, extents, kernel.on_device))
         if step.failure:
-            instructions.append(CheckIndex(plan.place(step.outputs[0]), step.failure))
+            instructions.append(CheckIndex(outputs[0], step.failure))
     for storage, destination in copied:
         instructions.append(CopyBytes(plan.place(storage), destination, storage.size_bytes))
     return RunRegion(tuple(instructions), arena_bytes, arena, shapes)

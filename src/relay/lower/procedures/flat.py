@@ -1,11 +1,13 @@
 """Functions that only run kernels on tensors, one after another: procedures of one region, which need no heap.
 
-    def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(nn.relu(%x)) }        flat procedure @main(%0, %1)
-                                                                                block0():
-                                                                                  region, arena 128 bytes
-                                                                                    arena[0] = relu(*%0)
-                                                                                    *%1 = softmax(arena[0])
-                                                                                  return
+    def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(nn.relu(%x)) }
+
+    flat procedure @main(%0:address, %1:address) -> ()
+      block0():
+        region, arena 128 bytes
+          arena[0] = relu(*%0)
+          *%1 = softmax(arena[0])
+        return
 
 Its parameters are the addresses of arrays: its inputs, then room for its results. Results that a kernel makes are
 written where the caller wants them; the others are copied there at the end.

@@ -10,7 +10,7 @@ from relay.lower.code.context import LoweringContext, constructor_label
 from relay.lower.ownership.value_locations import ValueLocations
 from relay.lower.procedures.decision import Decision, Leaf, NoClause, Path, Test, decide
 from relay.lower.program.place import Held, Register, Scalar
-from relay.lower.program.procedure import Fail, Field, Jump, Retain, Switch, Unbox
+from relay.lower.program.procedure import Case, Fail, Field, Jump, Retain, Switch, Unbox
 
 
 def roots(values: ValueLocations, matched: Var, path: Path = ()) -> Iterator[tuple[Path, Held]]:
@@ -74,7 +74,7 @@ def lower_decisions(
                 targets = [procedure.block() for _ in cases]
                 rest = procedure.block()
                 numbers = [context.label(constructor_label(constructor)) for constructor, _ in cases]
-                table = tuple(zip(numbers, [target.number for target in targets], strict=True))
+                table = tuple(map(Case, numbers, [target.number for target in targets]))
                 block.close(Switch(register, table, rest.number))
                 for target, (_, inner) in zip(targets, cases, strict=True):
                     work.append((target, inner, dict(parts)))

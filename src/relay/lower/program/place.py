@@ -9,40 +9,38 @@ from relay.arith.expr import Comparison, IntExpr, add
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.lower.program.form import Form
 
 
 @frozen
-class Register:
+class Register(Form):
     """One word, written once."""
+
+    form = "%{number}"
 
     number: int
 
-    def __str__(self) -> str:
-        return f"%{self.number}"
-
 
 @frozen
-class Scalar:
+class Scalar(Form):
     """A register that holds a scalar: its bytes, as they are in memory, and zeros."""
+
+    form = "{register}:{dtype}"
 
     register: Register
     dtype: DType
 
-    def __str__(self) -> str:
-        return f"{self.register}:{self.dtype}"
-
 
 @frozen
-class Address:
+class Address(Form):
     """A register that holds the address of an array of the caller's."""
+
+    form = "{register}:address"
 
     register: Register
 
-    def __str__(self) -> str:
-        return f"{self.register}:address"
 
-
-Held: TypeAlias = Union[Register, Scalar]
+Held: TypeAlias = Union[Scalar, Register]
 """What blocks and procedures hand on: a word, or a scalar."""
 
 Kind: TypeAlias = Union[DType, Literal["word", "address"]]
@@ -64,52 +62,44 @@ def register_of(held: Held | Address) -> Register:
 
 
 @frozen
-class AddressPlace:
+class AddressPlace(Form):
     """The array of the caller's whose address is in a register, from byte `offset_bytes` on."""
+
+    form = "*{array}{ + offset_bytes?}"
 
     array: Register
     offset_bytes: int = 0
 
-    def __str__(self) -> str:
-        return f"*{self.array}{_further(self.offset_bytes)}"
-
 
 @frozen
-class ConstantPlace:
+class ConstantPlace(Form):
     """The bytes at `offset_bytes` of the program's constants."""
+
+    form = "constant[{offset_bytes}]"
 
     offset_bytes: int
 
-    def __str__(self) -> str:
-        return f"constant[{self.offset_bytes}]"
-
 
 @frozen
-class ArenaPlace:
+class ArenaPlace(Form):
     """The bytes at `offset_bytes` of the call's arena."""
+
+    form = "arena[{offset_bytes}]"
 
     offset_bytes: IntExpr
 
-    def __str__(self) -> str:
-        return f"arena[{self.offset_bytes}]"
-
 
 @frozen
-class DataPlace:
+class DataPlace(Form):
     """The data of the tensor in a register, from byte `offset_bytes` on."""
+
+    form = "{tensor}{ + offset_bytes?}"
 
     tensor: Register
     offset_bytes: int = 0
 
-    def __str__(self) -> str:
-        return f"{self.tensor}{_further(self.offset_bytes)}"
 
-
-Place: TypeAlias = Union[AddressPlace, ConstantPlace, ArenaPlace, DataPlace, Scalar]
-
-
-def _further(offset_bytes: int) -> str:
-    return f" + {offset_bytes}" if offset_bytes else ""
+Place: TypeAlias = Union[AddressPlace, ConstantPlace, ArenaPlace, Scalar, DataPlace]
 
 
 def moved(place: Place, by_bytes: int) -> Place:
@@ -124,11 +114,10 @@ def moved(place: Place, by_bytes: int) -> Place:
 
 
 @frozen
-class CheckExtents:
+class CheckExtents(Form):
     """End the entry's call with failure number `failure` unless `condition` holds."""
+
+    form = "check {condition} else fail {failure}"
 
     condition: Comparison
     failure: int
-
-    def __str__(self) -> str:
-        return f"check {self.condition} else fail {self.failure}"

@@ -22,202 +22,198 @@ from collections.abc import Iterator
 from textwrap import indent
 from typing import TypeAlias, Union
 
+import numpy as np
+
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.frozen import frozen
+from relay.lower.program.form import Form, shown
 from relay.lower.program.place import Address, CheckExtents, ConstantPlace, Held, Kind, Register, Scalar
 from relay.lower.program.region import RunRegion
+from relay.text.names import sigil_name
+from relay.text.types import TypeNames
 
-Operand: TypeAlias = Union[Register, ConstantPlace, Scalar]
+Operand: TypeAlias = Union[Scalar, Register, ConstantPlace]
 """What a branch looks at: an object's data, the program's constants, or a scalar."""
 
 
 @frozen
-class NewTensor:
+class NewTensor(Form):
     """A tensor with room for `size_bytes`, its contents undefined."""
+
+    form = "{result} = tensor label{label} [{shape}] {size_bytes} bytes"
 
     result: Register
     label: int
     shape: tuple[IntExpr, ...]
     size_bytes: IntExpr
 
-    def __str__(self) -> str:
-        return f"{self.result} = tensor #{self.label} [{_list(self.shape)}] {self.size_bytes} bytes"
-
 
 @frozen
-class NewConstant:
+class NewConstant(Form):
     """A tensor whose data stand among the program's constants."""
+
+    form = "{result} = tensor label{label} [{shape}] at {place}"
 
     result: Register
     label: int
     shape: tuple[IntExpr, ...]
     place: ConstantPlace
 
-    def __str__(self) -> str:
-        return f"{self.result} = tensor #{self.label} [{_list(self.shape)}] at {self.place}"
-
 
 @frozen
-class NewView:
+class NewView(Form):
     """The data of `source`, which it then owns, in another shape."""
+
+    form = "{result} = view label{label} [{shape}] of {source}"
 
     result: Register
     label: int
     shape: tuple[IntExpr, ...]
     source: Register
 
-    def __str__(self) -> str:
-        return f"{self.result} = view #{self.label} [{_list(self.shape)}] of {self.source}"
-
 
 @frozen
-class NewCell:
+class NewCell(Form):
     """A tuple, a value of a data type, or a ref; it owns its fields."""
+
+    form = "{result} = cell label{label} ({fields})"
 
     result: Register
     label: int
     fields: tuple[Register, ...]
 
-    def __str__(self) -> str:
-        return f"{self.result} = cell #{self.label} ({_list(self.fields)})"
-
 
 @frozen
-class NewClosure:
+class NewClosure(Form):
     """A procedure with the values of its free variables, which it owns: fields 1 and up, the code being field 0."""
+
+    form = "{result} = closure label{label} @{procedure} ({captures})"
 
     result: Register
     label: int
     procedure: str
     captures: tuple[Register, ...]
 
-    def __str__(self) -> str:
-        return f"{self.result} = closure @{self.procedure} ({_list(self.captures)})"
-
 
 @frozen
-class Immediate:
+class Immediate(Form):
     """An object without fields: needs no memory."""
+
+    form = "{result} = label{label}"
 
     result: Register
     label: int
 
-    def __str__(self) -> str:
-        return f"{self.result} = #{self.label}"
-
 
 @frozen
-class Field:
+class Field(Form):
     """A field, borrowed from its object."""
+
+    form = "{result} = {source}.{index}"
 
     result: Register
     source: Register
     index: int
 
-    def __str__(self) -> str:
-        return f"{self.result} = {self.source}.{self.index}"
-
 
 @frozen
-class StoreField:
+class StoreField(Form):
     """`target` owns `value` in place of what it held, which is released."""
+
+    form = "{target}.{index} := {value}"
 
     target: Register
     index: int
     value: Register
 
-    def __str__(self) -> str:
-        return f"{self.target}.{self.index} := {self.value}"
-
 
 @frozen
-class Retain:
+class Retain(Form):
+    form = "retain {value}"
+
     value: Register
 
-    def __str__(self) -> str:
-        return f"retain {self.value}"
-
 
 @frozen
-class Release:
+class Release(Form):
+    form = "release {value}"
+
     value: Register
 
-    def __str__(self) -> str:
-        return f"release {self.value}"
-
 
 @frozen
-class Box:
+class Box(Form):
     """A tensor without axes that holds a scalar."""
+
+    form = "{result} = tensor label{label} [] of {source}"
 
     result: Register
     label: int
     source: Scalar
 
-    def __str__(self) -> str:
-        return f"{self.result} = tensor #{self.label} [] of {self.source}"
-
 
 @frozen
-class Unbox:
+class Unbox(Form):
     """The element of a tensor that has one."""
+
+    form = "{result} = element of {source}"
 
     result: Scalar
     source: Register | ConstantPlace
 
-    def __str__(self) -> str:
-        return f"{self.result} = element of {self.source}"
-
 
 @frozen
-class ScalarConstant:
+class ScalarConstant(Form):
     """A number: `bits` are its bytes, lowest first."""
+
+    form = "{result} = bits {bits} // {value}"
 
     result: Scalar
     bits: int
-    text: str
 
-    def __str__(self) -> str:
-        return f"{self.result} = {self.text}"
+    @property
+    def value(self) -> object:
+        """The number, for people."""
+        dtype = self.result.dtype
+        return np.frombuffer(self.bits.to_bytes(dtype.item_bytes, "little"), dtype.numpy)[0]
 
 
 @frozen
-class ComputeScalar:
+class ComputeScalar(Form):
     """A kernel on scalars only: its code stands here, nothing is called."""
+
+    form = "{result} = compute {kernel}({inputs})"
 
     result: Scalar
     kernel: str
     inputs: tuple[Scalar, ...]
 
-    def __str__(self) -> str:
-        return f"{self.result} = {self.kernel}({_list(self.inputs)})"
-
 
 @frozen
-class CallProcedure:
+class CallProcedure(Form):
     """What it gives back is in as many registers as the procedure has results."""
+
+    form = "{results} = call @{procedure}({arguments})"
 
     results: tuple[Held, ...]
     procedure: str
     arguments: tuple[Held, ...]
 
-    def __str__(self) -> str:
-        return f"{_list(self.results)} = call @{self.procedure}({_list(self.arguments)})"
-
 
 @frozen
-class CallClosure:
+class CallClosure(Form):
+    form = "{result} = call {closure}({arguments})"
+
     result: Register
     closure: Register
     arguments: tuple[Register, ...]
 
-    def __str__(self) -> str:
-        return f"{self.result} = call {self.closure}({_list(self.arguments)})"
-
 
 @frozen
-class ReadExtent:
+class ReadExtent(Form):
     """`symbol`, of which axis `axis` of a tensor has `factor · symbol + offset` entries."""
+
+    form = "{symbol} = (extent {axis} of {tensor} - {offset}) / {factor}"
 
     symbol: Symbol
     tensor: Register
@@ -225,116 +221,115 @@ class ReadExtent:
     factor: int = 1
     offset: int = 0
 
-    def __str__(self) -> str:
-        return f"{self.symbol} = (extent {self.axis} of {self.tensor} - {self.offset}) / {self.factor}"
-
 
 @frozen
-class ReadElement:
+class ReadElement(Form):
     """`symbol` is element `index` of an int64 tensor with one axis."""
+
+    form = "{symbol} = {tensor}[{index}]"
 
     symbol: Symbol
     tensor: Register
     index: int
 
-    def __str__(self) -> str:
-        return f"{self.symbol} = {self.tensor}[{self.index}]"
-
 
 @frozen
-class CallHost:
+class CallHost(Form):
     """A function of the caller's, for which `closure` stands; it borrows its arguments."""
+
+    form = "{result} = call host {closure}({arguments})"
 
     result: Register
     closure: Register
     arguments: tuple[Register, ...]
 
-    def __str__(self) -> str:
-        return f"{self.result} = call the caller's {self.closure}({_list(self.arguments)})"
 
-
-ProcedureInstruction: TypeAlias = Union[
+LineInstruction: TypeAlias = Union[
     NewTensor, NewConstant, NewView, NewCell, NewClosure, Immediate, Field, StoreField, Retain, Release, Box, Unbox,
-    ScalarConstant, ComputeScalar, RunRegion, CallProcedure, CallClosure, CallHost, ReadExtent, ReadElement,
-    CheckExtents,
+    ScalarConstant, ComputeScalar, CallProcedure, CallClosure, CallHost, ReadExtent, ReadElement, CheckExtents,
 ]  # fmt: skip
+"""What is written on one line."""
+
+ProcedureInstruction: TypeAlias = Union[LineInstruction, RunRegion]
 
 
 @frozen
-class Branch:
+class Branch(Form):
     """By the bool scalar in `condition`."""
+
+    form = "if {condition} block{if_true} else block{if_false}"
 
     condition: Operand
     if_true: int
     if_false: int
 
-    def __str__(self) -> str:
-        return f"if {self.condition} block{self.if_true} else block{self.if_false}"
+
+@frozen
+class Case(Form):
+    """Where a label leads."""
+
+    form = "label{label}: block{block}"
+
+    label: int
+    block: int
 
 
 @frozen
-class Switch:
+class Switch(Form):
     """By the label of `value`."""
 
-    value: Register
-    cases: tuple[tuple[int, int], ...]
-    otherwise: int
+    form = "switch {value} ({cases}) else block{otherwise}"
 
-    def __str__(self) -> str:
-        cases = ", ".join(f"#{label}: block{block}" for label, block in self.cases)
-        return f"switch {self.value} {{{cases}}} else block{self.otherwise}"
+    value: Register
+    cases: tuple[Case, ...]
+    otherwise: int
 
 
 @frozen
-class Jump:
+class Jump(Form):
+    form = "jump block{block}({arguments})"
+
     block: int
     arguments: tuple[Held, ...] = ()
 
-    def __str__(self) -> str:
-        return f"jump block{self.block}({_list(self.arguments)})"
+
+@frozen
+class Return(Form):
+    form = "return {values}"
+
+    values: tuple[Held, ...] = ()
 
 
 @frozen
-class Return:
-    values: tuple[Held, ...]
+class TailCall(Form):
+    form = "jump @{procedure}({arguments})"
 
-    def __str__(self) -> str:
-        return f"return {_list(self.values)}".rstrip()
-
-
-@frozen
-class TailCall:
     procedure: str
     arguments: tuple[Held, ...]
 
-    def __str__(self) -> str:
-        return f"jump @{self.procedure}({_list(self.arguments)})"
-
 
 @frozen
-class TailCallClosure:
+class TailCallClosure(Form):
+    form = "jump {closure}({arguments})"
+
     closure: Register
     arguments: tuple[Register, ...]
 
-    def __str__(self) -> str:
-        return f"jump {self.closure}({_list(self.arguments)})"
-
 
 @frozen
-class Fail:
+class Fail(Form):
     """End the entry's call with failure number `failure`."""
 
-    failure: int
+    form = "fail {failure}"
 
-    def __str__(self) -> str:
-        return f"fail {self.failure}"
+    failure: int
 
 
 Terminator: TypeAlias = Union[Branch, Switch, Jump, Return, TailCall, TailCallClosure, Fail]
 
 
 @frozen(eq=False)
-class Block:
+class Block(Form):
     """Straight-line code. `parameters` take their values from the jumps that lead here."""
 
     number: int
@@ -342,14 +337,14 @@ class Block:
     instructions: tuple[ProcedureInstruction, ...]
     terminator: Terminator
 
-    def __str__(self) -> str:
-        lines = [f"  block{self.number}({_list(self.parameters)}):"]
-        lines += [indent(str(instruction), "    ") for instruction in (*self.instructions, self.terminator)]
+    def written(self, names: TypeNames) -> str:
+        lines = [f"  block{self.number}({shown(self.parameters, names)}):"]
+        lines += [indent(shown(each, names), "    ") for each in (*self.instructions, self.terminator)]
         return "\n".join(lines)
 
 
 @frozen(eq=False)
-class Procedure:
+class Procedure(Form):
     """Begins at its first block, which has no parameters and to which nothing jumps. What it ends with a call of has
     the same `results`.
 
@@ -371,13 +366,10 @@ class Procedure:
     def regions(self) -> Iterator[RunRegion]:
         return (each for each in self.instructions() if isinstance(each, RunRegion))
 
-    def __str__(self) -> str:
-        kind, told = "flat " if self.is_flat else "", f" [{_list(self.symbols)}]" if self.symbols else ""
+    def written(self, names: TypeNames) -> str:
+        kind, told = "flat " if self.is_flat else "", f" [{shown(self.symbols, names)}]" if self.symbols else ""
         owned = len(self.parameters) - self.borrowed_count
-        parameters = (*self.parameters[:owned], *(f"borrowed {each}" for each in self.parameters[owned:]))
-        given = "" if self.results == ("word",) else f" -> ({_list(self.results)})"
-        return "\n".join((f"{kind}procedure @{self.name}({_list(parameters)}){given}{told}", *map(str, self.blocks)))
-
-
-def _list(items: tuple[object, ...]) -> str:
-    return ", ".join(map(str, items))
+        parameters = [*map(str, self.parameters[:owned]), *(f"borrowed {each}" for each in self.parameters[owned:])]
+        given = "" if self.results == ("word",) else f" -> ({shown(self.results, names)})"
+        head = f"{kind}procedure {sigil_name('@', self.name)}({', '.join(parameters)}){given}{told}"
+        return "\n".join((head, *(shown(each, names) for each in self.blocks)))

@@ -8,6 +8,8 @@ Most live on a heap that the call owns, and are given words. A flat one is given
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,71 +19,89 @@ from relay.base.frozen import frozen
 from relay.base.named import find_named
 from relay.ir.types import TensorType
 from relay.lower.program.device_region import DeviceRegion
+from relay.lower.program.form import Form, shown
 from relay.lower.program.place import CheckExtents
 from relay.lower.program.procedure import ComputeScalar, Procedure
-from relay.runtime.artefact.manifest import Label, ResultSpec
-from relay.runtime.artefact.value_types import DataSpec, ValueType
+from relay.runtime.artefact.manifest import Label, ResultSpec, TensorLabel
+from relay.runtime.artefact.value_types import DataSpec, ValueType, data_to_json
 from relay.runtime.values.heap import arena_offset_bytes
+from relay.text.lexer import METADATA_MARK
+from relay.text.names import sigil_name
+from relay.text.types import TypeNames
+from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
 
 
 @frozen
-class Parameter:
+class Parameter(Form):
     """A tensor that the caller hands in, or a result that it made room for."""
+
+    form = "{name}: {type}"
 
     name: str
     type: TensorType
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.type}"
+    @property
+    def label(self) -> TensorLabel:
+        """What it is on a heap."""
+        return TensorLabel(self.type.dtype, len(self.type.shape))
 
 
 @frozen
-class ValueParameter:
+class ValueParameter(Form):
     """A value that is no tensor, which the caller hands in as a word."""
+
+    form = "value {name}: {type}"
 
     name: str
     type: ValueType
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.type}"
-
 
 @frozen(eq=False)
-class Entry:
+class Entry(Form):
     """What lets a caller run a procedure, once `checks` hold: with the addresses of inputs and outputs (`is_flat`), or
     with words. Then it makes a heap, wraps the caller's arrays, and leaves the result there.
 
-    Of words `arguments` says how inputs nest, `labels` what each is (None for a value, which is a word already).
-    `deep`: it may need more stack than callers have. `result`: the type of what it gives, where that holds functions or
-    refs. `copied`: how `outputs` nest in it, where callers can make room for them: a second entry copies what is on a
-    heap there."""
+    Of words `arguments` says how inputs nest. `deep`: it may need more stack than callers have. `result`: the type of
+    what it gives, where that holds functions or refs. `copied`: how `outputs` nest in it, where callers can make room
+    for them: a second entry copies what is on a heap there."""
 
     name: str
     procedure: str
     inputs: tuple[Parameter | ValueParameter, ...]
     symbols: tuple[Symbol, ...] = ()
     checks: tuple[CheckExtents, ...] = ()
-    labels: tuple[int | None, ...] = ()
     arguments: tuple[ResultSpec, ...] = ()
     is_flat: bool = False
     deep: bool = False
-    failures: tuple[str, ...] = ()
     result: ValueType | None = None
     outputs: tuple[Parameter, ...] = ()
     copied: ResultSpec | None = None
 
-    def __str__(self) -> str:
-        outputs = "" if self.copied is None else f" -> ({', '.join(map(str, self.outputs))})"
-        lines = [f"entry {self.name}({', '.join(map(str, self.inputs))}){outputs} runs @{self.procedure}"]
-        lines += [f"  {check}" for check in self.checks]
-        lines += [f"  failure {number}: {text}" for number, text in enumerate(self.failures, start=1)]
-        return "\n".join(lines)
+    def written(self, names: TypeNames) -> str:
+        words = ["flat"] * self.is_flat + ["deep"] * self.deep + ["entry", sigil_name("", self.name)]
+        text = f"{' '.join(words)}({shown(self.inputs, names)})"
+        if self.symbols:
+            text += f" [{shown(self.symbols, names)}]"
+        if self.arguments:
+            text += f" takes ({', '.join(map(_nested, self.arguments))})"
+        if self.copied is not None:
+            text += f" -> ({shown(self.outputs, names)}) as {_nested(self.copied)}"
+        if self.result is not None:
+            text += f" gives {shown(self.result, names)}"
+        text += f" runs {sigil_name('@', self.procedure)}"
+        return "\n".join([text, *(f"  {shown(each, names)}" for each in self.checks)])
+
+
+def _nested(spec: ResultSpec) -> str:
+    return str(spec) if isinstance(spec, int) else f"({', '.join(map(_nested, spec.fields))})"
 
 
 @frozen(eq=False)
-class ConstantData:
+class ConstantData(Form):
     """A constant tensor at its place among the program's constants."""
+
+    form = "constant[{offset_bytes}]: {type}"
 
     offset_bytes: int
     array: NDArray[np.generic]
@@ -90,12 +110,16 @@ class ConstantData:
     def dtype(self) -> DType:
         return DType(self.array.dtype.name)
 
+    @property
+    def type(self) -> TensorType:
+        return TensorType(self.array.shape, self.dtype)
+
 
 @frozen(eq=False)
 class Program:
     """Procedures by name, and the constants they read. Kernels are named here and made by kernel targets; those of
     scalars, which procedures compute in place, are given as loops. `applying` are entries that call functions which
-    came out."""
+    came out. `failures[k]` is what went wrong where a call ends with failure `k + 1`."""
 
     procedures: tuple[Procedure, ...]
     entries: tuple[Entry, ...]
@@ -106,6 +130,7 @@ class Program:
     scalar_kernels: tuple[PrimFunc, ...] = ()
     device_regions: tuple[DeviceRegion, ...] = ()
     applying: tuple[Entry, ...] = ()
+    failures: tuple[str, ...] = ()
 
     def procedure(self, name: str) -> Procedure:
         """The procedure called `name`. Raises `RelayError` (rule `unknown-global`)."""
@@ -136,12 +161,25 @@ class Program:
         return max((bytes_ for bytes_ in arenas if isinstance(bytes_, int)), default=0)
 
     def __str__(self) -> str:
-        lines = [*map(str, self.entries), *map(str, self.applying), *map(str, self.procedures)]
-        lines += map(str, self.device_regions)
-        if self.labels:
-            lines.append("\n".join(f"label #{number}: {label}" for number, label in enumerate(self.labels)))
-        lines.append(f"constants: {len(self.constants)}, {self.constant_bytes} bytes")
-        return "\n\n".join(lines)
+        """All that it is, but for the data of its constants: `parser.parse_program` reads it back."""
+        sections = [*map(str, self.entries), *(f"applying {each}" for each in self.applying)]
+        sections += map(str, (*self.procedures, *self.device_regions))
+        tables = [
+            [f"label{number}: {_label(label)}" for number, label in enumerate(self.labels)],
+            [f"failure {number}: {json.dumps(text)}" for number, text in enumerate(self.failures, start=1)],
+            [f"data {json.dumps(data_to_json(each))}" for each in self.data],
+            [*map(str, self.constants), f"constants {self.constant_bytes} bytes"],
+        ]
+        text = "\n\n".join([*sections, *("\n".join(table) for table in tables if table)])
+        if self.scalar_kernels:
+            text += "\n\n".join((f"\n\n{METADATA_MARK}", *map(print_primfunc, self.scalar_kernels)))
+        return text
+
+
+def _label(label: Label) -> str:
+    if isinstance(label, TensorLabel):
+        return f"tensor {label.dtype}, {label.rank} axes"
+    return f"{label.kind} {sigil_name('', label.name)}" if label.name else label.kind
 
 
 def called_kernels(program: Program) -> dict[str, None]:

@@ -16,65 +16,69 @@ from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
+from relay.lower.program.form import Form, shown
 from relay.lower.program.place import Place, Scalar
 from relay.runtime.artefact.work import ArenaBuffer
+from relay.text.types import TypeNames
 
 
 @frozen
-class CallKernel:
-    """`kernel(arguments…, extents…)`; the last `output_count` arguments are written. `on_device`: it is no function,
-    but a region that runs on a device (`device_region.py`), and may fail."""
+class CallKernel(Form):
+    """`kernel(inputs…, outputs…, extents…)`. `on_device`: it is no function, but a region that runs on a device
+    (`device_region.py`), and may fail."""
+
+    form = "{outputs} = {kernel}({inputs}){ [extents?]}{ on_device?}"
 
     kernel: str
-    arguments: tuple[Place, ...]
-    output_count: int
+    inputs: tuple[Place, ...]
+    outputs: tuple[Place, ...]
     extents: tuple[IntExpr, ...] = ()
     on_device: bool = False
 
     @property
-    def inputs(self) -> tuple[Place, ...]:
-        return self.arguments[: len(self.arguments) - self.output_count]
-
-    @property
-    def outputs(self) -> tuple[Place, ...]:
-        return self.arguments[len(self.arguments) - self.output_count :]
-
-    def __str__(self) -> str:
-        inputs, outputs = (", ".join(map(str, part)) for part in (self.inputs, self.outputs))
-        extents = f" [{', '.join(map(str, self.extents))}]" if self.extents else ""
-        kernel = f"device region @{self.kernel}" if self.on_device else self.kernel
-        return f"{outputs} = {kernel}({inputs}){extents}"
+    def arguments(self) -> tuple[Place, ...]:
+        return (*self.inputs, *self.outputs)
 
 
 @frozen
-class CopyBytes:
+class CopyBytes(Form):
     """The contents of `source` also stand in `destination`: a result that is an input, a constant or another result."""
+
+    form = "{destination} = copy({source}, {size_bytes} bytes)"
 
     source: Place
     destination: Place
     size_bytes: IntExpr
 
-    def __str__(self) -> str:
-        return f"{self.destination} = copy({self.source}, {self.size_bytes} bytes)"
-
 
 @frozen
-class CheckIndex:
+class CheckIndex(Form):
     """End the entry's call with failure number `failure` unless the first int64 at `place` is an index of an axis of as
     many entries as the second says. Then the call tells both."""
 
+    form = "check index {place} else fail {failure}"
+
     place: Place
     failure: int
-
-    def __str__(self) -> str:
-        return f"check index {self.place} else fail {self.failure}"
 
 
 RegionInstruction: TypeAlias = Union[CallKernel, CopyBytes, CheckIndex]
 
 
+@frozen
+class Room(Form):
+    """What a value has of the arena, from the call that writes it to the last that reads it."""
+
+    form = "arena[{offset_bytes}] {size_bytes} bytes, calls {first} to {last}"
+
+    offset_bytes: IntExpr
+    size_bytes: IntExpr
+    first: int
+    last: int
+
+
 @frozen(eq=False)
-class RunRegion:
+class RunRegion(Form):
     """Its instructions run in order. `arena`: who has what of `arena_bytes`; `shapes`: those of its values whose bytes
     the run computes."""
 
@@ -93,6 +97,9 @@ class RunRegion:
         written = (place for call in self.calls for place in call.outputs)
         return tuple(place for place in written if isinstance(place, Scalar))
 
-    def __str__(self) -> str:
-        head = f"region, arena {self.arena_bytes} bytes" if self.arena_bytes else "region"
-        return "\n".join([head, *(f"  {each}" for each in self.instructions)])
+    def written(self, names: TypeNames) -> str:
+        head = f"region, arena {shown(self.arena_bytes, names)} bytes" if self.arena_bytes != 0 else "region"
+        if self.shapes:
+            head += f", shapes {', '.join(f'[{shown(shape, names)}]' for shape in self.shapes)}"
+        rooms = (Room(each.offset_bytes, each.size_bytes, each.first, each.last) for each in self.arena)
+        return "\n".join([head, *(f"  {shown(each, names)}" for each in (*rooms, *self.instructions))])

@@ -154,8 +154,8 @@ def places(region: RunRegion) -> tuple[Place, ...]:
     found: list[Place] = []
     for each in region.instructions:
         match each:
-            case CallKernel(arguments=arguments):
-                found += arguments
+            case CallKernel():
+                found += each.arguments
             case CopyBytes(source, destination):
                 found += (source, destination)
             case CheckIndex(place):
@@ -171,7 +171,7 @@ def targets(terminator: Terminator) -> tuple[int, ...]:
         case Branch(_, if_true, if_false):
             return (if_true, if_false)
         case Switch(_, cases, otherwise):
-            return (*(block for _, block in cases), otherwise)
+            return (*(case.block for case in cases), otherwise)
         case Jump(block):
             return (block,)
         case Return() | TailCall() | TailCallClosure() | Fail():

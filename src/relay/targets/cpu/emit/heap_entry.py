@@ -6,7 +6,7 @@ Where the caller can make room for the result, a second entry does that: it copi
 from __future__ import annotations
 
 from relay.lower.planning.kernel_calls import size_bytes
-from relay.lower.program.program import Entry, ValueParameter
+from relay.lower.program.program import Entry, Parameter, ValueParameter
 from relay.runtime.artefact.manifest import CellLabel, Label, ResultSpec, entry_symbol, heap_entry_symbol
 from relay.runtime.values.heap import (
     DATA_OFFSET_BYTES,
@@ -124,7 +124,7 @@ def _guarded(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[L
     refuse_extents(e, entry.checks)
     before = allocation_failures(text)
     tuple_label = labels.index(CellLabel("tuple"))
-    inputs = [_input(e, entry, position) for position in range(len(entry.inputs))]
+    inputs = [_input(e, each, position, labels) for position, each in enumerate(entry.inputs)]
     words = [_nested(text, spec, inputs, tuple_label) for spec in entry.arguments]
     passed = pass_arguments(text, "%workspace", words)
     result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({passed})")
@@ -134,12 +134,12 @@ def _guarded(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[L
     return text
 
 
-def _input(e: Emitter, entry: Entry, position: int) -> str:
+def _input(e: Emitter, parameter: Parameter | ValueParameter, position: int, labels: tuple[Label, ...]) -> str:
     """The caller's input number `position`: a value as it is, or an object for an array whose data it does not own."""
-    text, parameter, label = e.function, entry.inputs[position], entry.labels[position]
+    text = e.function
     if isinstance(parameter, ValueParameter):
         return _load(text, "i64", "%buffers", 8 * position)
-    shape = parameter.type.shape
+    shape, label = parameter.type.shape, labels.index(parameter.label)
     bytes_ = EXTENTS_OFFSET_BYTES + 8 * len(shape)
     address = text.impure(f"call ptr @relay_heap_new(ptr %workspace, i64 {bytes_}, i32 {label}, i32 1)")
     data = _load(text, "ptr", "%buffers", 8 * position)

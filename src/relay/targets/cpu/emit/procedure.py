@@ -208,7 +208,7 @@ class _ProcedureText:
                 text.branch(self._holds(condition), f"block{if_true}", f"block{if_false}")
             case Switch(value, cases, otherwise):
                 label = text.impure(f"call i32 @relay_heap_label(i64 {name(value)})")
-                table = " ".join(f"i32 {number}, label %block{block}" for number, block in cases)
+                table = " ".join(f"i32 {case.label}, label %block{case.block}" for case in cases)
                 text.effect(f"switch i32 {label}, label %block{otherwise} [{table}]")
             case Jump(block, arguments):
                 self._jump(block, list(map(name, arguments)))

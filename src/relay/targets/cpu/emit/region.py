@@ -57,10 +57,10 @@ def _instruction(e: Emitter, instruction: RegionInstruction, address: Callable[[
     match instruction:
         case CallKernel(on_device=True):
             _run_on_device(e, instruction, address, frame)
-        case CallKernel(kernel, arguments, _, extents):
-            operands = [f"ptr {address(place)}" for place in arguments]
+        case CallKernel(kernel, extents=extents):
+            operands = [f"ptr {address(place)}" for place in instruction.arguments]
             operands += [f"i64 {emit_index(e, extent)}" for extent in extents]
-            kinds = ", ".join(["ptr"] * len(arguments) + ["i64"] * len(extents))
+            kinds = ", ".join(["ptr"] * len(instruction.arguments) + ["i64"] * len(extents))
             text.module.declare(kernel, f"void @{kernel}({kinds})")
             text.effect(f"call void @{kernel}({', '.join(operands)})")
         case CopyBytes(source, destination, size_bytes):
