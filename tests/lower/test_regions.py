@@ -57,8 +57,8 @@ def test_a_recursive_cell_as_text():
     %10 = tensor label2 [1, 8] 32 bytes
     %11 = tensor label2 [1, 8] 32 bytes
     region, arena 192 bytes
-      arena[128] 64 bytes, calls 0 to 1
-      arena[0] 128 bytes, calls 1 to 2
+      arena[128] 64 bytes of concatenate, calls 0 to 1
+      arena[0] 128 bytes of nn_dense, calls 1 to 2
       arena[128] = concatenate(%5, %1)
       arena[0] = nn_dense(arena[128], %3)
       %10, %11 = {gates}(arena[96], arena[32], %2, arena[0], arena[64])
@@ -179,8 +179,8 @@ def test_scalars_are_computed_where_they_are_needed():
   block0():
     %3 = tensor label1 [4] 16 bytes
     region, arena 64 bytes
-      arena[0] 4 bytes, calls 1 to 2
-      arena[0] 4 bytes, calls 2 to 3
+      arena[0] 4 bytes of abs, calls 1 to 2
+      arena[0] 4 bytes of sqrt, calls 2 to 3
       %2:float32 = sum(%0)
       arena[0] = abs(%2:float32)
       arena[0] = sqrt(arena[0])

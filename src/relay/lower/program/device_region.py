@@ -1,6 +1,6 @@
 """Regions that run on a device: kernels of its own, in memory of its own.
 
-    device region @dense_relu(*%0, *%1) on toy_gpu:0
+    device region @dense_relu(%0:address, %1:address) on toy_gpu:0
       region, arena 1280 bytes
         arena[0] = copy(*%0, 1024 bytes)
         arena[1024] = dense_relu_1f3a(arena[0], constant[0])
@@ -15,13 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from textwrap import indent
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
+from relay.lower.program.form import Form, shown
 from relay.lower.program.launch import KernelModule
-from relay.lower.program.place import ConstantPlace, Register
+from relay.lower.program.place import Address, ConstantPlace, Register
 from relay.lower.program.region import RunRegion
+from relay.text.names import sigil_name
+from relay.text.types import TypeNames
 
 
 @frozen
@@ -53,7 +57,7 @@ class Device:
 
 
 @frozen(eq=False)
-class DeviceRegion:
+class DeviceRegion(Form):
     """`parameters` are the addresses of arrays on the host: those that are read, then those of the results. `symbols`
     are the extents that callers tell. `modules`: what the device's kernel target made of each kernel, when it has."""
 
@@ -73,8 +77,9 @@ class DeviceRegion:
     def with_modules(self, modules: Mapping[str, KernelModule]) -> DeviceRegion:
         return replace(self, modules=modules)
 
-    def __str__(self) -> str:
-        given = ", ".join(f"*{each}" for each in self.parameters)
-        told = f" [{', '.join(map(str, self.symbols))}]" if self.symbols else ""
-        body = "\n".join(f"  {line}" for line in str(self.region).splitlines())
-        return f"device region @{self.name}({given}){told} on {self.device}\n{body}"
+    def written(self, names: TypeNames) -> str:
+        """All of it, but for the modules."""
+        told = f" [{shown(self.symbols, names)}]" if self.symbols else ""
+        device = f"{sigil_name('', self.device.kind)}:{self.device.index}"
+        head = f"device region @{self.name}({shown(tuple(map(Address, self.parameters)), names)}){told} on {device}"
+        return f"{head}\n{indent(shown(self.region, names), '  ')}"

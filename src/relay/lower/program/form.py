@@ -5,7 +5,8 @@ parse it.
 
 Braces hold a field; of a tuple the items stand with commas between. A word or sign that touches the brace outside is
 part of the same token (`block{number}`). Inside, before and behind the name, stands what comes and goes with the field:
-`{ + offset_bytes?}` is left out where the field is what it is by default. What follows `//` is for people.
+`{ + offset_bytes?}` is left out where the field is what it is by default; one that is true stands as its name. What
+follows `//` is for people.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def _part(node: Form, part: Part, names: TypeNames) -> str:
     value: Any = getattr(node, part.name)
     if part.optional and value == default_of(type(node), part.name):
         return ""
-    return part.before + shown(value, names, part.prefix) + part.behind
+    return part.before + (part.name if value is True else shown(value, names, part.prefix)) + part.behind
 
 
 def default_of(cls: Any, name: str) -> object:

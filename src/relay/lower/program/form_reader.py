@@ -47,6 +47,8 @@ class FormReader:
         for part in parts_of(cls.form.partition(" // ")[0]):
             if isinstance(part, str):
                 self._text(part, cls)
+            elif hints[part.name] is bool:
+                given[part.name] = self.cursor.accept(part.name)
             elif part.optional and not self._comes(part):
                 given[part.name] = default_of(cls, part.name)
             else:

@@ -17,6 +17,7 @@ from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.types import TensorType
+from relay.lower.program.device_region import Device, DeviceRegion
 from relay.lower.program.form_reader import FormReader, unquoted
 from relay.lower.program.place import Address, CheckExtents, Held, Kind
 from relay.lower.program.procedure import (
@@ -66,6 +67,7 @@ class _Reader(FormReader):
         entries = self.some(self.entry)
         applying = self.some(self.applying)
         procedures = self.some(self.procedure)
+        on_devices = self.some(self.device_region)
         labels: list[Label] = []
         while cursor.accept(f"label{len(labels)}"):
             cursor.expect(":", "behind the number of a label")
@@ -90,7 +92,8 @@ class _Reader(FormReader):
             cursor.fail("this is no part of a program", TokenKind.END.value)
         return Program(
             tuple(procedures), tuple(entries), tuple(arrays), constant_bytes, tuple(labels), tuple(data),
-            parse_primfuncs(self.tokens.metadata or "", self.tokens.source.name), tuple(applying), tuple(failures),
+            parse_primfuncs(self.tokens.metadata or "", self.tokens.source.name), tuple(on_devices), tuple(applying),
+            tuple(failures),
         )  # fmt: skip
 
     def applying(self) -> Entry:
@@ -191,6 +194,21 @@ class _Reader(FormReader):
             blocks.append(self.block())
         return Procedure(name, tuple(parameters), tuple(blocks), results, symbols, is_flat, borrowed)
 
+    def device_region(self) -> DeviceRegion:
+        self.types.symbols = {}
+        self.cursor.expect("device", "where a region of a device begins")
+        self.cursor.expect("region", "where a region of a device begins")
+        name = self.token("@", unquoted)
+        self.cursor.expect("(", "before the parameters of a region")
+        parameters: tuple[Address, ...] = self.list(Address)
+        self.cursor.expect(")", "behind the parameters of a region")
+        symbols = self.symbols()
+        self.cursor.expect("on", "before the device")
+        kind = self.name()
+        self.cursor.expect(":", "before the number of the device")
+        device = Device(kind, self.integer())
+        return DeviceRegion(name, device, tuple(each.register for each in parameters), symbols, self.region())
+
     def block(self) -> Block:
         number = self.token("block", int)
         self.cursor.expect("(", "before the parameters of a block")
@@ -219,14 +237,8 @@ class _Reader(FormReader):
                 shapes.append(self.shape())
         rooms = self.some(lambda: self.form(Room))
         instructions = tuple(self.some(lambda: self.one_of((CopyBytes, CheckIndex, CallKernel))))
-        kernels = [each.kernel for each in instructions if isinstance(each, CallKernel)]
-        if any(not room.first <= room.last < len(kernels) for room in rooms):
-            cursor.fail(f"the region has {len(kernels)} calls", "rooms of its calls")
-        arena = (
-            ArenaBuffer(kernels[each.first], each.offset_bytes, each.size_bytes, each.first, each.last)
-            for each in rooms
-        )
-        return RunRegion(instructions, arena_bytes, tuple(arena), tuple(shapes))
+        arena = tuple(ArenaBuffer(r.kernel, r.offset_bytes, r.size_bytes, r.first, r.last) for r in rooms)
+        return RunRegion(instructions, arena_bytes, arena, tuple(shapes))
 
     def symbols(self) -> tuple[Symbol, ...]:
         """`[n, m]`, if it stands here."""

@@ -69,8 +69,9 @@ RegionInstruction: TypeAlias = Union[CallKernel, CopyBytes, CheckIndex]
 class Room(Form):
     """What a value has of the arena, from the call that writes it to the last that reads it."""
 
-    form = "arena[{offset_bytes}] {size_bytes} bytes, calls {first} to {last}"
+    form = "arena[{offset_bytes}] {size_bytes} bytes of {kernel}, calls {first} to {last}"
 
+    kernel: str
     offset_bytes: IntExpr
     size_bytes: IntExpr
     first: int
@@ -101,5 +102,5 @@ class RunRegion(Form):
         head = f"region, arena {shown(self.arena_bytes, names)} bytes" if self.arena_bytes != 0 else "region"
         if self.shapes:
             head += f", shapes {', '.join(f'[{shown(shape, names)}]' for shape in self.shapes)}"
-        rooms = (Room(each.offset_bytes, each.size_bytes, each.first, each.last) for each in self.arena)
+        rooms = (Room(each.kernel, each.offset_bytes, each.size_bytes, each.first, each.last) for each in self.arena)
         return "\n".join([head, *(f"  {shown(each, names)}" for each in (*rooms, *self.instructions))])
