@@ -10,8 +10,8 @@ import pytest
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.driver.build import compile_stages
-from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Register, Scalar
-from relay.lower.program.procedure import Block, Jump, Procedure, Release, Retain, Return, TailCall
+from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, DataPlace, Register, Scalar
+from relay.lower.program.procedure import Block, Jump, NewTensor, Procedure, Release, Retain, Return, TailCall
 from relay.lower.program.program import Program
 from relay.lower.program.program_verifier import verify_program
 from relay.lower.program.region import CallKernel, RunRegion
@@ -61,6 +61,15 @@ def first_call(change: Callable[[CallKernel], CallKernel]) -> Change:
         first, *rest = region.instructions
         assert isinstance(first, CallKernel)
         return replace(region, instructions=(change(first), *rest))
+
+    return in_region(changed)
+
+
+def last_call(change: Callable[[CallKernel], CallKernel]) -> Change:
+    def changed(region: RunRegion) -> RunRegion:
+        *rest, last = region.instructions
+        assert isinstance(last, CallKernel)
+        return replace(region, instructions=(*rest, change(last)))
 
     return in_region(changed)
 
@@ -120,6 +129,31 @@ FAULTS: dict[str, tuple[Change, str]] = {
     "what nobody made is read": (
         first_call(lambda call: replace(call, inputs=(ArenaPlace(0), *call.inputs[1:]))),
         r"nothing is alive at arena\[0\]",
+    ),
+    "what is written over is read meanwhile": (
+        last_call(lambda call: replace(call, arguments=(DataPlace(Register(0)), *call.arguments[1:]))),
+        r"it reads %0, over which %4 is written",
+    ),
+    "what is written over is read later": (
+        in_block(
+            2,
+            lambda b: replace(
+                b, instructions=(*b.instructions[:-1], Retain(Register(0)), *b.instructions[-1:], Release(Register(0)))
+            ),
+        ),
+        r"`retain %0`: it reads %0, over which %4 was written",
+    ),
+    "a ref does not get what is written over its contents": (
+        in_block(
+            2,
+            lambda b: replace(
+                b,
+                instructions=tuple(
+                    replace(i, cell=Register(0)) if isinstance(i, NewTensor) else i for i in b.instructions
+                ),
+            ),
+        ),
+        r"over %0 of %0`: %0 does not get it",
     ),
     "a constant lies behind the others": (
         first_call(lambda call: replace(call, inputs=(ConstantPlace(640), *call.inputs[1:]))),

@@ -35,7 +35,7 @@ def check(source: str, *arguments: Any, leaks: int = 0, opt_level: int | None = 
 def watch(executable: Executable) -> list[int]:
     """The list to which each call adds how many objects it left alive."""
     alive: list[int] = []
-    executable["main"].observe_heap(alive.append)
+    executable["main"].observe_heap(lambda use: alive.append(use.alive))
     return alive
 
 

@@ -37,7 +37,7 @@ def run(request):
         if request.param == "interpreter":
             return relay.create_executor("interpreter", mod=program).evaluate()
         executable = relay.build(program, "llvm -heap=checked")
-        executable["main"].observe_heap(alive.append)
+        executable["main"].observe_heap(lambda use: alive.append(use.alive))
         return executable
 
     yield made

@@ -45,7 +45,7 @@ def compare(program: Program, opt_level: int) -> None:
     executable = relay.build(module, "llvm -heap=checked", opt_level=opt_level)
     alive: list[int] = []
     if isinstance(executable.entry.result, HeapResult):
-        executable["main"].observe_heap(alive.append)
+        executable["main"].observe_heap(lambda use: alive.append(use.alive))
     assert_same(called(executable(*program.arguments)), meant, "native code", "the interpreter")
     if not isinstance(executable.entry.result, HeapResult) and not executable.entry.symbols:
         graph = relay.create_executor("graph", module, opt_level=opt_level).evaluate()

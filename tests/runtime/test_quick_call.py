@@ -185,7 +185,7 @@ def test_results_on_a_heap_are_taken_quickly(source, is_observed, monkeypatch):
     point = executable["main"]
     alive: list[int] = []
     if is_observed:
-        point.observe_heap(alive.append)
+        point.observe_heap(lambda use: alive.append(use.alive))
     monkeypatch.setattr(point._heap, "run", None)  # the long way
     for rows in (2, 3):
         total, last = executable(np.ones((rows, 4), np.float32), np.array(3, np.int32))

@@ -3,7 +3,7 @@ others in the arena, at offsets that they share with values that are not alive a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -34,7 +34,7 @@ def placed(
             copied.append((storage, place))
         else:
             places[storage] = place
-    kernels = [kernel_of(with_gap(step.function, step.gap)) for step in steps]
+    kernels = _kernels(steps, kernel_of)
     plan = _Plan(steps, kernels, parts, places)
     arena_bytes, arena, shapes = plan.arena([storage for storage, _ in brought], [storage for storage, _ in copied])
     instructions: list[RegionInstruction] = []
@@ -49,6 +49,39 @@ def placed(
     for storage, destination in copied:
         instructions.append(CopyBytes(plan.place(storage), destination, storage.size_bytes))
     return RunRegion(tuple(instructions), arena_bytes, arena, shapes)
+
+
+def overwritten(
+    steps: Sequence[KernelStep], parts: Mapping[Storage, Part], results: Collection[Storage], kernel_of: KernelOf,
+    dying: Collection[Place],
+) -> dict[Storage, Place]:  # fmt: skip
+    """Which results may be written over an input, and where that is: one of as many bytes and axes at least, that is
+    read for the last time before anything of the result is written, or by the kernel that makes it, which may write
+    over it. `dying` are the places of inputs that nobody reads behind the region."""
+    plan = _Plan(steps, _kernels(steps, kernel_of), parts, {})
+    first: dict[Storage, int] = {}
+    read: dict[Place, tuple[int, Storage]] = {}  # when an input is read last
+    for time, step in enumerate(steps):
+        for storage in (plan.whole(each.storage) for each in step.inputs):
+            if storage.fixed is not None:
+                read[storage.fixed] = time, storage
+        for storage in map(plan.whole, step.outputs):
+            first.setdefault(storage, time)
+    kept = {plan.whole(each).fixed for each in results}
+    free = {place: read[place] for place in dying if place in read and place not in kept}
+    found: dict[Storage, Place] = {}
+    for result in results:
+        for place, (last, source) in free.items():
+            fits = source.size_bytes == result.size_bytes and len(source.shape) >= len(result.shape)
+            if fits and result in first and (last < first[result] or plan.may_overwrite(last, result, source)):
+                found[result] = place
+                del free[place]
+                break
+    return found
+
+
+def _kernels(steps: Sequence[KernelStep], kernel_of: KernelOf) -> list[KernelInfo]:
+    return [kernel_of(with_gap(step.function, step.gap)) for step in steps]
 
 
 def extents_given(kernel: KernelInfo, step: KernelStep, symbols: Mapping[Symbol, IntExpr]) -> tuple[IntExpr, ...]:
@@ -85,13 +118,13 @@ class _Plan:
         `copied` are read at the end. Gives the bytes that this needs, who is where and when, and the shapes that have
         open extents."""
         for time, step in enumerate(self.steps):
-            self.last.update((self._whole(each), time) for each in (*(i.storage for i in step.inputs), *step.outputs))
-        self.last.update((self._whole(storage), len(self.steps) - 1) for storage in copied)
+            self.last.update((self.whole(each), time) for each in (*(i.storage for i in step.inputs), *step.outputs))
+        self.last.update((self.whole(storage), len(self.steps) - 1) for storage in copied)
         first: dict[Storage, int] = dict.fromkeys(brought, 0)
         self.owner.update((storage, storage) for storage in brought)
         self.last.update((storage, 0) for storage in brought if storage not in self.last)
         for time, step in enumerate(self.steps):
-            for storage in map(self._whole, step.outputs):
+            for storage in map(self.whole, step.outputs):
                 if storage not in self.places and storage not in first:
                     first[storage] = time
                     self.owner[storage] = self._overwritten(time, storage) or storage
@@ -115,20 +148,22 @@ class _Plan:
         return plan.total_bytes, arena, tuple(shapes)
 
     def _overwritten(self, time: int, result: Storage) -> Storage | None:
-        """The owner of the bytes of an input that dies here and that the result may be written over: neither is in
-        parts, of which others may be needed."""
-        step = self.steps[time]
-        if result not in step.outputs:
-            return None
-        for position in self.kernels[time].in_place:
-            storage = step.inputs[position].storage
-            once = sum(self._whole(other.storage) is storage for other in step.inputs) == 1
+        """The owner of the bytes of an input that dies here and that the result may be written over."""
+        for each in self.steps[time].inputs:
+            storage = each.storage
             dies = storage in self.owner and self.last[storage] == time
-            if once and dies and storage.size_bytes == result.size_bytes:
+            if dies and storage.size_bytes == result.size_bytes and self.may_overwrite(time, result, storage):
                 return self.owner[storage]
         return None
 
-    def _whole(self, storage: Storage) -> Storage:
+    def may_overwrite(self, time: int, result: Storage, source: Storage) -> bool:
+        """Whether step number `time` makes a result which it may write over an input that it reads: neither is in
+        parts, of which others may be needed."""
+        step = self.steps[time]
+        reads = [position for position, each in enumerate(step.inputs) if self.whole(each.storage) is source]
+        return result in step.outputs and len(reads) == 1 and reads[0] in self.kernels[time].in_place
+
+    def whole(self, storage: Storage) -> Storage:
         while storage in self.parts:
             storage = self.parts[storage].whole
         return storage

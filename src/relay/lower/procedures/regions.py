@@ -5,20 +5,22 @@ Tensors that outlive a region are made before it; scalars that only scalars need
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from relay.base.diagnostics import CompilerBug
-from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
+from relay.ir.expr import Call, Constant, Expr, Function, RefRead, Tuple, TupleGetItem, Var
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.lower.code.representation import BOXED, Unboxed, representation
 from relay.lower.kernels.checked import ValueCheck, check_of
 from relay.lower.kernels.group import is_of_tensors
 from relay.lower.kernels.index_faults import index_user
 from relay.lower.ownership.ownership import OpenScopes, OwningScope, Task
+from relay.lower.ownership.value_locations import Location
 from relay.lower.planning.kernel_calls import extent_here, size_bytes
 from relay.lower.planning.kernel_line import KernelLine, leaves, stored
-from relay.lower.planning.placing import Result, placed
-from relay.lower.planning.straight_line import StoredValue
+from relay.lower.planning.placing import overwritten, placed
+from relay.lower.planning.straight_line import KernelStep, Storage, StoredValue
 from relay.lower.planning.sub_buffers import write_parts_in_place
 from relay.lower.planning.views import is_view
 from relay.lower.procedures.waiting import Kind, Split, Waiting
@@ -45,6 +47,7 @@ class RegionScope(OwningScope):
         self.made: set[Var] = set()  # by what waits
         self.read: set[Var] = set()  # by what waits, of the words that were there before
         self.refuses = False  # whether what waits may refuse an index
+        self.contents = {var for var, value in self.bindings if isinstance(value, RefRead)}
 
     # ------------------------------------------------------------------------------------------- what is waited for
 
@@ -83,43 +86,64 @@ class RegionScope(OwningScope):
 
     # --------------------------------------------------------------------------------------------------- the region
 
-    def _run(self, found: Split) -> None:
+    def _run(self, found: Split, dying: Sequence[Var], written: Mapping[Var, Register]) -> None:
+        """Run a region. `dying` are the words that nothing uses behind it; `written` the refs that are written right
+        behind it, by the results that they get."""
         line = self._line()
-        results: list[Result] = []
+        results: dict[Storage, list[NewTensor | Scalar]] = {}
         cells: list[tuple[Var, tuple[Register, ...]]] = []
         for each in found.inside:
             line.bind(each.var, each.value, each.var not in found.results)
         for each in found.inside:
             if each.var in found.results:
-                places = self._outputs(each.var, each.value)
-                storages = [leaf.storage for leaf in leaves(line.values[each.var])]
-                results += zip(storages, places, strict=True)
+                outputs = self._outputs(each.var, each.value)
+                for leaf, output in zip(leaves(line.values[each.var]), outputs, strict=True):
+                    results.setdefault(leaf.storage, []).append(output)
                 if each.var not in self.values.of:
-                    cells.append((each.var, tuple(place.tensor for place in places if isinstance(place, DataPlace))))
-        steps = write_parts_in_place(line.steps, line.parts, [storage for storage, _ in results])
+                    cells.append((each.var, tuple(new.result for new in outputs if isinstance(new, NewTensor))))
+        steps = write_parts_in_place(line.steps, line.parts, list(results))
         if steps:
-            self.block.add(placed(steps, line.parts, results, self.context.kernel, self.symbols))
+            self._make_room(steps, line, results, dying, {self.values.of[var]: ref for var, ref in written.items()})
+            places = [(storage, _place(output)) for storage, outputs in results.items() for output in outputs]
+            self.block.add(placed(steps, line.parts, places, self.context.kernel, self.symbols))
         for var, fields in cells:
             self.values.of[var] = self._new_cell(CellLabel("tuple"), fields)
+
+    def _make_room(
+        self, steps: Sequence[KernelStep], line: KernelLine, results: Mapping[Storage, Sequence[NewTensor | Scalar]],
+        dying: Sequence[Var], written: Mapping[Location, Register],
+    ) -> None:  # fmt: skip
+        """Allocate what outlives a region: over words that die in it, where that may be."""
+        tensors = {storage: made for storage, outputs in results.items() if isinstance(made := outputs[0], NewTensor)}
+        words = [DataPlace(self.values.word(var)) for var in dying]
+        over = overwritten(steps, line.parts, list(tensors), self.context.kernel, words)
+        may_fail = any(step.failure for step in steps)
+        for storage, outputs in results.items():
+            for new in outputs:
+                if isinstance(new, NewTensor):
+                    place = over.get(storage) if new is outputs[0] else None
+                    cell = None if may_fail else written.get(new.result)
+                    is_over = isinstance(place, DataPlace)
+                    self.block.add(replace(new, over=place.tensor, cell=cell) if is_over else new)
 
     def _line(self) -> KernelLine:
         return KernelLine(self.context, self._outside, self._type_here)
 
-    def _outputs(self, var: Var, call: Expr) -> tuple[Place, ...]:
-        """Where a kernel writes what outlives its region; the variable is held in it, but for a tuple of so many parts
+    def _outputs(self, var: Var, call: Expr) -> tuple[NewTensor | Scalar, ...]:
+        """What a kernel writes that outlives its region; the variable is held in it, but for a tuple of so many parts
         that it is made."""
         type_ = call.checked_type
         if isinstance(type_, TupleType) and representation(type_) == BOXED:
-            return tuple(DataPlace(self._new_tensor(field, call)) for field in type_.fields)
+            return tuple(self._new_tensor(field, call) for field in type_.fields)
         self.values.hold(var, representation(type_))
-        places: list[Place] = []
+        outputs: list[NewTensor | Scalar] = []
         for leaf in self.values.leaves(var):
             where = self.values.of[leaf]
             if isinstance(where, Register):
-                places.append(DataPlace(self._new_tensor(leaf.checked_type, call, where)))
+                outputs.append(self._new_tensor(leaf.checked_type, call, where))
             elif isinstance(where, Scalar):
-                places.append(where)
-        return tuple(places)
+                outputs.append(where)
+        return tuple(outputs)
 
     def _outside(self, var: Var) -> StoredValue:
         """What a variable is that was bound before."""
@@ -172,12 +196,10 @@ class RegionScope(OwningScope):
             case _:
                 raise not_native(argument, f"gives an operator a {type(argument).__name__}")
 
-    def _new_tensor(self, type_: Type | None, where: Expr, result: Register | None = None) -> Register:
+    def _new_tensor(self, type_: Type | None, where: Expr, result: Register | None = None) -> NewTensor:
         here = self._type_here(type_, where)
-        result = result or self._register()
         label = self.context.label(TensorLabel(here.dtype, len(here.shape)))
-        self.block.add(NewTensor(result, label, here.shape, size_bytes(here)))
-        return result
+        return NewTensor(result or self._register(), label, here.shape, size_bytes(here))
 
     def _view(self, var: Var, source: Expr, type_: TensorType) -> None:
         """A tensor with the data of another; of one without axes, the element."""
@@ -203,3 +225,8 @@ class RegionScope(OwningScope):
         if ANY in type_.shape:
             raise not_native(where, f"computes with a value of type {type_}, whose extent only the run knows")
         return TensorType(tuple(extent_here(extent, self.symbols, where) for extent in type_.shape), type_.dtype)
+
+
+def _place(output: NewTensor | Scalar) -> Place:
+    """Where a kernel writes an output."""
+    return DataPlace(output.result) if isinstance(output, NewTensor) else output

@@ -155,7 +155,11 @@ class _ScopeChain(RegionScope):
         self.waiting, self.made, self.read, self.refuses = [], set(), set(), False
         end = waiting[-1].time + 1
         found = split(waiting, lambda var: var is kept or self.last.get(var, -1) >= end)
-        self._run(found)
+        behind = {var for each in waiting if each.var in found.behind for var in self.uses[each.time]}
+        used = dict.fromkeys(var for each in waiting for var in self.uses[each.time])
+        dying = [var for var in used if var in self.owned and self.last[var] < end and var not in behind]
+        dying.sort(key=lambda var: var not in self.contents)  # most refs get what is made of what they held
+        self._run(found, dying, self._written_next())
         for each in waiting:
             self.time = each.time
             if each.var in found.behind:
@@ -164,6 +168,17 @@ class _ScopeChain(RegionScope):
             if each.var in self.values.of:
                 self._hold(each.var, each.value)
         self.time = now
+
+    def _written_next(self) -> dict[Var, Register]:
+        """The refs that are written next, one after another, by the variables that they get; no write fails."""
+        written: dict[Var, Register] = {}
+        for _, value in self.bindings[self.time :]:
+            match value:
+                case RefWrite(ref=Var() as ref, value=Var() as given) if not self._checks(value):
+                    written[given] = self.values.word(ref)
+                case _:
+                    break
+        return written
 
     # --------------------------------------------------------------------------------------------------- bindings
 
@@ -262,8 +277,11 @@ class _ScopeChain(RegionScope):
 
     # ----------------------------------------------------------------------------------------------------- checks
 
+    def _checks(self, call: Call | RefWrite) -> Sequence[Check]:
+        return self.context.checks(call, self.scopes.visible)
+
     def _check_call(self, call: Call | RefWrite) -> None:
-        checks = self.context.checks(call, self.scopes.visible)
+        checks = self._checks(call)
         self._read_symbols_of(children(call) if checks else ())
         self.scopes.extents.check(self.block, checks, self.symbols, call)
 

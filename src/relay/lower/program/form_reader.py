@@ -10,7 +10,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from relay.arith.expr import Comparison, IntExpr, Symbol
@@ -75,7 +75,7 @@ class FormReader:
         if TensorOf in get_args(hint):
             return self.json(type_from_json)
         if get_origin(hint) in (Union, UnionType):
-            return self.one_of(get_args(hint))
+            return self.one_of([each for each in get_args(hint) if each is not NoneType])
         if hint is int:
             return self.token(prefix, int) if prefix else self.integer()
         if hint is str:

@@ -38,14 +38,19 @@ Operand: TypeAlias = Union[Scalar, Register, ConstantPlace]
 
 @frozen
 class NewTensor(Form):
-    """A tensor with room for `size_bytes`, its contents undefined."""
+    """A tensor with room for `size_bytes`, its contents undefined until it is written.
 
-    form = "{result} = tensor label{label} [{shape}] {size_bytes} bytes"
+    `over`: if nobody else has a use for that tensor, it is its memory, under one owner more. The ref in `cell` is told
+    to have none: it is written next."""
+
+    form = "{result} = tensor label{label} [{shape}] {size_bytes} bytes{ over over?}{ of cell?}"
 
     result: Register
     label: int
     shape: tuple[IntExpr, ...]
     size_bytes: IntExpr
+    over: Register | None = None
+    cell: Register | None = None
 
 
 @frozen

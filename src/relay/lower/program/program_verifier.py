@@ -5,6 +5,7 @@ registers   and symbols are written once, before they are read on every path, as
 calls       and jumps have the arguments and results of what they lead to
 places      lie inside constants and arena; nothing is read in the arena that is not alive there, and no two values
             that are alive at once overlap, but for one that is written over another in its last use
+memory      that a tensor has over another is written when that is read no more (`overwriting_verifier`)
 flat code   runs one region on the addresses that it is given, and nothing else does
 words       are owned by one at a time, and given away or released on every path (`ownership_verifier`)
 """
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
+from relay.lower.program.overwriting_verifier import broken_overwriting
 from relay.lower.program.ownership_verifier import broken_ownership
 from relay.lower.program.place import (
     Address,
@@ -65,10 +67,13 @@ def verify_program(program: Program, may_overwrite: MayOverwrite) -> None:
         callee = procedures.get(entry.procedure)
         if callee is None or callee.is_flat != entry.is_flat:
             raise CompilerBug("verify program", f"entry {entry.name}: @{entry.procedure} cannot be entered this way")
-    for procedure in program.procedures:
-        _Verifier(program, procedures, procedure, may_overwrite).verify()
+    verifiers = [_Verifier(program, procedures, procedure, may_overwrite) for procedure in program.procedures]
+    for verifier in verifiers:
+        verifier.verify()
     for where, rule in broken_ownership(program):
         raise CompilerBug("verify program", f"{where}: {rule}")
+    for verifier in verifiers:
+        verifier.verify_overwriting()
 
 
 @frozen
@@ -100,6 +105,11 @@ class _Verifier:
                 self._instruction(block, each)
             self._terminator(block, block.terminator)
         self._read_after_written()
+
+    def verify_overwriting(self) -> None:
+        for block in self.procedure.blocks:
+            for instruction, rule in broken_overwriting(block, self.may_overwrite):
+                self._broken(block, instruction, rule)
 
     def _written_once(self) -> None:
         """Note what each register holds."""

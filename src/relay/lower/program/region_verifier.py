@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from relay.arith.expr import IntExpr
 from relay.lower.program.place import ArenaPlace, Place
-from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
+from relay.lower.program.region import CallKernel, RegionInstruction, RunRegion
+from relay.lower.program.registers import read_and_written
 from relay.runtime.artefact.work import ArenaBuffer
 
 
@@ -27,23 +28,12 @@ def broken_arena(
                 yield one, f"it lies over what `{other.kernel}` makes, which is needed at the same time"
     written = 0  # how many calls have written their results
     for instruction in region.instructions:
-        read, made = _places(instruction)
+        read, made = read_and_written(instruction)
         before = written - 1
         written += isinstance(instruction, CallKernel)
         now = written - 1
         yield from ((instruction, f"nothing is alive at {each}") for each in _dead(alive, read, before, now))
         yield from ((instruction, f"it has no room at {each}") for each in _dead(alive, made, now, now))
-
-
-def _places(instruction: RegionInstruction) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
-    """What an instruction reads, and what it writes."""
-    match instruction:
-        case CallKernel():
-            return instruction.inputs, instruction.outputs
-        case CopyBytes(source, destination):
-            return (source,), (destination,)
-        case CheckIndex(place):
-            return (place,), ()
 
 
 def _alive(region: RunRegion) -> list[list[ArenaBuffer]]:

@@ -40,7 +40,7 @@ from relay.lower.program.procedure import (
     Terminator,
     Unbox,
 )
-from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RunRegion
+from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
 
 
 def written(instruction: ProcedureInstruction) -> tuple[Held, ...]:
@@ -103,6 +103,8 @@ def taken(instruction: ProcedureInstruction | Terminator) -> tuple[Held, ...]:
 def borrowed(instruction: ProcedureInstruction | Terminator) -> tuple[Register, ...]:
     """The words that an instruction looks at."""
     match instruction:
+        case NewTensor(over=over, cell=cell):
+            return tuple(each for each in (over, cell) if each is not None)
         case Field(source=source):
             return (source,)
         case StoreField(target=target):
@@ -151,18 +153,18 @@ def addresses(region: RunRegion) -> tuple[Register, ...]:
 
 def places(region: RunRegion) -> tuple[Place, ...]:
     """All places that a region reads or writes, in order."""
-    found: list[Place] = []
-    for each in region.instructions:
-        match each:
-            case CallKernel():
-                found += each.arguments
-            case CopyBytes(source, destination):
-                found += (source, destination)
-            case CheckIndex(place):
-                found.append(place)
-            case _:
-                assert_never(each)
-    return tuple(found)
+    return tuple(place for each in region.instructions for part in read_and_written(each) for place in part)
+
+
+def read_and_written(instruction: RegionInstruction) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """What an instruction reads, and what it writes."""
+    match instruction:
+        case CallKernel():
+            return instruction.inputs, instruction.outputs
+        case CopyBytes(source, destination):
+            return (source,), (destination,)
+        case CheckIndex(place):
+            return (place,), ()
 
 
 def targets(terminator: Terminator) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from relay.runtime.call.native import NativeCode
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.cpython.quick_call import QuickCall, Sizes, quick_call
 from relay.runtime.cpython.workspaces import Workspaces
-from relay.runtime.values.heap import INDEX_OFFSET_BYTES
+from relay.runtime.values.heap import INDEX_OFFSET_BYTES, HeapUse
 from relay.runtime.values.stored import NativeFunction
 from relay.runtime.values.values import DataValue, RefValue
 
@@ -122,9 +122,9 @@ class EntryPoint:
         self._run(arrays, outputs, sizes.workspace_bytes, values)
         return self._nested(outputs)
 
-    def observe_heap(self, observer: Callable[[int], None] | None) -> None:
-        """For tests and debugging: call `observer` after each call with the number of objects still alive when the
-        result has been released. More than none are a leak, or cycles through refs; either way they are freed."""
+    def observe_heap(self, observer: Callable[[HeapUse], None] | None) -> None:
+        """For tests and debugging: call `observer` after each call with what it did with its heap. More than no objects
+        that are left alive are a leak, or cycles through refs; either way they are freed."""
         if self._heap is None:
             raise RelayError(rule="no-heap", message=f"`{self._spec.name}` runs without a heap")
         self._heap.observer = observer

@@ -27,10 +27,12 @@ from relay.runtime.values.boundary import Boundary, CallState
 from relay.runtime.values.building import build
 from relay.runtime.values.foreign_functions import Host
 from relay.runtime.values.heap import (
+    BLOCKS_OFFSET_BYTES,
     HOST_OFFSET_BYTES,
     INDEX_OFFSET_BYTES,
     ONCE_OFFSET_BYTES,
     RESULT_OFFSET_BYTES,
+    HeapUse,
     read_result,
     read_word,
 )
@@ -43,10 +45,10 @@ _NO_SYMBOLS = (ctypes.c_int64 * 1)()
 
 
 class HeapCalls:
-    """Runs the calls of one program that have a heap. `observer` is told, after each, how many objects were left."""
+    """Runs the calls of one program that have a heap. `observer` is told, after each, what it did with that."""
 
     def __init__(self, code: NativeCode, manifest: Manifest) -> None:
-        self.observer: Callable[[int], None] | None = None
+        self.observer: Callable[[HeapUse], None] | None = None
         self._code = code
         self._labels = manifest.labels
         self._plans = Plans(manifest.labels, manifest.data)
@@ -215,7 +217,7 @@ class HeapCalls:
                 if shared.is_written:
                     ctypes.c_int64.from_address(heap + RESULT_OFFSET_BYTES).value = shared.word
                     left = self._drop_result(heap)
-            self.observer(left)
+            self.observer(HeapUse(left, read_word(heap + BLOCKS_OFFSET_BYTES)))
         if self._is_checked and self._misuses(heap):
             raise CompilerBug("runtime", f"`{spec.name}` used an object that it had freed")
 

@@ -23,6 +23,7 @@ from relay.runtime.artefact.value_types import TupleOf, is_plain_data, shown_ext
 from relay.runtime.cpython.array_layout import data_address, is_plain
 from relay.runtime.cpython.quick_build import learn
 from relay.runtime.values.boundary import CallState, SharedRef
+from relay.runtime.values.heap import ANOTHERS_DATA
 from relay.runtime.values.plans import DataPlan, FunctionPlan, Plan, RefPlan, TensorPlan, TuplePlan
 from relay.runtime.values.stored import HostFunction, NativeFunction, StoredCell, Told
 from relay.runtime.values.values import DataValue, RefValue, as_data
@@ -174,7 +175,7 @@ class Image:
         self._kept.append(array)
         self.state.arrays[address] = array
         header = self.plans.labels[TensorLabel(dtype_of(array.dtype), array.ndim)] | 1 << 32
-        self.words += (NEVER_FREED, header, 0, 1, address, *array.shape)
+        self.words += (NEVER_FREED, header, 0, ANOTHERS_DATA, address, *array.shape)
 
     # ------------------------------------------------------------------------------------------------------ cells
 

@@ -2,7 +2,7 @@
 
 word    the address of an object, or 2 * label + 1 for one without fields
 object  count (i64) · label (i32) · number of words (i32) · class (i64) · words
-tensor  an object with one word (the object that owns its data) · address of the data · extents
+tensor  an object with one word (the object that owns its data, or who does) · address of the data · extents
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug
+from relay.base.frozen import frozen
 from relay.runtime.artefact.manifest import CellLabel, Label, TensorLabel
 from relay.runtime.cpython.array_layout import data_address
 from relay.runtime.values.values import DataValue
@@ -28,10 +29,12 @@ JUMP_OFFSET_BYTES = 448
 ONCE_OFFSET_BYTES = 960  # not 0: the call must not be run again
 HOST_OFFSET_BYTES = 968  # what calls functions of the caller's
 INDEX_OFFSET_BYTES = 976  # the index that the call refused, and how many entries its axis has
+BLOCKS_OFFSET_BYTES = 1008  # how many blocks of memory objects and arenas have had
 LABEL_OFFSET_BYTES = 8
 FIELDS_OFFSET_BYTES = 24
 DATA_OFFSET_BYTES = 32
 EXTENTS_OFFSET_BYTES = 40
+OWN_DATA, ANOTHERS_DATA = 1, 3  # the word of a tensor whose data no other object owns
 
 
 def arena_offset_bytes(most_arguments: int) -> int:
@@ -41,6 +44,15 @@ def arena_offset_bytes(most_arguments: int) -> int:
     64
     """
     return -(-(HEAP_BYTES + 8 * max(0, most_arguments - REGISTER_WORDS)) // 64) * 64
+
+
+@frozen
+class HeapUse:
+    """What a call did with its heap: the objects that are still alive when its result has been released, and the blocks
+    of memory that it took. One that is freed is used again by the next object that is about as large."""
+
+    alive: int
+    blocks: int
 
 
 HeapValue: TypeAlias = Union[NDArray[np.generic], "tuple[HeapValue, ...]", DataValue]

@@ -9,6 +9,7 @@ from relay.lower.planning.kernel_calls import size_bytes
 from relay.lower.program.program import Entry, Parameter, ValueParameter
 from relay.runtime.artefact.manifest import CellLabel, Label, ResultSpec, entry_symbol, heap_entry_symbol
 from relay.runtime.values.heap import (
+    ANOTHERS_DATA,
     DATA_OFFSET_BYTES,
     EXTENTS_OFFSET_BYTES,
     FIELDS_OFFSET_BYTES,
@@ -143,7 +144,7 @@ def _input(e: Emitter, parameter: Parameter | ValueParameter, position: int, lab
     bytes_ = EXTENTS_OFFSET_BYTES + 8 * len(shape)
     address = text.impure(f"call ptr @relay_heap_new(ptr %workspace, i64 {bytes_}, i32 {label}, i32 1)")
     data = _load(text, "ptr", "%buffers", 8 * position)
-    stores = [("i64", "1", FIELDS_OFFSET_BYTES), ("ptr", data, DATA_OFFSET_BYTES)]
+    stores = [("i64", str(ANOTHERS_DATA), FIELDS_OFFSET_BYTES), ("ptr", data, DATA_OFFSET_BYTES)]
     stores += [("i64", emit_index(e, extent), EXTENTS_OFFSET_BYTES + 8 * axis) for axis, extent in enumerate(shape)]
     for kind, value, offset in stores:
         slot = text.impure(f"getelementptr i8, ptr {address}, i64 {offset}")

@@ -47,6 +47,7 @@ from relay.lower.program.procedure import (
 from relay.lower.program.region import RunRegion
 from relay.runtime.artefact.status import HOST_FAILED
 from relay.runtime.values.heap import (
+    ANOTHERS_DATA,
     DATA_OFFSET_BYTES,
     EXTENTS_OFFSET_BYTES,
     FIELDS_OFFSET_BYTES,
@@ -140,14 +141,12 @@ class _ProcedureText:
     def instruction(self, instruction: ProcedureInstruction) -> None:
         text = self.text
         match instruction:
-            case NewTensor(result, label, shape, size_bytes):
-                size, rank = bounded(self.e, shape, emit_index(self.e, size_bytes)), len(shape)
-                made = f"call ptr @relay_heap_tensor(ptr %heap, i64 {size}, i64 {rank}, i32 {label})"
-                self._extents(self._object(result, made), shape)
+            case NewTensor():
+                self._new_tensor(instruction)
             case NewConstant(result, label, shape, place):
                 address = self._header(result, label, len(shape))
                 data = at(text, self.frame.constants(), place.offset_bytes)
-                text.effect(f"store i64 1, ptr {at(text, address, FIELDS_OFFSET_BYTES)}")
+                text.effect(f"store i64 {ANOTHERS_DATA}, ptr {at(text, address, FIELDS_OFFSET_BYTES)}")
                 text.effect(f"store ptr {data}, ptr {at(text, address, DATA_OFFSET_BYTES)}")
                 self._extents(address, shape)
             case NewView(result, label, shape, source):
@@ -289,6 +288,16 @@ class _ProcedureText:
         address = self.text.impure(made)
         self.text.effect(f"{name(result)} = ptrtoint ptr {address} to i64")
         return address
+
+    def _new_tensor(self, new: NewTensor) -> None:
+        size = bounded(self.e, new.shape, emit_index(self.e, new.size_bytes))
+        wanted = f"ptr %heap, i64 {size}, i64 {len(new.shape)}, i32 {new.label}"
+        if new.over is None:
+            made = f"call ptr @relay_heap_tensor({wanted})"
+        else:
+            cell = "1" if new.cell is None else name(new.cell)
+            made = f"call ptr @relay_heap_tensor_over({wanted}, i64 {name(new.over)}, i64 {cell})"
+        self._extents(self._object(new.result, made), new.shape)
 
     def _header(self, result: Register, label: int, rank: int) -> str:
         bytes_ = EXTENTS_OFFSET_BYTES + 8 * rank

@@ -109,7 +109,7 @@ static enum outcome make_tensor(
     tensor->count = endless_count;
     tensor->head = plan->head;
     tensor->block_class = 0;
-    tensor->owner = immediate(0);
+    tensor->owner = ANOTHERS_DATA;
     tensor->data = (void *)address_at(array, layout->data);
     const int64_t *extents = array_extents(array, layout);
     for (int64_t axis = 0; axis < plan->rank; axis++) {

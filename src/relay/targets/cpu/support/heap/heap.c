@@ -88,6 +88,7 @@ RELAY_OUTLINED void *relay_heap_chunk(struct heap *heap, uint64_t bytes)
 RELAY_OUTLINED struct object *relay_heap_more(struct heap *heap, uint64_t block_class)
 {
     uint64_t bytes = block_bytes(block_class);
+    heap->block_count++;
     if (bytes > heap->end - heap->cursor) {
         if (block_class == LARGEST_CLASS)
             relay_heap_fail(heap, NO_MEMORY);
@@ -144,8 +145,33 @@ RELAY_INLINED struct tensor *relay_heap_tensor(struct heap *heap, uint64_t bytes
     uint64_t alignment = bytes < 64 ? 16 : 64;
     uint64_t offset = (sizeof(struct tensor) + rank * sizeof(int64_t) + alignment - 1) & -alignment;
     struct tensor *tensor = (struct tensor *)relay_heap_new(heap, offset + bytes, label, 1);
-    tensor->owner = immediate(0);
+    tensor->owner = OWN_DATA;
     tensor->data = (uint8_t *)tensor + offset;
+    return tensor;
+}
+
+// Whether a tensor and its data have no users but so many, to whom both belong.
+RELAY_HELPER _Bool is_held_by(const struct tensor *tensor, int64_t users)
+{
+    while (tensor->count == users && !is_immediate(tensor->owner)) {
+        tensor = (const struct tensor *)tensor->owner;
+        users = 1;
+    }
+    return tensor->count == users && tensor->owner == OWN_DATA;
+}
+
+// The same, over the data of `over`, which has as many bytes and axes or more, where nobody has a use for them but who
+// asks, and `cell` (if there is one), whose first field is overwritten next. Who asks is a user once more.
+RELAY_INLINED struct tensor *relay_heap_tensor_over(
+    struct heap *heap, uint64_t bytes, uint64_t rank, uint32_t label, word over, word cell)
+{
+    relay_heap_watch(object_of(over));
+    int64_t users = 1 + (!is_immediate(cell) && object_of(cell)->fields[0] == over);
+    struct tensor *tensor = (struct tensor *)over;
+    if (!is_held_by(tensor, users))
+        return relay_heap_tensor(heap, bytes, rank, label);
+    tensor->count++;
+    object_of(over)->label = label;
     return tensor;
 }
 
@@ -219,6 +245,7 @@ RELAY_PART_OF_PROGRAM void relay_heap_open(struct heap *heap, const uint8_t *con
     heap->cursor = (uint64_t)heap->first_chunk;
     heap->end = heap->cursor + FIRST_CHUNK_BYTES;
     heap->arena_bytes = 0;
+    heap->block_count = 0;
 }
 
 // Release the result of a call. Gives how many objects are left: those of cycles through refs.

@@ -39,7 +39,8 @@ struct heap {
     int64_t refused_extent;                        // and how many entries its axis has
     void *arena;                                   // of regions whose size the run computes,
     uint64_t arena_bytes;                          // 0 while there is none
-    uint8_t unused[16];
+    int64_t block_count;                           // blocks that objects and arenas have had so far
+    uint8_t unused[8];
     uint8_t first_chunk[]; // lies behind the heap itself, so that most calls ask for no memory
 };
 _Static_assert(offsetof(struct heap, stack_end) == 8, "layout of heaps");
@@ -55,6 +56,7 @@ _Static_assert(offsetof(struct heap, host) == 968, "layout of heaps");
 _Static_assert(offsetof(struct heap, refused_index) == 976, "layout of heaps");
 _Static_assert(offsetof(struct heap, refused_extent) == 984, "layout of heaps");
 _Static_assert(offsetof(struct heap, arena_bytes) == 1000, "layout of heaps");
+_Static_assert(offsetof(struct heap, block_count) == 1008, "layout of heaps");
 _Static_assert(offsetof(struct heap, first_chunk) == 1024, "layout of heaps");
 
 #endif

@@ -33,7 +33,7 @@ _Static_assert(offsetof(struct object, field_count) == 12, "layout of objects");
 _Static_assert(offsetof(struct object, block_class) == 16, "layout of objects");
 _Static_assert(offsetof(struct object, fields) == 24, "layout of objects");
 
-// An object with one field: the object that owns its data, or an odd word.
+// An object with one field: the object that owns its data; or an odd word that says who does.
 struct tensor {
     int64_t count;
     uint64_t head;
@@ -45,6 +45,8 @@ struct tensor {
 _Static_assert(offsetof(struct tensor, owner) == offsetof(struct object, fields), "a tensor is an object");
 _Static_assert(offsetof(struct tensor, data) == 32, "layout of tensors");
 _Static_assert(offsetof(struct tensor, extents) == 40, "layout of tensors");
+
+enum { OWN_DATA = 1, ANOTHERS_DATA = 3 }; // the tensor itself; the caller, or the constants: nobody may write them
 
 static inline _Bool is_immediate(word value)
 {

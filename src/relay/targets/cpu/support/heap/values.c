@@ -64,7 +64,7 @@ struct tensor *relay_tensor(relay_arena *arena, uint32_t kind, void *data, uint3
     struct tensor *tensor = (struct tensor *)new_object(arena, sizeof(struct tensor) + extents_bytes, kind, 1);
     if (tensor == NULL)
         return NULL;
-    tensor->owner = immediate(0);
+    tensor->owner = ANOTHERS_DATA;
     tensor->data = data;
     __builtin_memcpy(tensor->extents, extents, extents_bytes);
     return tensor;

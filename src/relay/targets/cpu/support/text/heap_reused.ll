@@ -73,11 +73,15 @@ entry:
   %sub.i = add nsw i64 %block_class, -6
   %shl.i = shl nuw i64 1, %sub.i
   %cond.i = select i1 %cmp.i, i64 %mul.i, i64 %shl.i
+  %block_count = getelementptr inbounds nuw i8, ptr %heap, i64 1008
+  %0 = load i64, ptr %block_count, align 8
+  %inc = add nsw i64 %0, 1
+  store i64 %inc, ptr %block_count, align 8
   %end = getelementptr inbounds nuw i8, ptr %heap, i64 24
-  %0 = load i64, ptr %end, align 8
+  %1 = load i64, ptr %end, align 8
   %cursor = getelementptr inbounds nuw i8, ptr %heap, i64 16
-  %1 = load i64, ptr %cursor, align 8
-  %sub = sub i64 %0, %1
+  %2 = load i64, ptr %cursor, align 8
+  %sub = sub i64 %1, %2
   %cmp = icmp ugt i64 %cond.i, %sub
   br i1 %cmp, label %if.then, label %if.end11
 
@@ -99,20 +103,20 @@ if.then4:
 
 if.end6:
   %call7 = tail call fastcc ptr @relay_heap_chunk(ptr nonnull %heap, i64 131008)
-  %2 = ptrtoint ptr %call7 to i64
-  %add = add i64 %2, 131008
+  %3 = ptrtoint ptr %call7 to i64
+  %add = add i64 %3, 131008
   store i64 %add, ptr %end, align 8
   br label %if.end11
 
 if.end11:
-  %3 = phi i64 [ %2, %if.end6 ], [ %1, %entry ]
-  %4 = inttoptr i64 %3 to ptr
-  %add14 = add i64 %3, %cond.i
+  %4 = phi i64 [ %3, %if.end6 ], [ %2, %entry ]
+  %5 = inttoptr i64 %4 to ptr
+  %add14 = add i64 %4, %cond.i
   store i64 %add14, ptr %cursor, align 8
   br label %cleanup
 
 cleanup:
-  %retval.0 = phi ptr [ %call5, %if.then4 ], [ %4, %if.end11 ]
+  %retval.0 = phi ptr [ %call5, %if.then4 ], [ %5, %if.end11 ]
   ret ptr %retval.0
 }
 
@@ -157,10 +161,10 @@ entry:
   %sub = add i64 %add1, %conv
   %and = and i64 %sub, %conv.neg
   %add3 = add i64 %and, %bytes
-  %cmp.i11 = icmp ult i64 %add3, 1025
-  br i1 %cmp.i11, label %if.then.i12, label %if.end.i
+  %cmp.i10 = icmp ult i64 %add3, 1025
+  br i1 %cmp.i10, label %if.then.i11, label %if.end.i
 
-if.then.i12:
+if.then.i11:
   %sub.i = add nuw nsw i64 %add3, 63
   %div8.i = lshr i64 %sub.i, 6
   br label %class_of.exit
@@ -173,7 +177,7 @@ if.end.i:
   br label %class_of.exit
 
 class_of.exit:
-  %retval.0.i = phi i64 [ %div8.i, %if.then.i12 ], [ %cond.i, %if.end.i ]
+  %retval.0.i = phi i64 [ %div8.i, %if.then.i11 ], [ %cond.i, %if.end.i ]
   %free_blocks.i = getelementptr inbounds nuw i8, ptr %heap, i64 64
   %arrayidx.i = getelementptr inbounds nuw ptr, ptr %free_blocks.i, i64 %retval.0.i
   %1 = load ptr, ptr %arrayidx.i, align 8
@@ -208,6 +212,118 @@ relay_heap_new.exit:
   %data = getelementptr inbounds nuw i8, ptr %object.0.i, i64 32
   store ptr %add.ptr, ptr %data, align 8
   ret ptr %object.0.i
+}
+
+define internal noundef ptr @relay_heap_tensor_over(ptr %heap, i64 %bytes, i64 %rank, i32 %label, i64 %over, i64 %cell) alwaysinline nounwind {
+entry:
+  %and.i17 = and i64 %cell, 1
+  %tobool.i.not = icmp eq i64 %and.i17, 0
+  br i1 %tobool.i.not, label %land.rhs, label %land.end
+
+land.rhs:
+  %0 = inttoptr i64 %cell to ptr
+  %fields = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %1 = load i64, ptr %fields, align 8
+  %cmp = icmp eq i64 %1, %over
+  %2 = select i1 %cmp, i64 2, i64 1
+  br label %land.end
+
+land.end:
+  %land.ext = phi i64 [ 1, %entry ], [ %2, %land.rhs ]
+  %3 = inttoptr i64 %over to ptr
+  %4 = load i64, ptr %3, align 8
+  %cmp.i1521 = icmp eq i64 %4, %land.ext
+  br i1 %cmp.i1521, label %land.rhs.i, label %if.then
+
+land.rhs.i:
+  %tensor.addr.0.i22 = phi ptr [ %6, %while.body.i ], [ %3, %land.end ]
+  %owner.i16 = getelementptr inbounds nuw i8, ptr %tensor.addr.0.i22, i64 24
+  %5 = load i64, ptr %owner.i16, align 8
+  %and.i18 = and i64 %5, 1
+  %tobool.i19.not = icmp eq i64 %and.i18, 0
+  br i1 %tobool.i19.not, label %while.body.i, label %is_held_by.exit
+
+while.body.i:
+  %6 = inttoptr i64 %5 to ptr
+  %7 = load i64, ptr %6, align 8
+  %cmp.i15 = icmp eq i64 %7, 1
+  br i1 %cmp.i15, label %land.rhs.i, label %if.then
+
+is_held_by.exit:
+  %cmp6.i = icmp eq i64 %5, 1
+  br i1 %cmp6.i, label %if.end, label %if.then
+
+if.then:
+  %cmp.i = icmp ult i64 %bytes, 64
+  %conv.neg.i = select i1 %cmp.i, i64 -16, i64 -64
+  %conv.i = select i1 %cmp.i, i64 16, i64 64
+  %mul.i = shl i64 %rank, 3
+  %add1.i = add i64 %mul.i, 39
+  %sub.i = add i64 %add1.i, %conv.i
+  %and.i = and i64 %sub.i, %conv.neg.i
+  %add3.i = add i64 %and.i, %bytes
+  %cmp.i10.i = icmp ult i64 %add3.i, 1025
+  br i1 %cmp.i10.i, label %if.then.i11.i, label %if.end.i.i
+
+if.then.i11.i:
+  %sub.i.i = add nuw nsw i64 %add3.i, 63
+  %div8.i.i = lshr i64 %sub.i.i, 6
+  br label %class_of.exit.i
+
+if.end.i.i:
+  %sub1.i.i = add i64 %add3.i, -1
+  %8 = tail call range(i64 0, 65) i64 @llvm.ctlz.i64(i64 %sub1.i.i, i1 true)
+  %sub2.i.i = sub nuw nsw i64 70, %8
+  %cond.i.i = tail call i64 @llvm.umin.i64(i64 %sub2.i.i, i64 47)
+  br label %class_of.exit.i
+
+class_of.exit.i:
+  %retval.0.i.i = phi i64 [ %div8.i.i, %if.then.i11.i ], [ %cond.i.i, %if.end.i.i ]
+  %free_blocks.i.i = getelementptr inbounds nuw i8, ptr %heap, i64 64
+  %arrayidx.i.i = getelementptr inbounds nuw ptr, ptr %free_blocks.i.i, i64 %retval.0.i.i
+  %9 = load ptr, ptr %arrayidx.i.i, align 8
+  %cmp.i.i = icmp eq ptr %9, null
+  br i1 %cmp.i.i, label %if.then.i.i, label %if.else.i.i
+
+if.then.i.i:
+  %call1.i.i = tail call fastcc ptr @relay_heap_more(ptr nonnull %heap, i64 %retval.0.i.i)
+  br label %relay_heap_tensor.exit
+
+if.else.i.i:
+  %10 = load ptr, ptr %9, align 8
+  store ptr %10, ptr %arrayidx.i.i, align 8
+  br label %relay_heap_tensor.exit
+
+relay_heap_tensor.exit:
+  %object.0.i.i = phi ptr [ %call1.i.i, %if.then.i.i ], [ %9, %if.else.i.i ]
+  store i64 1, ptr %object.0.i.i, align 8
+  %11 = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 8
+  store i32 %label, ptr %11, align 8
+  %field_count5.i.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 12
+  store i32 1, ptr %field_count5.i.i, align 4
+  %block_class6.i.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 16
+  store i64 %retval.0.i.i, ptr %block_class6.i.i, align 8
+  %alive.i.i = getelementptr inbounds nuw i8, ptr %heap, i64 40
+  %12 = load i64, ptr %alive.i.i, align 8
+  %inc.i.i = add nsw i64 %12, 1
+  store i64 %inc.i.i, ptr %alive.i.i, align 8
+  %owner.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 24
+  store i64 1, ptr %owner.i, align 8
+  %add.ptr.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 %and.i
+  %data.i = getelementptr inbounds nuw i8, ptr %object.0.i.i, i64 32
+  store ptr %add.ptr.i, ptr %data.i, align 8
+  br label %cleanup
+
+if.end:
+  %inc = add nuw nsw i64 %land.ext, 1
+  store i64 %inc, ptr %3, align 8
+  %13 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  store i32 %label, ptr %13, align 8
+  br label %cleanup
+
+cleanup:
+  %retval.0 = phi ptr [ %3, %if.end ], [ %object.0.i.i, %relay_heap_tensor.exit ]
+  ret ptr %retval.0
 }
 
 define internal void @relay_heap_retain(i64 %value) alwaysinline nounwind {
@@ -368,6 +484,8 @@ entry:
   store i64 %add, ptr %end, align 8
   %arena_bytes = getelementptr inbounds nuw i8, ptr %heap, i64 1000
   store i64 0, ptr %arena_bytes, align 8
+  %block_count = getelementptr inbounds nuw i8, ptr %heap, i64 1008
+  store i64 0, ptr %block_count, align 8
   ret void
 }
 

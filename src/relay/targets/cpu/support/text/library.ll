@@ -183,39 +183,39 @@ if.end5.i:
   %block_class.i = getelementptr inbounds nuw i8, ptr %17, i64 16
   store i64 0, ptr %block_class.i, align 8
   %owner.i = getelementptr inbounds nuw i8, ptr %17, i64 24
-  store i64 1, ptr %owner.i, align 8
+  store i64 3, ptr %owner.i, align 8
   %data.i = getelementptr inbounds nuw i8, ptr %4, i64 40
   %19 = load i64, ptr %data.i, align 8
-  %add.ptr.i.i50.i = getelementptr inbounds i8, ptr %1, i64 %19
-  %20 = load ptr, ptr %add.ptr.i.i50.i, align 8
-  %data9.i = getelementptr inbounds nuw i8, ptr %17, i64 32
-  store ptr %20, ptr %data9.i, align 8
+  %add.ptr.i.i49.i = getelementptr inbounds i8, ptr %1, i64 %19
+  %20 = load ptr, ptr %add.ptr.i.i49.i, align 8
+  %data8.i = getelementptr inbounds nuw i8, ptr %17, i64 32
+  store ptr %20, ptr %data8.i, align 8
   %extents.i.i = getelementptr inbounds nuw i8, ptr %4, i64 56
   %21 = load i64, ptr %extents.i.i, align 8
-  %add.ptr.i.i.i51.i = getelementptr inbounds i8, ptr %1, i64 %21
-  %22 = load ptr, ptr %add.ptr.i.i.i51.i, align 8
+  %add.ptr.i.i.i50.i = getelementptr inbounds i8, ptr %1, i64 %21
+  %22 = load ptr, ptr %add.ptr.i.i.i50.i, align 8
   %23 = load i64, ptr %rank.i, align 8
-  %cmp.not53.i = icmp sgt i64 %23, 0
-  br i1 %cmp.not53.i, label %for.body.lr.ph.i, label %for.end.i
+  %cmp.not52.i = icmp sgt i64 %23, 0
+  br i1 %cmp.not52.i, label %for.body.lr.ph.i, label %for.end.i
 
 for.body.lr.ph.i:
-  %extents12.i = getelementptr inbounds nuw i8, ptr %plan, i64 32
-  %extents18.i = getelementptr inbounds nuw i8, ptr %17, i64 40
+  %extents11.i = getelementptr inbounds nuw i8, ptr %plan, i64 32
+  %extents17.i = getelementptr inbounds nuw i8, ptr %17, i64 40
   br label %for.body.i
 
 for.body.i:
-  %axis.054.i = phi i64 [ 0, %for.body.lr.ph.i ], [ %inc.i, %if.end16.i ]
-  %arrayidx.i = getelementptr inbounds nuw i64, ptr %22, i64 %axis.054.i
+  %axis.053.i = phi i64 [ 0, %for.body.lr.ph.i ], [ %inc.i, %if.end15.i ]
+  %arrayidx.i = getelementptr inbounds nuw i64, ptr %22, i64 %axis.053.i
   %24 = load i64, ptr %arrayidx.i, align 8
-  %arrayidx13.i = getelementptr inbounds nuw i64, ptr %extents12.i, i64 %axis.054.i
-  %25 = load i64, ptr %arrayidx13.i, align 8
-  %cmp14.not.i = icmp eq i64 %24, %25
-  br i1 %cmp14.not.i, label %if.end16.i, label %cleanup10
+  %arrayidx12.i = getelementptr inbounds nuw i64, ptr %extents11.i, i64 %axis.053.i
+  %25 = load i64, ptr %arrayidx12.i, align 8
+  %cmp13.not.i = icmp eq i64 %24, %25
+  br i1 %cmp13.not.i, label %if.end15.i, label %cleanup10
 
-if.end16.i:
-  %arrayidx19.i = getelementptr inbounds nuw i64, ptr %extents18.i, i64 %axis.054.i
-  store i64 %24, ptr %arrayidx19.i, align 8
-  %inc.i = add nuw nsw i64 %axis.054.i, 1
+if.end15.i:
+  %arrayidx18.i = getelementptr inbounds nuw i64, ptr %extents17.i, i64 %axis.053.i
+  store i64 %24, ptr %arrayidx18.i, align 8
+  %inc.i = add nuw nsw i64 %axis.053.i, 1
   %26 = load i64, ptr %rank.i, align 8
   %cmp.not.i = icmp slt i64 %inc.i, %26
   br i1 %cmp.not.i, label %for.body.i, label %for.end.i

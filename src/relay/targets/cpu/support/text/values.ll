@@ -82,28 +82,28 @@ entry:
   %conv = zext i32 %rank to i64
   %mul = shl nuw nsw i64 %conv, 3
   %add.i = add nuw nsw i64 %mul, 104
-  %call.i11 = tail call ptr @relay_alloc(i64 %add.i) nounwind
-  %cmp.i12 = icmp eq ptr %call.i11, null
-  br i1 %cmp.i12, label %cleanup, label %if.end
+  %call.i10 = tail call ptr @relay_alloc(i64 %add.i) nounwind
+  %cmp.i11 = icmp eq ptr %call.i10, null
+  br i1 %cmp.i11, label %cleanup, label %if.end
 
 if.end:
   %0 = load ptr, ptr %arena, align 8
-  store ptr %0, ptr %call.i11, align 8
-  store ptr %call.i11, ptr %arena, align 8
-  %memory.i = getelementptr inbounds nuw i8, ptr %call.i11, i64 64
+  store ptr %0, ptr %call.i10, align 8
+  store ptr %call.i10, ptr %arena, align 8
+  %memory.i = getelementptr inbounds nuw i8, ptr %call.i10, i64 64
   store i64 1152921504606846976, ptr %memory.i, align 8
-  %1 = getelementptr inbounds nuw i8, ptr %call.i11, i64 72
+  %1 = getelementptr inbounds nuw i8, ptr %call.i10, i64 72
   store i32 %kind, ptr %1, align 8
-  %field_count1.i = getelementptr inbounds nuw i8, ptr %call.i11, i64 76
+  %field_count1.i = getelementptr inbounds nuw i8, ptr %call.i10, i64 76
   store i32 1, ptr %field_count1.i, align 4
-  %block_class.i = getelementptr inbounds nuw i8, ptr %call.i11, i64 80
+  %block_class.i = getelementptr inbounds nuw i8, ptr %call.i10, i64 80
   store i64 0, ptr %block_class.i, align 8
-  %owner = getelementptr inbounds nuw i8, ptr %call.i11, i64 88
-  store i64 1, ptr %owner, align 8
-  %data3 = getelementptr inbounds nuw i8, ptr %call.i11, i64 96
-  store ptr %data, ptr %data3, align 8
-  %extents4 = getelementptr inbounds nuw i8, ptr %call.i11, i64 104
-  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %extents4, ptr align 8 %extents, i64 %mul, i1 false)
+  %owner = getelementptr inbounds nuw i8, ptr %call.i10, i64 88
+  store i64 3, ptr %owner, align 8
+  %data2 = getelementptr inbounds nuw i8, ptr %call.i10, i64 96
+  store ptr %data, ptr %data2, align 8
+  %extents3 = getelementptr inbounds nuw i8, ptr %call.i10, i64 104
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %extents3, ptr align 8 %extents, i64 %mul, i1 false)
   br label %cleanup
 
 cleanup:

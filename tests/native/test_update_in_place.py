@@ -1,0 +1,234 @@
+"""A value that nobody else has a use for belongs to the kernel that uses it last; updates in loops take no memory."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relay
+from relay.driver.build import compile_stages
+from relay.lower.program.procedure import NewTensor
+from relay.runtime.values.heap import HeapUse
+from tests.native.running import LIST, check, module
+
+
+def full(source: str) -> str:
+    """A program in which T is the type of all its matrices."""
+    return re.sub(r"\bT\b", "Tensor[(4, 8), float32]", source)
+
+
+LOOP = """
+def @loop(%r: ref(T), %g: T, %n: int32) -> () {
+  if (equal(%n, 0)) { () } else {
+    BODY
+    @loop(%r, %g, subtract(%n, 1))
+  }
+}
+def @main(%w: T, %g: T, %n: int32) -> T {
+  let %r = ref(%w);
+  @loop(%r, %g, %n);
+  %r^
+}"""
+STEP = "%r := subtract(%r^, multiply(0.1f, %g));"
+
+IN_PLACE = {
+    "a ref that is read and then written": LOOP.replace("BODY", STEP),
+    "a ref that is written by way of names": LOOP.replace(
+        "BODY", "let %old: T = %r^; let %new = tanh(%old); %r := %new;"
+    ),
+    "a chain of kernels, the first of which reads the ref last": LOOP.replace(
+        "BODY", "%r := nn.softmax(transpose(nn.softmax(transpose(%r^))));"
+    ),
+    "a value that goes round": """
+def @loop(%w: T, %g: T, %n: int32) -> T {
+  if (equal(%n, 0)) { %w } else { @loop(subtract(%w, multiply(0.1f, %g)), %g, subtract(%n, 1)) }
+}
+def @main(%w: T, %g: T, %n: int32) -> T { @loop(%w, %g, %n) }""",
+    "moments and weights, all read before any is written": """
+def @loop(%w: ref(T), %m: ref(T), %g: T, %n: int32) -> () {
+  if (equal(%n, 0)) { () } else {
+    let %w0 = %w^;
+    let %m0 = %m^;
+    let %m1 = add(multiply(0.9f, %m0), %g);
+    let %w1 = subtract(%w0, multiply(0.1f, %m1));
+    %m := %m1;
+    %w := %w1;
+    @loop(%w, %m, %g, subtract(%n, 1))
+  }
+}
+def @main(%x: T, %g: T, %n: int32) -> T {
+  let %w = ref(%x);
+  @loop(%w, ref(zeros_like(%x)), %g, %n);
+  %w^
+}""",
+}
+
+SHARED = {
+    "two refs hold one tensor": """
+def @main(%w: T) -> (T, T) {
+  let %x = tanh(%w);
+  let %a = ref(%x);
+  let %b = ref(%x);
+  %a := add(%a^, 1f);
+  %a := add(%a^, 1f);
+  (%a^, %b^)
+}""",
+    "two names of one ref": """
+def @update(%a: ref(T), %b: ref(T)) -> () {
+  let %x = %a^;
+  let %y = %b^;
+  let %s = add(%x, 1f);
+  let %t = add(transpose(reshape(transpose(%y), newshape=[8, 4])), 2f);
+  %a := %s;
+  %b := %t;
+  ()
+}
+def @main(%w: T) -> (T, T) {
+  let %a = ref(tanh(%w));
+  @update(%a, %a);
+  let %b = ref(tanh(%w));
+  @update(%a, %b);
+  (%a^, %b^)
+}""",
+    "a tuple and a ref hold one tensor": """
+def @main(%w: T) -> (T, T, T) {
+  let %x = tanh(%w);
+  let %t = (%x, %w);
+  let %r = ref(%x);
+  %r := subtract(%r^, 1f);
+  let %y = %t.0;
+  %r := subtract(%r^, 1f);
+  (%r^, %t.0, %y)
+}""",
+    "a closure has captured what is updated": """
+def @main(%w: T) -> (T, T) {
+  let %x = tanh(%w);
+  let %f = fn (%z: T) -> T { add(%x, %z) };
+  let %y = add(%x, 1f);
+  let %r = ref(%x);
+  %r := multiply(%r^, 2f);
+  (%f(%y), %r^)
+}""",
+    "what is read stays what it was": """
+def @main(%w: T) -> (T, T, T) {
+  let %r = ref(tanh(%w));
+  let %before = %r^;
+  %r := add(%r^, 1f);
+  let %between = %r^;
+  %r := add(%r^, 1f);
+  (%before, %between, %r^)
+}""",
+    "another ref is written between": """
+def @main(%w: T) -> (T, T) {
+  let %a = ref(tanh(%w));
+  let %b = ref(%a^);
+  let %x = %a^;
+  %a := multiply(%x, 3f);
+  %b := add(%x, %b^);
+  (%a^, %b^)
+}""",
+    "a view of what is updated": """
+def @main(%w: T) -> (Tensor[(32), float32], T) {
+  let %x = tanh(%w);
+  let %flat = reshape(%x, newshape=[-1]);
+  let %y = add(%x, 1f);
+  let %r = ref(%y);
+  %r := add(%r^, %x);
+  (%flat, %r^)
+}""",
+    "the elements of a list": LIST
+    + """
+def @map(%l: List[T]) -> List[T] {
+  match (%l) { Cons(%h, %t) => Cons(add(%h, 1f), @map(%t)), Nil => Nil }
+}
+def @main(%w: T) -> (List[T], List[T]) {
+  let %x = tanh(%w);
+  let %l = Cons(%x, Cons(%w, Cons(%x, Nil)));
+  (@map(%l), %l)
+}""",
+    "a constant": """
+def @loop(%x: T, %n: int32) -> T {
+  if (equal(%n, 0)) { %x } else { @loop(add(%x, 1f), subtract(%n, 1)) }
+}
+def @main(%w: T) -> (T, T) {
+  let %c = zeros(shape=[4, 8], dtype="float32");
+  (@loop(%c, 2), add(%c, %w))
+}""",
+    "a ref of refs": """
+def @main(%w: T) -> (T, T) {
+  let %inner = ref(tanh(%w));
+  let %outer = ref(%inner);
+  let %x = (%outer^)^;
+  %inner := add(%x, 1f);
+  let %again = %outer^;
+  %again := add(%again^, %x);
+  (%inner^, %x)
+}""",
+}
+
+
+def arrays() -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(1)
+    return random.standard_normal((2, 4, 8), dtype=np.float32)
+
+
+def uses(source: str, *calls: tuple[Any, ...]) -> list[HeapUse]:
+    """What calls of a program do with their heaps."""
+    executable = relay.build(module(full(source)))
+    found: list[HeapUse] = []
+    executable["main"].observe_heap(found.append)
+    for each in calls:
+        executable(*each)
+    return found
+
+
+@pytest.mark.parametrize("source", IN_PLACE.values(), ids=IN_PLACE)
+def test_an_update_takes_no_memory_after_its_first_iteration(source: str):
+    w, g = arrays()
+    check(full(source), w, g, np.int32(5))
+    once, often = uses(source, (w, g, np.int32(1)), (w, g, np.int32(50)))
+    assert once == often
+
+
+def test_memory_of_equal_size_is_used_again_where_no_kernel_may_write_over_it():
+    w, g = arrays()
+    source = LOOP.replace("BODY", "%r := nn.softmax(add(%r^, transpose(reshape(%r^, newshape=[8, 4]))));")
+    check(full(source), w, g, np.int32(5))
+    twice, often = uses(source, (w, g, np.int32(2)), (w, g, np.int32(50)))
+    assert twice == often
+
+
+@pytest.mark.parametrize("source", SHARED.values(), ids=SHARED)
+def test_an_update_is_not_seen_under_another_name(source: str):
+    w, _ = arrays()
+    kept = w.copy()
+    check(full(source), w, opt_level=0)  # most of these refs are optimized away
+    np.testing.assert_array_equal(w, kept)
+
+
+def test_the_form_tells_whose_memory_is_taken():
+    program = compile_stages(module(full(IN_PLACE["a ref that is read and then written"]))).program
+    (loop,) = (each for each in program.procedures if each.name == "loop_loop")
+    (new,) = (each for each in loop.instructions() if isinstance(each, NewTensor))
+    assert str(new) == "%6 = tensor #1 [4, 8] 128 bytes over %5 of %0"
+
+
+def test_a_ref_keeps_what_it_holds_when_an_index_is_refused():
+    source = """
+def @main(%r: ref(T), %i: Tensor[(4), int32]) -> () {
+  %r := add(%r^, 1f);
+  let %old = %r^;
+  let %new = add(%old, 1f);
+  let %rows = take(%new, check_indices(%i, extents=[4], what="rows"), axis=0, mode="wrap");
+  %r := add(%new, %rows);
+  ()
+}"""
+    w, _ = arrays()
+    executable = relay.build(module(full(source)), "llvm -heap=checked")
+    held = relay.ref(w)
+    with pytest.raises(relay.RelayError, match="rows: an index lies outside"):
+        executable(held, np.array([0, 1, 2, 4], np.int32))
+    np.testing.assert_array_equal(held.value, w + 1)
