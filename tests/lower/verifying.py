@@ -20,7 +20,9 @@ def verify_every_program() -> None:
     lower = compilation.lower_module
 
     @wraps(lower)
-    def verified(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: bool = False) -> Program:
+    def verified(
+        module: IRModule, checks: Checks, kernel_of: KernelOf, apart: bool = False, donate: Sequence[str] = ()
+    ) -> Program:
         known: dict[str, Sequence[int]] = {}
 
         def noted(function: Function) -> KernelInfo:
@@ -28,7 +30,7 @@ def verify_every_program() -> None:
             known[info.name] = info.in_place
             return info
 
-        program = lower(module, checks, noted, apart)
+        program = lower(module, checks, noted, apart, donate)
         verify_program(program, known)
         text, constants = str(program), {each.offset_bytes: each.array for each in program.constants}
         assert str(parse_program(text, constants)) == text

@@ -14,7 +14,7 @@ from relay.arith.expr import Symbol, evaluate, maximum, minimum
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
-from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, TupleSpec
+from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, Manifest, TensorSpec, TupleSpec
 
 N, M = Symbol("n"), Symbol("m")
 
@@ -45,6 +45,16 @@ def test_results_that_are_copied_off_a_heap() -> None:
     assert read.entry("main").copied == entry.copied == sample().entry("main").copied
     with pytest.raises(RelayError, match="bad-manifest"):
         Manifest.from_json(text.replace('"copied":[0,[1]]', '"copied":[0,[2]]'))
+
+
+def test_results_in_the_memory_of_inputs() -> None:
+    entry = sample().entry("main")
+    given = replace(entry, inputs=(*entry.inputs, *entry.outputs), donations=(Donation(1, 3), Donation(0, 2)))
+    text = Manifest((given,), {}).to_json()
+    assert Manifest.from_json(text).entry("main").donations == given.donations
+    for wrong in ("[1,2]", "[2,3]", "[1,-1]"):
+        with pytest.raises(RelayError, match="bad-manifest"):
+            Manifest.from_json(text.replace("[1,3]", wrong))
 
 
 @pytest.mark.parametrize(

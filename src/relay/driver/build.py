@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from relay.base.arguments import expect
+from relay.base.arguments import TEXT, Kind, expect, expect_each
 from relay.base.collector import collection_paused
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress
@@ -17,6 +17,8 @@ from relay.driver.targets import targets_for
 from relay.runtime.executable import Executable, instantiate
 from relay.transform.framework.context import PassContext
 
+NAMES = Kind((tuple, list), "a tuple of names", lambda value: f"donate=({value!r},)" if isinstance(value, str) else "")
+
 
 def build(
     program: GivenProgram,
@@ -25,22 +27,25 @@ def build(
     opt_level: int | None = None,
     progress: Progress | None = None,
     host: str | Target | None = None,
+    donate: Sequence[str] = (),
 ) -> Executable:
     """Compile a program to native code and load it.
 
     `program` is a module, an expression that becomes its `@main`, or a pair of either and parameters, as
     `relay.frontend.from_onnx` gives them; `params` are arrays bound to parameters by name, before those of the pair;
     `opt_level` is 0 to 4 (that of the current `PassContext`, 2 when there is none). `host` launches what is compiled
-    for a target that launches no programs itself, and runs what that refuses; None: this machine's processor.
+    for a target that launches no programs itself, and runs what that refuses; None: this machine's processor. `donate`
+    names inputs of `@main`, or leaves of those that are tuples (`w.0`), which every call gives away: results are in
+    their memory (`docs/update_in_place.md`).
 
-    Raises `RelayError` for what is wrong with the program, the parameters or the target.
+    Raises `RelayError` for what is wrong with the program, the parameters, the target or the names.
 
     >>> import numpy as np, relay
     >>> x = relay.var("x", shape=(3,), dtype="float32")
     >>> build(relay.Function([x], relay.add(x, x)))(np.ones(3, np.float32))
     array([2., 2., 2.], dtype=float32)
     """
-    compilation = compile_stages(program, target, params, opt_level, progress, host)
+    compilation = compile_stages(program, target, params, opt_level, progress, host, donate)
     with collection_paused():
         artefact = compilation.artefact
     return instantiate(artefact, partial(export_library, compilation.targets.host), machine_roofline)
@@ -53,14 +58,18 @@ def compile_stages(
     opt_level: int | None = None,
     progress: Progress | None = None,
     host: str | Target | None = None,
+    donate: Sequence[str] = (),
 ) -> Compilation:
     """The same compilation as `build`, with every stage to look at. Nothing runs until a stage is asked for."""
     level = PassContext.current().opt_level if opt_level is None else PassContext(opt_level=opt_level).opt_level
     expect(target, TARGET, "what is compiled for")
     if host is not None:
         expect(host, TARGET, "what launches the program")
+    expect(donate, NAMES, "what is donated")
+    expect_each(donate, TEXT, "the name of an input that is donated")
     module, own = given_program(program)
-    compilation = Compilation(module, targets_for(target, host), level, {**own, **checked_params(params)})
+    bound = {**own, **checked_params(params)}
+    compilation = Compilation(module, targets_for(target, host), level, bound, donate=tuple(donate))
     if progress is not None:
         compilation.progress = progress
     return compilation

@@ -20,7 +20,12 @@ def c_header(manifest: Manifest, library: str) -> str:
     on_heap = isinstance(entry.result, HeapResult)
     kinds = "".join(_kind_lines(manifest.labels, prefix)) if on_heap else ""
     outputs = () if on_heap else entry.outputs
-    told = [*_buffer_lines(entry.inputs, outputs), *_symbol_lines(entry), *map(_data_lines, manifest.data)]
+    told = [
+        *_buffer_lines(entry.inputs, outputs),
+        *_donation_lines(entry, on_heap),
+        *_symbol_lines(entry),
+        *map(_data_lines, manifest.data),
+    ]
     return f"""/* {_comment(library)}, a model compiled by relay. It needs nothing but the C library.
 {provenance}
    buffers[i], row-major and aligned to its elements:
@@ -93,6 +98,13 @@ def _buffer_lines(inputs: Sequence[InputSpec], outputs: Sequence[TensorSpec]) ->
     for position, spec in enumerate((*inputs, *outputs)):
         role = "input" if position < len(inputs) else "output"
         yield f"     {position}  {role:6} {_comment(str(spec))}{_size(spec)}\n"
+
+
+def _donation_lines(entry: EntrySpec, on_heap: bool) -> Iterator[str]:
+    """What becomes of inputs that the caller gives away."""
+    for each in entry.donations:
+        place = "results may lie there" if on_heap else f"give its address for {len(entry.inputs) + each.output} too"
+        yield f"   buffers[{each.input}] is written, and holds anything after a failure; {place}.\n"
 
 
 def _size(spec: InputSpec) -> str:

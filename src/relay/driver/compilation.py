@@ -17,6 +17,7 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.base.version import VERSION
 from relay.driver.device_kernels import device_specs, with_modules
+from relay.driver.donation import warn_of_unused
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
 from relay.driver.targets import Targets
@@ -61,7 +62,8 @@ class Compilation:
     """A program on its way to native code. Stages are computed when first asked for, and kept.
 
     `surroundings` is the user's `PassContext`, to which the level and the layouts of the target are added.
-    `constants_room` is where constants are to be packed (`program.constant_bytes` bytes); None for new memory.
+    `constants_room` is where constants are to be packed (`program.constant_bytes` bytes); None for new memory. `donate`
+    are the inputs of `@main` whose memory its results take.
     """
 
     source: IRModule
@@ -72,6 +74,7 @@ class Compilation:
     watch: Stopwatch = field(default_factory=Stopwatch)
     surroundings: PassContext = field(default_factory=PassContext.current)
     constants_room: NDArray[np.uint8] | None = None
+    donate: Sequence[str] = ()
     values_apart: ClassVar[bool] = False
     """Whether each value has memory that is part of no other's."""
 
@@ -129,7 +132,8 @@ class Compilation:
         with self._stage("lower"):
             functions = {name: each for name, each in self.typed.functions.items() if name in module}
             checks = {name: entry_checks(each, self.typed) for name, each in functions.items()}
-            program = lower_module(module, checks, table.kernel_of, self.values_apart)
+            program = lower_module(module, checks, table.kernel_of, self.values_apart, self.donate)
+            warn_of_unused(self.donate, program.entries)
             in_place = [table.by_name(name).lowered() for name in scalar_kernels(program)]
             warn_of_unmatched(self.surroundings.schedules, self.targets.kernels.target, table.kernels)
             return replace(program, scalar_kernels=tuple(in_place)), table
@@ -307,6 +311,7 @@ def _entry_spec(entry: Entry, program: Program) -> EntrySpec:
         symbols=entry.symbols,
         workspace_bytes=program.arena_offset_bytes + program.arena_bytes,
         failures=program.failures,
+        donations=entry.donations,
     )
     if not entry.is_flat or entry.copied is None:
         return spec

@@ -25,6 +25,7 @@ from relay.ir.types import (
     TypeCall,
     type_children,
 )
+from relay.lower.boundary.donation import donated_tensors, outputs_of_type
 from relay.lower.boundary.foreign_functions import applying_entry, host_procedure
 from relay.lower.boundary.inputs import InputTypes
 from relay.lower.boundary.interface import (
@@ -49,9 +50,12 @@ from relay.runtime.artefact.manifest import CellLabel, ResultSpec
 Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 
 
-def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: bool = False) -> Program:
+def lower_module(
+    module: IRModule, checks: Checks, kernel_of: KernelOf, apart: bool = False, donate: Sequence[str] = ()
+) -> Program:
     """The program of a fused module in A-normal form. `checks` are the statements about extents that each function
-    makes sure of when it is entered; `apart`: values are no parts of others.
+    makes sure of when it is entered; `apart`: values are no parts of others; `donate`: the inputs of `@main` whose
+    memory its results take where they can.
 
     Functions that only run kernels on tensors become flat procedures, which use no heap. All others that take tensors
     and give data can be entered from outside too; `@main` always can.
@@ -74,10 +78,15 @@ def lower_module(module: IRModule, checks: Checks, kernel_of: KernelOf, apart: b
     for name, function in module.functions.items():
         if is_flat(function):
             entry = _flat_entry(name, function, checks.get(name, ()), procedures)
-            flat.append(flat_procedure(entry.procedure, function, entry.symbols, procedures, called, apart))
-            entries.append(entry)
+            donated = donated_tensors(entry, donate)
+            procedure, donations = flat_procedure(
+                entry.procedure, function, entry.symbols, procedures, called, apart, donated
+            )
+            flat.append(procedure)
+            entries.append(replace(entry, donations=donations))
         elif name.name_hint == "main" or can_be_entered(function, module):
-            entries.append(_entry(name, function, checks.get(name, ()), procedures, types))
+            entry = _entry(name, function, checks.get(name, ()), procedures, types)
+            entries.append(replace(entry, donations=outputs_of_type(entry, donated_tensors(entry, donate))))
     procedures.finish()
     made = procedures.finished
     arities = tuple(sorted(types.arities))

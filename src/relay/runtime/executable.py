@@ -70,10 +70,18 @@ class Executable:
         """Run `@main` on arrays given by position or by name.
 
         Gives an array, or tuples of arrays nested as the program's type says. Raises `RelayError` when an input has
-        the wrong dtype, rank, extent or memory, and when a run-time check of the program fails.
+        the wrong dtype, rank, extent or memory, and when a run-time check of the program fails. Arrays of inputs that
+        were donated (`build`) become results; after a call that fails they hold anything.
         """
         main = self._entries.get("main") or self["main"]
         return main(*positional, **named)
+
+    def keeping(self, *names: str) -> Callable[..., Result]:
+        """`@main`, which leaves alone the arrays of some donated inputs (all, if none are named): it copies them first.
+
+        Raises `RelayError` (rule `bad-donation`) for names that are not donated.
+        """
+        return self["main"].keeping(*names)
 
     @property
     def entry(self) -> EntrySpec:

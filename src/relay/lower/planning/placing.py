@@ -22,15 +22,15 @@ Result: TypeAlias = tuple[Storage, Place]
 
 def placed(
     steps: Sequence[KernelStep], parts: Mapping[Storage, Part], results: Sequence[Result], kernel_of: KernelOf,
-    symbols: Mapping[Symbol, IntExpr], brought: Sequence[Result] = (), apart: bool = False,
+    symbols: Mapping[Symbol, IntExpr], brought: Sequence[Result] = (), late: Collection[Place] = (),
 ) -> RunRegion:  # fmt: skip
-    """The calls of kernels, and copies of those results that stand elsewhere too. `symbols` says which symbol of the
-    procedure stands for one of the types; `brought` are storages of the arena whose contents are copied from elsewhere
-    at first; `apart`: kernels can write in the arena alone, so all results are copied."""
+    """The calls of kernels, and copies of those results that stand elsewhere too, or whose place is `late`: no kernel
+    may write there. `symbols` says which symbol of the procedure stands for one of the types; `brought` are storages of
+    the arena whose contents are copied from elsewhere at first."""
     places: dict[Storage, Place] = {}
     copied: list[Result] = []
     for storage, place in results:
-        if apart or storage.fixed is not None or storage in places or storage in parts:
+        if storage.fixed is not None or storage in places or storage in parts or place in late:
             copied.append((storage, place))
         else:
             places[storage] = place
@@ -70,13 +70,15 @@ def overwritten(
     kept = {plan.whole(each).fixed for each in results}
     free = {place: read[place] for place in dying if place in read and place not in kept}
     found: dict[Storage, Place] = {}
-    for result in results:
+    for result in sorted((each for each in results if each in first), key=first.__getitem__):
+        fitting: list[Place] = []
         for place, (last, source) in free.items():
             fits = source.size_bytes == result.size_bytes and len(source.shape) >= len(result.shape)
-            if fits and result in first and (last < first[result] or plan.may_overwrite(last, result, source)):
-                found[result] = place
-                del free[place]
-                break
+            if fits and (last < first[result] or plan.may_overwrite(last, result, source)):
+                fitting.append(place)
+        if fitting:  # best one that its own kernel reads: another result may want the others
+            found[result] = min(fitting, key=lambda place: free[place][0] != first[result])
+            del free[found[result]]
     return found
 
 

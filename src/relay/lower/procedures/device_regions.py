@@ -39,7 +39,7 @@ def device_region(function: Function, info: KernelInfo, around: Around, kernel_o
         line.bind(let.var, let.value, may_be_part=False)
     results = [(leaf.storage, parameter()) for leaf in leaves(line.value(result))]
     own = {symbol: symbol for symbol in info.symbols}
-    region = placed(line.steps, line.parts, results, kernel_of, own, brought, apart=True)
+    region = placed(line.steps, line.parts, results, kernel_of, own, brought, [place for _, place in results])
     device = Device.parse(str(function.attrs[DEVICE]))
     return DeviceRegion(info.name, device, tuple(each.array for each in parameters), info.symbols, region)
 

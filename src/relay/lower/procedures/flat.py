@@ -15,7 +15,7 @@ written where the caller wants them; the others are copied there at the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from relay.arith.expr import Symbol
 from relay.ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var
@@ -25,6 +25,7 @@ from relay.lower.code.blocks import OpenProcedure
 from relay.lower.kernels.checked import is_check
 from relay.lower.kernels.group import is_of_tensors
 from relay.lower.kernels.value_extents import value_extents
+from relay.lower.planning.donation import Taking, memory_taken
 from relay.lower.planning.kernel_calls import KernelOf
 from relay.lower.planning.kernel_line import Around, KernelLine, leaves, nested, stored
 from relay.lower.planning.placing import placed
@@ -32,6 +33,7 @@ from relay.lower.planning.straight_line import StoredValue
 from relay.lower.planning.sub_buffers import write_parts_in_place
 from relay.lower.program.place import AddressPlace
 from relay.lower.program.procedure import Procedure, Return
+from relay.runtime.artefact.manifest import Donation
 
 
 def is_flat(function: Function) -> bool:
@@ -53,9 +55,11 @@ def is_flat(function: Function) -> bool:
 
 
 def flat_procedure(
-    name: str, function: Function, symbols: Sequence[Symbol], around: Around, kernel_of: KernelOf, apart: bool
-) -> Procedure:
-    """The procedure of a function that is flat. `apart`: no value is a part of another.
+    name: str, function: Function, symbols: Sequence[Symbol], around: Around, kernel_of: KernelOf, apart: bool,
+    donated: Collection[int],
+) -> tuple[Procedure, tuple[Donation, ...]]:  # fmt: skip
+    """The procedure of a function that is flat, and which of its results are in the memory of one of the inputs that
+    are `donated`, by position. `apart`: no value is a part of another.
 
     Raises `RelayError` (rule `not-native-yet`) that names the expression which it cannot hold.
     """
@@ -67,11 +71,17 @@ def flat_procedure(
     lets, result = let_chain(function.body)
     for let in lets:
         line.bind(let.var, let.value, not apart)
-    results = [(leaf.storage, AddressPlace(opened.array())) for leaf in leaves(line.value(result))]
+    given = [leaf for each in function.params for leaf in leaves(values[each])]
+    made = list(leaves(line.value(result)))
+    results = [(leaf.storage, AddressPlace(opened.array())) for leaf in made]
     steps = line.steps
     if not apart:
         steps = write_parts_in_place(steps, line.parts, [storage for storage, _ in results])
+    taken = memory_taken(steps, line.parts, given, made, kernel_of, donated)
+    late = [results[each.output][1] for each in taken if each.how is Taking.LATE]
+    there = {each.output for each in taken if each.how is Taking.AS_IT_IS}
+    left = [each for position, each in enumerate(results) if position not in there]
     block = opened.block()
-    block.add(placed(steps, line.parts, results, kernel_of, {symbol: symbol for symbol in symbols}))
+    block.add(placed(steps, line.parts, left, kernel_of, {symbol: symbol for symbol in symbols}, late))
     block.close(Return(()))
-    return opened.closed()
+    return opened.closed(), tuple(Donation(each.output, each.input) for each in taken)

@@ -5,8 +5,8 @@ parse it.
 
 Braces hold a field; of a tuple the items stand with commas between. A word or sign that touches the brace outside is
 part of the same token (`block{number}`). Inside, before and behind the name, stands what comes and goes with the field:
-`{ + offset_bytes?}` or `{ over source?}` is left out where the field is what it is by default; one that is true stands as its name. What
-follows `//` is for people.
+`{ + offset_bytes?}` or `{ over source?}` is left out where the field is what it is by default; one that is true stands
+as its name. What follows `//` is for people.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from relay.text.names import sigil_name
 from relay.text.types import TypeNames
 
 _FIELD = re.compile(
-    r"(?P<prefix>[\w%@.]*)\{(?P<before>(?:[^{}\w]|\w+ )*)(?P<name>\w+)(?P<optional>\??)(?P<behind>[^{}\w?]*)\}", re.ASCII
+    r"(?P<prefix>[\w%@.]*)\{(?P<before>(?:[^{}\w]|\w+ )*)(?P<name>\w+)(?P<optional>\??)(?P<behind>[^{}\w?]*)\}",
+    re.ASCII,
 )
 
 

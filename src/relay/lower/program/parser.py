@@ -29,7 +29,7 @@ from relay.lower.program.procedure import (
 )
 from relay.lower.program.program import ConstantData, Entry, Parameter, Program, ValueParameter
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, Room, RunRegion
-from relay.runtime.artefact.manifest import CELL_KINDS, CellLabel, Label, ResultSpec, TensorLabel, TupleSpec
+from relay.runtime.artefact.manifest import CELL_KINDS, CellLabel, Donation, Label, ResultSpec, TensorLabel, TupleSpec
 from relay.runtime.artefact.value_types import DataSpec, ValueType, data_from_json, type_from_json
 from relay.runtime.artefact.work import ArenaBuffer
 from relay.text.lexer import Kind as TokenKind
@@ -119,12 +119,27 @@ class _Reader(FormReader):
             cursor.expect(")", "behind the outputs of an entry")
             cursor.expect("as", "before how outputs nest")
             copied = self.nested()
+        donations = self.donations() if cursor.accept("donating") else ()
         result: ValueType | None = self.json(type_from_json) if cursor.accept("gives") else None
         cursor.expect("runs", "before the procedure of an entry")
         procedure = self.token("@", unquoted)
         checks = tuple(self.some(lambda: self.form(CheckExtents)))
         fields = arguments.fields if isinstance(arguments, TupleSpec) else (arguments,)
-        return Entry(name, procedure, inputs, symbols, checks, fields, is_flat, deep, result, outputs, copied)
+        return Entry(
+            name, procedure, inputs, symbols, checks, fields, is_flat, deep, result, outputs, copied, donations
+        )
+
+    def donations(self) -> tuple[Donation, ...]:
+        cursor = self.cursor
+        cursor.expect("(", "before the inputs that are given away")
+        found: list[Donation] = []
+        while not cursor.accept(")"):
+            position = self.integer()
+            cursor.expect("as", "between an input and the output that has its memory")
+            found.append(Donation(self.integer(), position))
+            if not cursor.at(")"):
+                cursor.expect(",", "between donations")
+        return tuple(found)
 
     def nested(self) -> ResultSpec:
         if not self.cursor.accept("("):

@@ -22,7 +22,7 @@ from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.form import Form, shown
 from relay.lower.program.place import CheckExtents
 from relay.lower.program.procedure import ComputeScalar, Procedure
-from relay.runtime.artefact.manifest import Label, ResultSpec, TensorLabel
+from relay.runtime.artefact.manifest import Donation, Label, ResultSpec, TensorLabel
 from relay.runtime.artefact.value_types import DataSpec, ValueType, data_to_json
 from relay.runtime.values.heap import arena_offset_bytes
 from relay.text.lexer import METADATA_MARK
@@ -64,7 +64,7 @@ class Entry(Form):
 
     Of words `arguments` says how inputs nest. `deep`: it may need more stack than callers have. `result`: the type of
     what it gives, where that holds functions or refs. `copied`: how `outputs` nest in it, where callers can make room
-    for them: a second entry copies what is on a heap there."""
+    for them: a second entry copies what is on a heap there. `donations`: which of that room is the memory of inputs."""
 
     name: str
     procedure: str
@@ -77,6 +77,7 @@ class Entry(Form):
     result: ValueType | None = None
     outputs: tuple[Parameter, ...] = ()
     copied: ResultSpec | None = None
+    donations: tuple[Donation, ...] = ()
 
     def written(self, names: TypeNames) -> str:
         words = ["flat"] * self.is_flat + ["deep"] * self.deep + ["entry", sigil_name("", self.name)]
@@ -87,6 +88,8 @@ class Entry(Form):
             text += f" takes ({', '.join(map(_nested, self.arguments))})"
         if self.copied is not None:
             text += f" -> ({shown(self.outputs, names)}) as {_nested(self.copied)}"
+        if self.donations:
+            text += f" donating ({', '.join(f'{each.input} as {each.output}' for each in self.donations)})"
         if self.result is not None:
             text += f" gives {shown(self.result, names)}"
         text += f" runs {sigil_name('@', self.procedure)}"

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
-from relay.lower.program.overwriting_verifier import broken_overwriting
+from relay.lower.program.overwriting_verifier import broken_overwriting, broken_region
 from relay.lower.program.ownership_verifier import broken_ownership
 from relay.lower.program.place import (
     Address,
@@ -49,7 +49,7 @@ from relay.lower.program.procedure import (
     TailCall,
     Terminator,
 )
-from relay.lower.program.program import Program
+from relay.lower.program.program import Entry, Program
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
 from relay.lower.program.region_verifier import broken_arena
 from relay.lower.program.registers import borrowed, places, scalars, taken, targets, written
@@ -74,6 +74,19 @@ def verify_program(program: Program, may_overwrite: MayOverwrite) -> None:
         raise CompilerBug("verify program", f"{where}: {rule}")
     for verifier in verifiers:
         verifier.verify_overwriting()
+    for entry in program.entries:
+        _verify_donations(entry, procedures[entry.procedure], may_overwrite)
+
+
+def _verify_donations(entry: Entry, procedure: Procedure, may_overwrite: MayOverwrite) -> None:
+    """A flat procedure writes a result that is in the memory of an input when that is read no more."""
+    arrays = [AddressPlace(each.register) for each in procedure.parameters if isinstance(each, Address)]
+    for each in entry.donations if entry.is_flat else ():
+        output, given = arrays[len(entry.inputs) + each.output], arrays[each.input]
+        for region in procedure.regions():
+            broken = broken_region(region.instructions, output, given, may_overwrite)
+            for instruction, rule in broken:
+                raise CompilerBug("verify program", f"@{procedure.name}, `{instruction}`: {rule}")
 
 
 @frozen

@@ -6,7 +6,7 @@ Extents are written as in `extent_json`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeAlias, Union
 
@@ -129,6 +129,14 @@ def heap_entry_symbol(name: str, copied: ResultSpec | None) -> str:
 
 
 @frozen
+class Donation:
+    """Output number `output` of an entry is in the memory of its input number `input`, which callers give away."""
+
+    output: int
+    input: int
+
+
+@frozen
 class EntrySpec:
     """One callable of the artefact.
 
@@ -145,6 +153,7 @@ class EntrySpec:
     workspace_bytes: IntExpr
     failures: tuple[str, ...] = ()
     arena: tuple[ArenaBuffer, ...] = ()
+    donations: tuple[Donation, ...] = ()
 
     @property
     def native_symbol(self) -> str:
@@ -200,6 +209,7 @@ class Manifest:
                 "workspace_bytes": extent_to_json(entry.workspace_bytes),
                 "failures": list(entry.failures),
                 **({"arena": list(map(buffer_to_json, entry.arena))} if entry.arena else {}),
+                **({"donations": [[each.output, each.input] for each in entry.donations]} if entry.donations else {}),
             }
             for entry in self.entries
         ]
@@ -323,16 +333,28 @@ def _heap_result(value: Any, outputs: int) -> HeapResult | None:
     return HeapResult() if value == "heap" else None
 
 
+def _donation_from_json(value: Any, inputs: Sequence[InputSpec], outputs: Sequence[TensorSpec]) -> Donation:
+    output, donated = map(int, value)
+    if min(output, donated) < 0:
+        raise ValueError(f"output {output} in the memory of input {donated}")
+    given, made = inputs[donated], outputs[output]
+    if not isinstance(given, TensorSpec) or (given.shape, given.dtype) != (made.shape, made.dtype):
+        raise ValueError(f"{made} is to be in the memory of {given}")
+    return Donation(output, donated)
+
+
 def _entry_from_json(value: Any) -> EntrySpec:
     symbols = {str(name): Symbol(str(name)) for name in value["symbols"]}
+    inputs = tuple(_input_from_json(spec, symbols) for spec in value["inputs"])
     outputs = tuple(_tensor_from_json(spec, symbols) for spec in value["outputs"])
     return EntrySpec(
         name=str(value["name"]),
-        inputs=tuple(_input_from_json(spec, symbols) for spec in value["inputs"]),
+        inputs=inputs,
         outputs=outputs,
         result=_heap_result(value["result"], len(outputs)) or result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),
         workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),
         arena=tuple(buffer_from_json(each, symbols) for each in value.get("arena", [])),
+        donations=tuple(_donation_from_json(each, inputs, outputs) for each in value.get("donations", [])),
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import RelayError
 from relay.runtime.arguments.arguments import as_array, bind_arguments, solve_symbols
+from relay.runtime.arguments.donation import DonatedArrays, donated_inputs
 from relay.runtime.arguments.extents import symbol_sources
 from relay.runtime.artefact.arena_map import ArenaMap, arena_map
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, TensorSpec
@@ -42,6 +43,7 @@ class EntryPoint:
     __slots__ = (
         "_buffers",
         "_code",
+        "_donated",
         "_function",
         "_heap",
         "_known",
@@ -72,6 +74,7 @@ class EntryPoint:
         self._heap = heap
         self._workspaces = Workspaces()
         self._nested = tuple if spec.copied is None else nesting(spec.copied)
+        self._donated = DonatedArrays(spec) if spec.donations else None
         self._quick = self._quick_call()
         self._sizes = None if spec.symbols else self._sizes_of({})
         self._known: dict[Shapes, Sizes] = {}
@@ -86,7 +89,8 @@ class EntryPoint:
             return self._failure(status, solve_symbols(spec, self._sources, arrays), workspace)
 
         code = self._code
-        return quick_call(spec, code.address, code.constants, self._workspaces, self._nested, finish, failed)
+        nested, donated = self._nested, self._donated
+        return quick_call(spec, code.address, code.constants, self._workspaces, nested, finish, failed, donated)
 
     @property
     def spec(self) -> EntrySpec:
@@ -110,17 +114,38 @@ class EntryPoint:
                     return result
         arrays = bind_arguments(self._spec, positional, named)
         values = solve_symbols(self._spec, self._sources, arrays)
+        donated = self._donated
+        if donated is not None:
+            donated.check(arrays)
         sizes = self._sizes or self._sizes_of(values)
         if quick is not None:
             self._remember(tuple(each.shape for each in arrays), sizes)
             result = quick(arrays, sizes)
             if result is not None:
                 return result
-        outputs = tuple(map(np.empty, sizes.shapes, sizes.dtypes))
+        if donated is None:
+            outputs = tuple(map(np.empty, sizes.shapes, sizes.dtypes))
+        else:
+            outputs = donated.outputs(arrays, sizes.shapes, sizes.dtypes)
         if self._heap is not None:
             return self._heap.run(self._spec, self._function, arrays, outputs, values)
         self._run(arrays, outputs, sizes.workspace_bytes, values)
         return self._nested(outputs)
+
+    def keeping(self, *names: str) -> Callable[..., Result]:
+        """This function, which leaves alone the arrays of some donated inputs (all, if none are named): it copies them
+        first. Raises `RelayError` (rule `bad-donation`) for other names."""
+        positions = sorted(set() if self._donated is None else self._donated.positions)
+        donated = [self._names[position] for position in positions]
+        kept = [positions[i] for i in donated_inputs(donated, names or donated, self._spec.name)]
+
+        def call(*positional: Any, **named: Any) -> Result:
+            arrays = list(bind_arguments(self._spec, positional, named))
+            for position in kept:
+                arrays[position] = arrays[position].copy()
+            return self(*arrays)
+
+        return call
 
     def observe_heap(self, observer: Callable[[HeapUse], None] | None) -> None:
         """For tests and debugging: call `observer` after each call with what it did with its heap. More than no objects

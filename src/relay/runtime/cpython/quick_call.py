@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol
 from relay.base.frozen import frozen
+from relay.runtime.arguments.donation import DonatedArrays
 from relay.runtime.artefact.manifest import EntrySpec, TensorSpec
 from relay.runtime.artefact.nesting import Nesting
 from relay.runtime.cpython.array_layout import array_layout
@@ -58,7 +59,7 @@ Failure: TypeAlias = Callable[[int, tuple[Any, ...], int], Exception]
 class QuickCall:
     """Calls of one entry, from any number of threads: each running call has a frame of its own."""
 
-    __slots__ = ("_call", "_failure", "_finish", "_frames", "_make_frame", "_nested", "arity")
+    __slots__ = ("_call", "_donated", "_failure", "_finish", "_frames", "_make_frame", "_nested", "arity")
 
     def __init__(
         self,
@@ -68,8 +69,10 @@ class QuickCall:
         nested: Nesting,
         finish: Finish | None,
         failure: Failure,
+        donated: DonatedArrays | None,
     ) -> None:
         self.arity = arity
+        self._donated = donated
         self._call = call
         self._make_frame = make_frame
         self._nested = nested
@@ -79,7 +82,12 @@ class QuickCall:
 
     def __call__(self, arrays: tuple[Any, ...], sizes: Sizes) -> Any | None:
         """The result of a call on arrays of shapes that fit; None when something else does not. Raises `failure`."""
-        outputs = tuple(map(_empty, sizes.shapes, sizes.dtypes))
+        if self._donated is None:
+            outputs = tuple(map(_empty, sizes.shapes, sizes.dtypes))
+        elif self._donated.are_fit(arrays):
+            outputs = self._donated.outputs(arrays, sizes.shapes, sizes.dtypes)
+        else:
+            return None
         try:
             frame = self._frames.pop()
         except IndexError:
@@ -106,6 +114,7 @@ def quick_call(
     nested: Nesting,
     finish: Finish | None,
     failure: Failure,
+    donated: DonatedArrays | None,
 ) -> QuickCall | None:
     """Quick calls of an entry, on arrays of shapes that agree with each other; None where there are none. Without
     `finish` the result is its outputs, `nested`; `failure` makes what is raised."""
@@ -129,7 +138,7 @@ def quick_call(
         start = ctypes.addressof(frame) + ctypes.sizeof(ctypes.c_int64)
         return Frame(start, workspace.address, workspace.memory.nbytes, kept)
 
-    return QuickCall(len(spec.inputs), _PROTOTYPE(address(CALL_SYMBOL)), make_frame, nested, finish, failure)
+    return QuickCall(len(spec.inputs), _PROTOTYPE(address(CALL_SYMBOL)), make_frame, nested, finish, failure, donated)
 
 
 def _wanted(spec: EntrySpec) -> tuple[Any, int] | None:

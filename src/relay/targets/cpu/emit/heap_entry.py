@@ -6,7 +6,7 @@ Where the caller can make room for the result, a second entry does that: it copi
 from __future__ import annotations
 
 from relay.lower.planning.kernel_calls import size_bytes
-from relay.lower.program.program import Entry, Parameter, ValueParameter
+from relay.lower.program.program import Entry, ValueParameter
 from relay.runtime.artefact.manifest import CellLabel, Label, ResultSpec, entry_symbol, heap_entry_symbol
 from relay.runtime.values.heap import (
     ANOTHERS_DATA,
@@ -15,6 +15,7 @@ from relay.runtime.values.heap import (
     FIELDS_OFFSET_BYTES,
     JUMP_OFFSET_BYTES,
     ONCE_OFFSET_BYTES,
+    OWN_DATA,
     RESULT_OFFSET_BYTES,
     STACK_END_OFFSET_BYTES,
     STATUS_OFFSET_BYTES,
@@ -26,6 +27,7 @@ from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.passing import pass_arguments
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
+from relay.targets.cpu.emit.words import at
 
 _STACK_RESERVE_BYTES = 1 << 18
 """What is left of a stack when it counts as used up: kernels and the C library run on the rest."""
@@ -33,7 +35,8 @@ _STACK_RESERVE_BYTES = 1 << 18
 _CALLER_STACK_BYTES = 1 << 19
 """How much of the caller's stack a call may count on, the reserve included. Most recursions are shallow, and a stack of
 one's own costs a thread: a call that needs more is run again on one. It can be: it has changed nothing but its heap.
-Who makes a call that may change more says so (`ONCE_OFFSET_BYTES`): it has a stack of its own at once."""
+Who makes a call that may change more says so (`ONCE_OFFSET_BYTES`): it has a stack of its own at once, as all calls
+have that are given memory of the caller's."""
 
 
 def emit_heap_entry(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool) -> None:
@@ -50,7 +53,8 @@ def emit_heap_entry(entry: Entry, machine: Machine, module: ModuleText, labels: 
         return
     module.functions.append(body.render(f"define internal i32 @{name}.run({parameters}, i64 %stack_bytes) nounwind"))
     module.functions.append(_START.format(name=name))
-    values = {"caller_bytes": _CALLER_STACK_BYTES, "once_offset": ONCE_OFFSET_BYTES}
+    again = "false" if entry.donations else "%may.again"
+    values = {"caller_bytes": _CALLER_STACK_BYTES, "once_offset": ONCE_OFFSET_BYTES, "again": again}
     text = _DEEP.format(name=name, parameters=parameters, values=parameters, **values)
     module.functions.append(text)
 
@@ -76,8 +80,8 @@ _DEEP = """define i32 @{name}({parameters}) nounwind {{
   call void @relay_heap_open(ptr %workspace, ptr %constants)
   %once.slot = getelementptr i8, ptr %workspace, i64 {once_offset}
   %once = load i64, ptr %once.slot
-  %only.once = icmp ne i64 %once, 0
-  br i1 %only.once, label %again, label %try
+  %may.again = icmp eq i64 %once, 0
+  br i1 {again}, label %try, label %again
 try:
   %shallow = call i32 @{name}.run({values}, i64 {caller_bytes})
   %too.deep = icmp eq i32 %shallow, -2
@@ -125,7 +129,7 @@ def _guarded(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[L
     refuse_extents(e, entry.checks)
     before = allocation_failures(text)
     tuple_label = labels.index(CellLabel("tuple"))
-    inputs = [_input(e, each, position, labels) for position, each in enumerate(entry.inputs)]
+    inputs = [_input(e, entry, position, labels) for position in range(len(entry.inputs))]
     words = [_nested(text, spec, inputs, tuple_label) for spec in entry.arguments]
     passed = pass_arguments(text, "%workspace", words)
     result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({passed})")
@@ -135,16 +139,19 @@ def _guarded(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[L
     return text
 
 
-def _input(e: Emitter, parameter: Parameter | ValueParameter, position: int, labels: tuple[Label, ...]) -> str:
-    """The caller's input number `position`: a value as it is, or an object for an array whose data it does not own."""
-    text = e.function
+def _input(e: Emitter, entry: Entry, position: int, labels: tuple[Label, ...]) -> str:
+    """The caller's input number `position`: a value as it is, or an object for an array, whose data are its own only if
+    the caller gave them away."""
+    text, parameter = e.function, entry.inputs[position]
     if isinstance(parameter, ValueParameter):
         return _load(text, "i64", "%buffers", 8 * position)
     shape, label = parameter.type.shape, labels.index(parameter.label)
     bytes_ = EXTENTS_OFFSET_BYTES + 8 * len(shape)
     address = text.impure(f"call ptr @relay_heap_new(ptr %workspace, i64 {bytes_}, i32 {label}, i32 1)")
     data = _load(text, "ptr", "%buffers", 8 * position)
-    stores = [("i64", str(ANOTHERS_DATA), FIELDS_OFFSET_BYTES), ("ptr", data, DATA_OFFSET_BYTES)]
+    is_donated = any(each.input == position for each in entry.donations)
+    owner = OWN_DATA if is_donated else ANOTHERS_DATA
+    stores = [("i64", str(owner), FIELDS_OFFSET_BYTES), ("ptr", data, DATA_OFFSET_BYTES)]
     stores += [("i64", emit_index(e, extent), EXTENTS_OFFSET_BYTES + 8 * axis) for axis, extent in enumerate(shape)]
     for kind, value, offset in stores:
         slot = text.impure(f"getelementptr i8, ptr {address}, i64 {offset}")
@@ -169,32 +176,52 @@ def _nested(text: FunctionText, spec: ResultSpec, inputs: list[str], tuple_label
 
 
 def _copying(entry: Entry, copied: ResultSpec, machine: Machine, module: ModuleText) -> FunctionText:
-    """Run the entry that leaves its result on the heap, copy that to the caller's outputs, and close the heap. The
-    result is released before, so that the heap tells how many objects are left."""
+    """Run the entry that leaves its result on the heap, copy that to the caller's outputs, those in memory that was
+    given away last, and close the heap. The result is released before, so that the heap tells how many objects are
+    left."""
     text = FunctionText(module)
     e = Emitter(text, machine, entry.name, emit_value)
     status = text.impure(f"call i32 @{heap_entry_symbol(entry.name, copied)}({ENTRY_PARAMETERS})")
     good, done = text.label("good"), text.label("done")
+    first = text.block
     text.branch(text.impure(f"icmp eq i32 {status}, 0"), good, done)
     text.start_block(good)
     read_symbols(e, entry.symbols)
     module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
+    given = {each.output for each in entry.donations}
+    moves: list[tuple[str, str, str]] = []
     waiting = [(copied, _load(text, "ptr", "%workspace", RESULT_OFFSET_BYTES))]
     while waiting:
         spec, word = waiting.pop()
         if isinstance(spec, int):
             size = emit_index(e, size_bytes(entry.outputs[spec].type))
             room = _load(text, "ptr", "%buffers", 8 * (len(entry.inputs) + spec))
-            text.effect(f"call ptr @memcpy(ptr {room}, ptr {_load(text, 'ptr', word, DATA_OFFSET_BYTES)}, i64 {size})")
+            data = _load(text, "ptr", word, DATA_OFFSET_BYTES)
+            if spec in given:
+                moves.append((room, data, size))
+            else:
+                text.effect(f"call ptr @memcpy(ptr {room}, ptr {data}, i64 {size})")
         else:
             for position, field in enumerate(spec.fields):
                 waiting.append((field, _load(text, "ptr", word, FIELDS_OFFSET_BYTES + 8 * position)))
+    moved = _moved(text, moves) if moves else status
     text.effect("call i64 @relay_heap_drop_result(ptr %workspace)")
+    last = text.block
     text.jump(done)
     text.start_block(done)
+    text.effect(f"%given = phi i32 [ {status}, %{first} ], [ {moved}, %{last} ]")
     text.effect("call void @relay_heap_close(ptr %workspace)")
-    text.effect(f"ret i32 {status}")
+    text.effect("ret i32 %given")
     return text
+
+
+def _moved(text: FunctionText, moves: list[tuple[str, str, str]]) -> str:
+    """Copy what is not there yet to memory of inputs; some of it may lie in that of others. Gives a status."""
+    table = text.alloca(24 * len(moves), alignment=16)
+    for number, (room, data, size) in enumerate(moves):
+        for kind, value, position in (("ptr", room, 0), ("ptr", data, 1), ("i64", size, 2)):
+            text.effect(f"store {kind} {value}, ptr {at(text, table, 24 * number + 8 * position)}, align 8")
+    return text.impure(f"call i32 @relay_heap_move(ptr %workspace, ptr {table}, i64 {len(moves)})")
 
 
 def _load(text: FunctionText, kind: str, address: str, offset_bytes: int) -> str:

@@ -257,6 +257,43 @@ int64_t relay_heap_drop_result(struct heap *heap)
     return heap->alive;
 }
 
+// Bytes that are to be at `to`.
+struct move {
+    uint8_t *to;
+    const uint8_t *from;
+    uint64_t bytes;
+};
+
+RELAY_HELPER _Bool is_written_by_another(const struct move *moves, uint64_t count, const struct move *move)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (move->from == moves[i].to && move != &moves[i])
+            return 1;
+    return 0;
+}
+
+// Copy results to where callers have them; each lies alone, or begins where another is to be: then it is set aside.
+// Gives a status.
+__attribute__((noinline)) RELAY_PART_OF_PROGRAM int32_t relay_heap_move(
+    struct heap *heap, struct move *moves, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (moves[i].to == moves[i].from || !is_written_by_another(moves, count, &moves[i]))
+            continue;
+        struct chunk *aside = relay_alloc(sizeof(struct chunk) + moves[i].bytes);
+        if (aside == NULL)
+            return NO_MEMORY;
+        aside->next = heap->chunks;
+        heap->chunks = aside;
+        __builtin_memcpy(aside->memory, moves[i].from, moves[i].bytes);
+        moves[i].from = aside->memory;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        if (moves[i].to != moves[i].from)
+            __builtin_memcpy(moves[i].to, moves[i].from, moves[i].bytes);
+    return 0;
+}
+
 // Free all memory of a call.
 void relay_heap_close(struct heap *heap)
 {

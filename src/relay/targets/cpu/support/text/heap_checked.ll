@@ -1,5 +1,7 @@
 ; Made of heap/heap.c by `python -m relay.targets.cpu.support.generate`.
 
+%struct.move = type { ptr, ptr, i64 }
+
 @relay_heap_misuse_count = internal global i64 0, align 8
 
 define i64 @relay_heap_misuses() nounwind {
@@ -534,6 +536,89 @@ relay_heap_release.exit:
   ret i64 %3
 }
 
+define internal range(i32 -1, 1) i32 @relay_heap_move(ptr captures(none) %heap, ptr captures(none) %moves, i64 %count) noinline nounwind {
+entry:
+  %cmp82.not = icmp eq i64 %count, 0
+  br i1 %cmp82.not, label %return, label %for.body.lr.ph
+
+for.body.lr.ph:
+  %chunks = getelementptr inbounds nuw i8, ptr %heap, i64 32
+  br label %for.body
+
+for.body:
+  %i.083 = phi i64 [ 0, %for.body.lr.ph ], [ %inc, %for.inc ]
+  %arrayidx = getelementptr inbounds nuw %struct.move, ptr %moves, i64 %i.083
+  %0 = load ptr, ptr %arrayidx, align 8
+  %from = getelementptr inbounds nuw i8, ptr %arrayidx, i64 8
+  %1 = load ptr, ptr %from, align 8
+  %cmp2 = icmp eq ptr %0, %1
+  br i1 %cmp2, label %for.inc, label %for.body.i
+
+for.cond.i:
+  %inc.i = add nuw i64 %i.0.i81, 1
+  %exitcond.not = icmp eq i64 %inc.i, %count
+  br i1 %exitcond.not, label %for.inc, label %for.body.i
+
+for.body.i:
+  %i.0.i81 = phi i64 [ %inc.i, %for.cond.i ], [ 0, %for.body ]
+  %arrayidx.i = getelementptr inbounds nuw %struct.move, ptr %moves, i64 %i.0.i81
+  %2 = load ptr, ptr %arrayidx.i, align 8
+  %cmp1.i = icmp ne ptr %1, %2
+  %cmp3.not.i = icmp samesign eq i64 %i.083, %i.0.i81
+  %or.cond.i = select i1 %cmp1.i, i1 true, i1 %cmp3.not.i
+  br i1 %or.cond.i, label %for.cond.i, label %if.end
+
+if.end:
+  %bytes = getelementptr inbounds nuw i8, ptr %arrayidx, i64 16
+  %3 = load i64, ptr %bytes, align 8
+  %add = add i64 %3, 64
+  %call5 = tail call ptr @relay_alloc(i64 %add) nounwind
+  %cmp6.not = icmp eq ptr %call5, null
+  br i1 %cmp6.not, label %return, label %if.end8
+
+if.end8:
+  %4 = load ptr, ptr %chunks, align 8
+  store ptr %4, ptr %call5, align 8
+  store ptr %call5, ptr %chunks, align 8
+  %memory = getelementptr inbounds nuw i8, ptr %call5, i64 64
+  %5 = load ptr, ptr %from, align 8
+  %6 = load i64, ptr %bytes, align 8
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %memory, ptr align 1 %5, i64 %6, i1 false)
+  store ptr %memory, ptr %from, align 8
+  br label %for.inc
+
+for.inc:
+  %inc = add nuw i64 %i.083, 1
+  %exitcond87.not = icmp eq i64 %inc, %count
+  br i1 %exitcond87.not, label %for.body24, label %for.body
+
+for.body24:
+  %i20.085 = phi i64 [ %inc39, %for.inc38 ], [ 0, %for.inc ]
+  %arrayidx25 = getelementptr inbounds nuw %struct.move, ptr %moves, i64 %i20.085
+  %7 = load ptr, ptr %arrayidx25, align 8
+  %from28 = getelementptr inbounds nuw i8, ptr %arrayidx25, i64 8
+  %8 = load ptr, ptr %from28, align 8
+  %cmp29.not = icmp eq ptr %7, %8
+  br i1 %cmp29.not, label %for.inc38, label %if.then30
+
+if.then30:
+  %bytes36 = getelementptr inbounds nuw i8, ptr %arrayidx25, i64 16
+  %9 = load i64, ptr %bytes36, align 8
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %7, ptr align 1 %8, i64 %9, i1 false)
+  br label %for.inc38
+
+for.inc38:
+  %inc39 = add nuw i64 %i20.085, 1
+  %exitcond88.not = icmp eq i64 %inc39, %count
+  br i1 %exitcond88.not, label %return, label %for.body24
+
+return:
+  %retval.4 = phi i32 [ 0, %for.inc38 ], [ 0, %entry ], [ -1, %if.end ]
+  ret i32 %retval.4
+}
+
+declare ptr @relay_alloc(i64)
+
 define void @relay_heap_close(ptr captures(none) %heap) nounwind {
 entry:
   %chunks = getelementptr inbounds nuw i8, ptr %heap, i64 32
@@ -574,8 +659,6 @@ if.end:
   %memory = getelementptr inbounds nuw i8, ptr %call, i64 64
   ret ptr %memory
 }
-
-declare ptr @relay_alloc(i64)
 
 define internal fastcc void @relay_heap_give_back(ptr nonnull captures(none) initializes((0, 8)) %dead) noinline nounwind {
 entry:

@@ -1,0 +1,116 @@
+"""Arrays that callers give away: results are in their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relay.base.diagnostics import RelayError
+from relay.base.near_names import near_names
+from relay.runtime.artefact.manifest import EntrySpec
+from relay.runtime.cpython.array_layout import data_address
+
+
+class DonatedArrays:
+    """The arrays of an entry's calls that are given away."""
+
+    __slots__ = ("_names", "_of_output", "positions")
+
+    def __init__(self, spec: EntrySpec) -> None:
+        self._names = [each.name for each in spec.inputs]
+        self._of_output = {each.output: each.input for each in spec.donations}
+        self.positions = frozenset(self._of_output.values())
+
+    def are_fit(self, arrays: Sequence[Any]) -> bool:
+        """Whether these are plain arrays that nobody refuses."""
+        return all(type(each) is np.ndarray for each in arrays) and self._error(arrays) is None
+
+    def check(self, arrays: Sequence[Any]) -> None:
+        """Raises `RelayError`: `donated-read-only` for one that may not be written, `donated-twice` for one that shares
+        memory with another input."""
+        error = self._error(arrays)
+        if error is not None:
+            raise error
+
+    def outputs(
+        self, arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]], dtypes: Sequence[np.dtype[np.generic]]
+    ) -> tuple[NDArray[np.generic], ...]:
+        """The arrays of results: those that were given away for them, and new ones."""
+        of_output = self._of_output
+        return tuple(
+            arrays[of_output[position]] if position in of_output else np.empty(shape, dtype)
+            for position, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True))
+        )
+
+    def _error(self, arrays: Sequence[Any]) -> RelayError | None:
+        for position in self.positions:
+            if not arrays[position].flags.writeable:
+                return RelayError(
+                    rule="donated-read-only",
+                    message=f"input `{self._names[position]}` is donated, and the array for it may not be written",
+                    expected="an array whose memory the result can take",
+                    found="one that is read-only",
+                    remedy=_remedy(self._names[position]),
+                )
+        spans = [
+            (start, start + each.nbytes, position)
+            for position, each in enumerate(arrays)
+            if isinstance(each, np.ndarray) and each.nbytes
+            for start in (data_address(each),)
+        ]
+        shared = self._shared(sorted(spans))
+        if shared is None:
+            return None
+        donated, other = (self._names[position] for position in shared)
+        return RelayError(
+            rule="donated-twice",
+            message=f"input `{donated}` is donated, and its array shares memory with that of `{other}`",
+            expected="memory of its own, which the result can take",
+            found="arrays that overlap",
+            remedy=_remedy(donated),
+        )
+
+    def _shared(self, spans: Sequence[tuple[int, int, int]]) -> tuple[int, int] | None:
+        """A donated array and another, by position, that overlap. `spans` are first and last address, in order."""
+        reach, furthest = 0, -1  # of all arrays so far
+        donated_reach, donated = 0, -1  # of those that are donated
+        for start, end, position in spans:
+            if start < donated_reach:
+                return donated, position
+            if position in self.positions:
+                if start < reach:
+                    return position, furthest
+                donated_reach, donated = end, position
+            if end > reach:
+                reach, furthest = end, position
+        return None
+
+
+def donated_inputs(names: Sequence[str], wanted: Sequence[str], where: str) -> list[int]:
+    """The positions of the inputs called so, with the leaves of those that are tuples: `w` is `w` or `w.0`, `w.1`, ….
+
+    Raises `RelayError` (rule `bad-donation`) for a name that is none of them.
+
+    >>> donated_inputs(["x", "w.0", "w.1"], ["w"], "main")
+    [1, 2]
+    """
+    found: dict[int, None] = {}
+    for name in wanted:
+        positions = [i for i, each in enumerate(names) if each == name or each.startswith(f"{name}.")]
+        if not positions:
+            raise RelayError(
+                rule="bad-donation",
+                message=f"`{name}` is donated, which is no tensor that `{where}` takes",
+                expected="one of " + ", ".join(names),
+                found=name,
+                remedy=near_names(name, names),
+            )
+        found.update(dict.fromkeys(positions))
+    return list(found)
+
+
+def _remedy(name: str) -> str:
+    return f"give a copy, x.copy(); or keep the array: executable.keeping({name!r})(…)"
