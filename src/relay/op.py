@@ -102,6 +102,7 @@ from relay.ops.scan import cumprod, cumsum
 from relay.ops.shape import expand_dims, reshape, reshape_like, squeeze
 from relay.ops.slice import slice_like, strided_slice
 from relay.ops.sort import argsort, sort, topk
+from relay.ops.strided_set import strided_set
 from relay.ops.table import OPERATORS
 from relay.ops.tile import broadcast_to, broadcast_to_like, repeat, tile
 from relay.ops.transpose import reverse, transpose
@@ -211,6 +212,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "strided_set",
     "strided_slice",
     "subtract",
     "sum",

@@ -12,7 +12,7 @@ import relay
 from relay.driver.build import compile_stages
 from relay.lower.program.procedure import NewTensor
 from relay.runtime.values.heap import HeapUse
-from tests.native.running import LIST, check, module
+from tests.native.running import LIST, assert_same, check, module
 
 
 def full(source: str) -> str:
@@ -232,3 +232,66 @@ def @main(%r: ref(T), %i: Tensor[(4), int32]) -> () {
     with pytest.raises(relay.RelayError, match="rows: an index lies outside"):
         executable(held, np.array([0, 1, 2, 4], np.int32))
     np.testing.assert_array_equal(held.value, w + 1)
+
+
+PARTS = {
+    "rows one after another": """
+def @loop(%c: T, %row: Tensor[(1, 8), float32], %n: int64) -> T {
+  if (equal(%n, 0i64)) { %c } else {
+    let %to = reshape(%n, newshape=[1]);
+    let %from = subtract(%to, 1i64);
+    @loop(strided_set(%c, %row, %from, %to, minimum(%to, ones_like(%to))), %row, subtract(%n, 1i64))
+  }
+}
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> T { @loop(%c, %row, 3i64) }""",
+    "two parts in one region": """
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> T {
+  let %x = nn.softmax(%c);
+  let %y = strided_set(%x, %row, %one, add(%one, %one), %one);
+  nn.softmax(strided_set(%y, negative(%row), subtract(%one, %one), %one, %one))
+}""",
+    "a source that is needed elsewhere": """
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> (T, T, T) {
+  let %x = nn.softmax(%c);
+  let %y = strided_set(%x, %row, %one, add(%one, %one), %one);
+  (%x, %y, strided_set(%c, %row, %one, add(%one, %one), %one))
+}""",
+    "a source that is the part too": """
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> T {
+  let %x = nn.softmax(%c);
+  strided_set(%x, %x, concatenate((%one,)), multiply(%one, 9i64), %one)
+}""",
+    "parts of a concatenation": """
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> Tensor[(8, 8), float32] {
+  let %x = strided_set(nn.softmax(%c), %row, %one, add(%one, %one), %one);
+  concatenate((%x, nn.softmax(%x)), axis=0)
+}""",
+}
+
+
+@pytest.mark.parametrize("source", PARTS.values(), ids=PARTS)
+def test_a_part_is_written_where_the_source_is(source: str):
+    c, row, one = *arrays()[:1], arrays()[1][:1], np.ones(1, np.int64)
+    program = module(full(source))
+    expected = relay.create_executor("interpreter", mod=program).evaluate()(c, row, one)
+    kept = c.copy()
+    for target in ("llvm", "llvm -heap=checked"):
+        for donate in ((), ("c",)):
+            given = c.copy()
+            assert_same(relay.build(program, target, donate=donate)(given, row, one), expected)
+            assert donate or (given == kept).all()
+
+
+def test_an_update_copies_nothing_where_the_source_is_nobody_elses():
+    program = compile_stages(module(full(PARTS["two parts in one region"])), donate=("c",)).program
+    (region,) = (region for each in program.procedures for region in each.regions())
+    updates = [each for each in region.calls if each.updates is not None]
+    assert len(updates) == 2
+    assert all(each.outputs == (each.inputs[each.updates or 0],) for each in updates)
+
+
+def test_the_graph_executor_writes_all_of_it():
+    source = module(full(PARTS["two parts in one region"]))
+    c, row, one = *arrays()[:1], arrays()[1][:1], np.ones(1, np.int64)
+    expected = relay.create_executor("interpreter", mod=source).evaluate()(c, row, one)
+    assert_same(relay.create_executor("graph", mod=source).evaluate()(c, row, one), expected)

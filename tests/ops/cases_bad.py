@@ -227,6 +227,11 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("dyn.reshape", (t(2, 3), i(n)), NoAttributes()),
         BadCase("dyn.reshape", (t(2, 3), t(2)), NoAttributes()),
         BadCase("dyn.broadcast_to", (t(2, 3), i(1)), NoAttributes()),
+        BadCase("strided_set", (t(4, 4), t(1, 4), i(3), i(3), i(3))),
+        BadCase("strided_set", (t(4, 4), t(1, 4), i(1), i(2), i(1))),
+        BadCase("strided_set", (t(4, 4), t(4), i(1), i(1), i(1))),
+        BadCase("strided_set", (t(4, 4), t(1, 3), i(1), i(1), i(1))),
+        BadCase("strided_set", (t(4, 4), i(1, 4), i(1), i(1), i(1))),
         BadCase("dyn.strided_slice", (t(2, 3), i(2), i(1), i(2)), DynStridedSliceAttributes()),
     ),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -108,6 +110,36 @@ def _slices() -> list[Case]:
     ]
 
 
+def _updates() -> list[Case]:
+    row = (floats(6, 4), floats(1, 4, seed=1))
+    numbers = (integers(2, 3, dtype="int8"), integers(2, 3, dtype="int8", seed=1))
+    return [
+        _set(floats(5, 7, 2), floats(2, 2, 2, seed=1), (1, -2), (5, 0), (2, -3), (slice(1, 5, 2), [5, 2]), "both ways"),
+        _set(*row, (-1,), (9,), (1,), slice(5, 6), "a row", "int32"),
+        _set(*row, (2**62,), (2**63 - 1,), (2**62,), slice(0, 0), "far away"),
+        _set(floats(5), floats(4, seed=1), (3,), (9,), (1,), slice(3, 5), "beyond the end"),
+        _set(floats(5), floats(1, seed=1), (0,), (5,), (2,), slice(0, 1), "fewer than the slice"),
+        _set(floats(3, 2), floats(0, 2), (2,), (2,), (1,), slice(0, 0), "nothing"),
+        _set(*numbers, (), (), (), slice(0, 2), "all"),
+        _set(scalar(1.0), scalar(2.0), (), (), (), (), "scalar"),
+    ]
+
+
+def _set(
+    data: np.ndarray, part: np.ndarray, begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...],
+    where: Any, label: str, dtype: str = "int64",
+) -> Case:  # fmt: skip
+    """A `strided_set` that changes the elements at `where`, as PyTorch counts them."""
+
+    def oracle(data: torch.Tensor, part: torch.Tensor, *_: torch.Tensor) -> torch.Tensor:
+        changed = data.clone()
+        changed[where] = part[: len(changed[where])] if part.ndim else part
+        return changed
+
+    places = (np.array(each, dtype) for each in (begin, end, strides))
+    return Case("strided_set", (data, part, *places), oracle=oracle, label=label)
+
+
 def _indexing() -> list[Case]:
     table, rows = floats(5, 3), integers(2, 4, low=0, high=4)
     out_of_range = np.array([-1, 0, 4, 5, 99, -99], np.int64)
@@ -194,5 +226,5 @@ def _creations() -> list[Case]:
 
 
 CASES: tuple[Case, ...] = (
-    *_shapes(), *_combinations(), *_slices(), *_indexing(), *_paddings(), *_images(), *_creations(),
+    *_shapes(), *_combinations(), *_slices(), *_updates(), *_indexing(), *_paddings(), *_images(), *_creations(),
 )  # fmt: skip

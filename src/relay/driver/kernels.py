@@ -23,6 +23,7 @@ from relay.ir.types import TensorType
 from relay.lower.kernels.external import external_key, is_external, is_opaque, signature_symbols
 from relay.lower.kernels.group import GAP, Group, expect_loops, make_group
 from relay.lower.kernels.index_faults import tells_of_body
+from relay.lower.kernels.updates import updated_input
 from relay.lower.kernels.value_extents import open_symbols
 from relay.lower.planning.in_place import in_place_inputs
 from relay.lower.planning.kernel_calls import KernelInfo
@@ -159,7 +160,9 @@ class KernelTable:
             return Kernel(KernelInfo(f"{stem}_{digest}", symbols, on_device=True), function, text, self.host)
         expect_loops(function)
         tells = tells_of_body(function)
+        updated = updated_input(function)
         in_place = () if tells or GAP in function.attrs else in_place_inputs(function)
+        in_place = in_place if updated is None else (updated,)
         of_scalars = not tells and is_of_scalars(function)
         target, refusals = (self.host, ()) if of_scalars else self._placed(function)
         info = KernelInfo(f"{stem}_{digest}", symbols, in_place, of_scalars)

@@ -164,7 +164,8 @@ WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differe
 @frozen(eq=False, repr=False, kw_only=True)
 class OperatorRecord(Operator):
     """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's. `is_view`: the
-    result is input 0's memory under another shape. `reads_shapes_only`: the values of its inputs do not matter."""
+    result is input 0's memory under another shape. `reads_shapes_only`: the values of its inputs do not matter.
+    `update`, where only a part of input 0 changes: what writes that part into memory that holds input 0."""
 
     argument_docs: tuple[str, ...]
     meaning: Meaning
@@ -183,6 +184,7 @@ class OperatorRecord(Operator):
     formula: Formula | NoFormula
     static_of: StaticOf | None
     reads_shapes_only: bool
+    update: Compute | None
 
 
 def define(
@@ -209,6 +211,7 @@ def define(
     formula: Formula | NoFormula = PRIMITIVE,
     static_of: StaticOf | None = None,
     reads_shapes_only: bool = False,
+    update: Compute | None = None,
     multiply_adds: MultiplyAdds | None = None,
     input_defaults: tuple[tuple[str, float], ...] = (),
 ) -> OperatorRecord:
@@ -247,6 +250,7 @@ def define(
         formula=formula,
         static_of=static_of,
         reads_shapes_only=reads_shapes_only,
+        update=update,
     )
 
 

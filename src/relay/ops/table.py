@@ -39,6 +39,7 @@ from relay.ops.slice import SLICES
 from relay.ops.softmax import SOFTMAXES
 from relay.ops.sort import SORTS
 from relay.ops.space_depth import SPACE_DEPTH
+from relay.ops.strided_set import UPDATES
 from relay.ops.tile import REPETITIONS
 from relay.ops.transpose import TRANSPOSES
 from relay.ops.unique import DISTINCT
@@ -53,7 +54,7 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
         VARIANCES, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
         INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
-        ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM,
+        ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM, UPDATES,
     )
     for record in family
 })  # fmt: skip

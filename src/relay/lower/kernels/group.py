@@ -13,6 +13,7 @@ from relay.ir.known_types import known_type
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType, TupleType, Type
 from relay.lower.kernels.index_faults import tells_of_body
+from relay.lower.kernels.updates import UPDATE
 from relay.lower.kernels.value_extents import EXTENTS, value_extents
 from relay.ops.record import Compute, IndexFault, NoCompute, OperatorRecord
 from relay.te.compute import compute, placeholder
@@ -52,7 +53,7 @@ def make_group(function: Function) -> Group:
     for expr in post_order(function.body):
         if id(expr) in values or isinstance(expr, Op):
             continue
-        value = _computed(expr, values)
+        value = _computed(expr, values, UPDATE in function.attrs and expr is function.body)
         if expr is function.body and isinstance(value, Tensor):
             value = replace(value, gap=gap_of(function))
         values[id(expr)] = value
@@ -140,13 +141,14 @@ def _placeholder(parameter: Var) -> Tensor:
     return placeholder(type_.shape, type_.dtype, parameter.name_hint)
 
 
-def _computed(expr: Expr, values: Mapping[int, GroupValue]) -> GroupValue:
+def _computed(expr: Expr, values: Mapping[int, GroupValue], is_update: bool = False) -> GroupValue:
     match expr:
         case Call(op=Op(operator=OperatorRecord() as record), args=args, attrs=attrs):
-            if not callable(record.compute):
-                raise CompilerBug("lower", f"{record.name} has no tensor expression: {record.compute.reason}")
+            compute_ = record.update if is_update and record.update is not None else record.compute
+            if not callable(compute_):
+                raise CompilerBug("lower", f"{record.name} has no tensor expression: {compute_.reason}")
             inputs = tuple(values[id(argument)] for argument in args)
-            return record.compute(attrs, inputs, known_type(expr))
+            return compute_(attrs, inputs, known_type(expr))
         case Constant(data=data):
             if data.size > 1:
                 raise CompilerBug("lower", f"a constant of {data.size} elements stands inside a group")

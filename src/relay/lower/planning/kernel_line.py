@@ -16,6 +16,7 @@ from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, V
 from relay.ir.known_types import known_type
 from relay.ir.types import TensorType, Type
 from relay.lower.kernels.index_faults import FAULT_TYPE, index_user
+from relay.lower.kernels.updates import as_update
 from relay.lower.planning.kernel_calls import size_bytes
 from relay.lower.planning.straight_line import KernelStep, Part, Storage, StoredTensor, StoredValue
 from relay.lower.planning.sub_buffers import slices
@@ -43,17 +44,20 @@ class Around(Protocol):
 
 class KernelLine:
     """Steps, and the storages of variables; `parts` are the storages that are parts of others. `outside` are the values
-    of variables that were bound before; `here` says a type in terms of the symbols that are known where this runs."""
+    of variables that were bound before; `here` says a type in terms of the symbols that are known where this runs.
+    `writes_all`: no kernel changes only a part of what is there."""
 
     def __init__(
-        self, around: Around, outside: Callable[[Var], StoredValue], here: Callable[[TensorType, Expr], TensorType]
-    ) -> None:
+        self, around: Around, outside: Callable[[Var], StoredValue], here: Callable[[TensorType, Expr], TensorType],
+        writes_all: bool = False,
+    ) -> None:  # fmt: skip
         self.steps: list[KernelStep] = []
         self.parts: dict[Storage, Part] = {}
         self.values: dict[Var, StoredValue] = {}
         self._around = around
         self._outside = outside
         self._here = here
+        self._writes_all = writes_all
 
     def bind(self, var: Var, value: Expr, may_be_part: bool = True) -> None:
         """Bind a variable; what a kernel makes is a part of something else only if it may be."""
@@ -97,7 +101,7 @@ class KernelLine:
         of_scalar = bool(arguments) and isinstance(arguments[0].storage.fixed, Scalar)
         found = slices(function, arguments) if may_be_part and not of_scalar else None
         if found is None:
-            self.steps.append(KernelStep(function, arguments, outputs))
+            self.steps.append(KernelStep(function if self._writes_all else as_update(function), arguments, outputs))
         else:
             self.parts.update(zip(outputs, found, strict=True))
         return result

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.lower.kernels.group import with_gap
+from relay.lower.kernels.updates import updated_input
 from relay.lower.planning.kernel_calls import KernelInfo, KernelOf, extent_here, extents_of
 from relay.lower.planning.storage import Lifetime, plan_storage
 from relay.lower.planning.straight_line import KernelStep, Part, Storage
@@ -43,7 +44,9 @@ def placed(
         inputs = tuple(plan.place(each.storage) for each in step.inputs)
         outputs = tuple(map(plan.place, step.outputs))
         extents = extents_given(kernel, step, symbols)
-        instructions.append(CallKernel(kernel.name, inputs, outputs, extents, kernel.on_device))
+        updates = updated_input(step.function)
+        bytes_ = 0 if updates is None else step.outputs[0].size_bytes
+        instructions.append(CallKernel(kernel.name, inputs, outputs, extents, kernel.on_device, updates, bytes_))
         if step.failure:
             instructions.append(CheckIndex(outputs[0], step.failure))
     for storage, destination in copied:

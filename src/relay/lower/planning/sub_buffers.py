@@ -20,6 +20,7 @@ from relay.ir.types import TensorType
 from relay.lower.kernels.external import is_opaque
 from relay.lower.kernels.group import leaf_types
 from relay.lower.kernels.index_faults import tells_of_body
+from relay.lower.kernels.updates import UPDATE
 from relay.lower.planning.kernel_calls import size_bytes
 from relay.lower.planning.straight_line import KernelStep, Part, Storage, StoredTensor
 from relay.lower.planning.views import behind_reshapes, first_elements
@@ -113,6 +114,8 @@ class _Line:
         storage, place = operand.tensor.storage, operand.place
         maker = self.makers.get(storage)
         if maker is None or storage in self.parts or storage in self.results:
+            return False
+        if UPDATE in self.steps[maker].function.attrs:
             return False
         if place.lies_together:
             return True

@@ -29,7 +29,7 @@ def device_region(function: Function, info: KernelInfo, around: Around, kernel_o
         parameters.append(AddressPlace(Register(len(parameters))))
         return parameters[-1]
 
-    line = KernelLine(around, _nothing_outside, lambda type_, _: type_)
+    line = KernelLine(around, _nothing_outside, lambda type_, _: type_, writes_all=True)
     brought: list[Result] = []
     for each in function.params:
         value = line.values[each] = nested(known_type(each), stored)

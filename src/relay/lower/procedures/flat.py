@@ -67,7 +67,7 @@ def flat_procedure(
     values: dict[Var, StoredValue] = {}
     for each in function.params:
         values[each] = nested(known_type(each), lambda leaf: stored(leaf, AddressPlace(opened.array())))
-    line = KernelLine(around, values.__getitem__, lambda type_, _: type_)
+    line = KernelLine(around, values.__getitem__, lambda type_, _: type_, writes_all=apart)
     lets, result = let_chain(function.body)
     for let in lets:
         line.bind(let.var, let.value, not apart)
@@ -82,6 +82,6 @@ def flat_procedure(
     there = {each.output for each in taken if each.how is Taking.AS_IT_IS}
     left = [each for position, each in enumerate(results) if position not in there]
     block = opened.block()
-    block.add(placed(steps, line.parts, left, kernel_of, {symbol: symbol for symbol in symbols}, late))
+    block.add(placed(steps, line.parts, left, kernel_of, {symbol: symbol for symbol in symbols}, late=late))
     block.close(Return(()))
     return opened.closed(), tuple(Donation(each.output, each.input) for each in taken)

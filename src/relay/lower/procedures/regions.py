@@ -117,7 +117,7 @@ class RegionScope(OwningScope):
         tensors = {storage: made for storage, outputs in results.items() if isinstance(made := outputs[0], NewTensor)}
         words = [DataPlace(self.values.word(var)) for var in dying]
         over = overwritten(steps, line.parts, list(tensors), self.context.kernel, words)
-        may_fail = any(step.failure for step in steps)
+        may_fail = any(step.failure or self.context.kernel(step.function).on_device for step in steps)
         for storage, outputs in results.items():
             for new in outputs:
                 if isinstance(new, NewTensor):

@@ -75,7 +75,8 @@ class FormReader:
         if TensorOf in get_args(hint):
             return self.json(type_from_json)
         if get_origin(hint) in (Union, UnionType):
-            return self.one_of([each for each in get_args(hint) if each is not NoneType])
+            others = [each for each in get_args(hint) if each is not NoneType]
+            return self.value(others[0], prefix) if len(others) == 1 else self.one_of(others)
         if hint is int:
             return self.token(prefix, int) if prefix else self.integer()
         if hint is str:

@@ -261,8 +261,8 @@ def symbols_of(instruction: ProcedureInstruction | Terminator) -> set[Symbol]:
 
 def _numbers(instruction: RegionInstruction) -> tuple[IntExpr, ...]:
     match instruction:
-        case CallKernel(extents=extents):
-            return extents
+        case CallKernel(extents=extents, updated_bytes=updated_bytes):
+            return (*extents, updated_bytes)
         case CopyBytes(size_bytes=size_bytes):
             return (size_bytes,)
         case CheckIndex():

@@ -25,15 +25,20 @@ from relay.text.types import TypeNames
 @frozen
 class CallKernel(Form):
     """`kernel(inputs…, outputs…, extents…)`. `on_device`: it is no function, but a region that runs on a device
-    (`device_region.py`), and may fail."""
+    (`device_region.py`), and may fail.
 
-    form = "{outputs} = {kernel}({inputs}){ [extents?]}{ on_device?}"
+    `updates`: it writes only a part of its output. That holds the `updated_bytes` of input number `updates` before:
+    they are copied there, unless they are there."""
+
+    form = "{outputs} = {kernel}({inputs}){ [extents?]}{ on_device?}{ updating updates?}{ of updated_bytes?}"
 
     kernel: str
     inputs: tuple[Place, ...]
     outputs: tuple[Place, ...]
     extents: tuple[IntExpr, ...] = ()
     on_device: bool = False
+    updates: int | None = None
+    updated_bytes: IntExpr = 0
 
     @property
     def arguments(self) -> tuple[Place, ...]:

@@ -58,16 +58,15 @@ def _instruction(e: Emitter, instruction: RegionInstruction, address: Callable[[
         case CallKernel(on_device=True):
             _run_on_device(e, instruction, address, frame)
         case CallKernel(kernel, extents=extents):
+            if instruction.updates is not None:
+                _copy_unless_there(e, instruction, instruction.inputs[instruction.updates], address)
             operands = [f"ptr {address(place)}" for place in instruction.arguments]
             operands += [f"i64 {emit_index(e, extent)}" for extent in extents]
             kinds = ", ".join(["ptr"] * len(instruction.arguments) + ["i64"] * len(extents))
             text.module.declare(kernel, f"void @{kernel}({kinds})")
             text.effect(f"call void @{kernel}({', '.join(operands)})")
         case CopyBytes(source, destination, size_bytes):
-            source_address, target_address = address(source), address(destination)
-            text.module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
-            size = emit_index(e, size_bytes)
-            text.effect(f"call ptr @memcpy(ptr {target_address}, ptr {source_address}, i64 {size})")
+            _copy(e, address(source), address(destination), emit_index(e, size_bytes))
         case CheckIndex(place, failure):
             emit_index_check(text, address(place), frame.refused_index(), lambda: frame.fail(failure))
         case _:
@@ -86,3 +85,22 @@ def _run_on_device(e: Emitter, call: CallKernel, address: Callable[[Place], str]
     text.start_block(failed)
     frame.fail(status)
     text.start_block(fine)
+
+
+def _copy_unless_there(e: Emitter, call: CallKernel, updated: Place, address: Callable[[Place], str]) -> None:
+    """Copy what a kernel changes a part of to where it writes, if that is somewhere else."""
+    text, (output,) = e.function, call.outputs
+    if output == updated:
+        return
+    source, target, size = address(updated), address(output), emit_index(e, call.updated_bytes)
+    elsewhere, there = text.label("elsewhere"), text.label("there")
+    text.branch(text.impure(f"icmp eq ptr {source}, {target}"), there, elsewhere)
+    text.start_block(elsewhere)
+    _copy(e, source, target, size)
+    text.jump(there)
+    text.start_block(there)
+
+
+def _copy(e: Emitter, source: str, target: str, size: str) -> None:
+    e.function.module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
+    e.function.effect(f"call ptr @memcpy(ptr {target}, ptr {source}, i64 {size})")
