@@ -40,8 +40,8 @@ from relay.testing.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (
-    "operators", "networks", "precision", "narrow_products", "sorting", "recurrent", "batching", "levels", "startup",
-    "compile_time", "memory",
+    "operators", "networks", "precision", "narrow_products", "sorting", "updates", "recurrent", "batching", "levels",
+    "startup", "compile_time", "memory",
 )  # fmt: skip
 THREADS = (1, 2)
 QUICK_ROUNDS = 3

@@ -13,6 +13,7 @@ import relay
 from relay.driver.build import compile_stages
 from relay.lower.program.region import CopyBytes
 from tests.native.running import module
+from tests.pages import run_page
 
 
 def full(source: str) -> str:
@@ -193,3 +194,7 @@ def test_what_no_result_can_take_is_told(caplog):
     assert "no result takes the memory of `w: Tensor[(4, 8), float32]`, which is donated" in caplog.text
     w = frozen(arrays(1)[0])
     executable(w)
+
+
+def test_the_page_runs(tmp_path):
+    run_page("update_in_place.md", tmp_path)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import relay
 from relay.driver.build import compile_stages
@@ -295,3 +297,64 @@ def test_the_graph_executor_writes_all_of_it():
     c, row, one = *arrays()[:1], arrays()[1][:1], np.ones(1, np.int64)
     expected = relay.create_executor("interpreter", mod=source).evaluate()(c, row, one)
     assert_same(relay.create_executor("graph", mod=source).evaluate()(c, row, one), expected)
+
+
+@st.composite
+def updates_of_shared_values(draw: st.DrawFn) -> str:
+    """A program that makes tensors, puts them in refs, tuples and closures, reads and writes these, and gives all."""
+    tensors, refs, pairs, functions = ["%w", "%g"], [], [], []
+    lines: list[str] = []
+
+    def bind(value: str, names: list[str]) -> None:
+        lines.append(f"let %v{len(lines)} = {value};")
+        names.append(f"%v{len(lines) - 1}")
+
+    def some(names: list[str]) -> str:
+        return draw(st.sampled_from(names))
+
+    for _ in range(draw(st.integers(3, 14))):
+        match draw(st.integers(0, 9)):
+            case 0:
+                bind(f"add({some(tensors)}, {some(tensors)})", tensors)
+            case 1:
+                bind(f"nn.softmax(negative({some(tensors)}))", tensors)
+            case 2:
+                bind(f"reshape(transpose({some(tensors)}), newshape=[4, 8])", tensors)
+            case 3:
+                row = f"reshape(sum({some(tensors)}, axis=[0]), newshape=[1, 8])"
+                bind(f"strided_set({some(tensors)}, {row}, %at, add(%at, %one), %one)", tensors)
+            case 4:
+                bind(f"ref({some(tensors)})", refs)
+            case 5:
+                bind(f"({some(tensors)}, {some(tensors)})", pairs)
+            case 6 if pairs:
+                bind(f"{some(pairs)}.{draw(st.integers(0, 1))}", tensors)
+            case 7:
+                bind(f"fn (%x: T) -> T {{ subtract(%x, {some(tensors)}) }}", functions)
+            case 8 if functions:
+                bind(f"{some(functions)}({some(tensors)})", tensors)
+            case _ if refs:
+                ref = some(refs)
+                if draw(st.booleans()):
+                    bind(f"{ref}^", tensors)
+                else:
+                    what = draw(st.sampled_from(["tanh(?^)", "multiply(?^, 0.5f)", "add(?^, OTHER)", "OTHER"]))
+                    lines.append(f"{ref} := {what.replace('?', ref).replace('OTHER', some(tensors))};")
+            case _:
+                bind(f"tanh({some(tensors)})", tensors)
+    results = [*tensors, *(f"{each}^" for each in refs)]
+    parameters = "%w: T, %g: T, %at: Tensor[(1), int64], %one: Tensor[(1), int64]"
+    body = "\n  ".join([*lines, f"({', '.join(results)})"])
+    return f"def @main({parameters}) {{\n  {body}\n}}"
+
+
+@settings(max_examples=15, deadline=None)
+@given(updates_of_shared_values(), st.sampled_from([(), ("w",), ("w", "g")]))
+def test_no_update_is_seen_under_another_name(source: str, donate: tuple[str, ...]):
+    program = module(full(source))
+    w, g = arrays()
+    at, one = np.full(1, 2, np.int64), np.ones(1, np.int64)
+    expected = relay.create_executor("interpreter", mod=program).evaluate()(w, g, at, one)
+    for level in (0, 2):
+        executable = relay.build(program, "llvm -heap=checked", opt_level=level, donate=donate)
+        assert_same(executable(w.copy(), g.copy(), at, one), expected)
