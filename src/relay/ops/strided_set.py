@@ -11,13 +11,16 @@ from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.base.dtypes import DType
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, const
+from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.dyn.extents import LONG, shape_rank
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
+from relay.ops.scale_role import NO_SCALE_YET
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Value, ValueVar
 from relay.tir.stmt import For, If, LetValue, Stmt, Store
@@ -122,6 +125,10 @@ STRIDED_SET = define(
     meaning=_meaning,
     compute=lambda _, inputs, result: te.extern([result.shape], [result.dtype], inputs, _write_all, "strided_set")[0],
     update=lambda _, inputs, result: te.extern([result.shape], [result.dtype], inputs, _write_part, "strided_set")[0],
+    effect=Effect.PURE,
+    gradient=WAITS_FOR_AUTODIFF,
+    batch=NO_BATCH_RULE_YET,
+    scale=NO_SCALE_YET,
     fusion=FusionKind.OPAQUE,
     layout=OwnLayout("its places count axes in their order"),
     support_level=4,

@@ -73,11 +73,13 @@ def _broken_cell(
         yield new, f"{cell} does not get it"
         return
     for each in (region, *later[: later.index(StoreField(cell, 0, new.result))]):
-        fails = (
-            any(isinstance(inner, CheckIndex) for inner in each.instructions) if isinstance(each, RunRegion) else False
-        )
+        fails = isinstance(each, RunRegion) and any(map(_may_fail, each.instructions))
         if fails or isinstance(each, CallProcedure | CallClosure | CallHost | Field | CheckExtents):
             yield each, f"it may see what {cell} holds, over which {new.result} is written"
+
+
+def _may_fail(instruction: RegionInstruction) -> bool:
+    return isinstance(instruction, CheckIndex) or (isinstance(instruction, CallKernel) and instruction.on_device)
 
 
 def _is_in(place: Place, whole: Place) -> bool:
