@@ -8,16 +8,16 @@ from typing import Any
 
 from relay.driver.build import compile_stages
 from relay.driver.kernels import Kernel
-from relay.ir.module import IRModule
+from relay.driver.program import GivenProgram
 from relay.lower.program.interpreted import interpreted
 from relay.lower.program.interpreter import KernelCode, kernel_code
 from relay.lower.program.parser import parse_program
 from relay.te.lower import lower
 
 
-def run_as_text(module: IRModule, opt_level: int | None = None) -> Callable[..., Any]:
+def run_as_text(module: GivenProgram, opt_level: int | None = None, target: str = "llvm") -> Callable[..., Any]:
     """What runs `@main`: the program is read back from its text, so that nothing else says what it does."""
-    stages = compile_stages(module, opt_level=opt_level)
+    stages = compile_stages(module, target, opt_level=opt_level)
     program = stages.program
     constants = {each.offset_bytes: each.array for each in program.constants}
     again = parse_program(str(program), constants)

@@ -30,6 +30,7 @@ from relay.tir.pipeline import lower
 from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
 from relay.transform.framework.context import LayoutPreferences
+from tests.lower.interpreting import run_as_text
 
 KIND = "counting_frame"
 
@@ -210,6 +211,13 @@ def test_what_the_device_refuses_runs_on_the_host():
     assert softmax.refusals == ("counting_frame: it has no nn.softmax",)
     x = np.linspace(-2, 2, 32, dtype=np.float32).reshape(4, 8)
     np.testing.assert_allclose(built(network(), target, device)(x), relay.build(network())(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("refused", [(), ("nn.softmax",)])
+def test_the_text_of_a_program_tells_what_runs_on_the_device(refused: tuple[str, ...]):
+    relay.register_target(FrameKind(FrameKernels(frozenset(refused))), replace=True)
+    x = np.linspace(-2, 2, 32, dtype=np.float32).reshape(4, 8)
+    np.testing.assert_allclose(run_as_text(network(), target=KIND)(x), relay.build(network())(x), rtol=1e-5)
 
 
 def test_extents_that_calls_tell():

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Comparison, IntExpr, Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.objects import Bytes, Heap, Object, Word, fresh_bytes
 from relay.lower.program.place import (
     AddressPlace,
@@ -74,6 +75,7 @@ HostCode: TypeAlias = Callable[[Object, Sequence[Word]], Word]
 
 _Value: TypeAlias = Union[Word, Bytes]
 _SCALAR_BYTES = 8
+_NO_PROCEDURE = Procedure("", (), ())
 
 
 def kernel_code(function: PrimFunc) -> KernelCode:
@@ -120,6 +122,7 @@ class Machine:
     constants: Bytes = field(init=False)
     _procedures: dict[str, Procedure] = field(init=False)
     _in_place: dict[str, KernelCode] = field(init=False)
+    _on_devices: dict[str, DeviceRegion] = field(init=False)
 
     def __post_init__(self) -> None:
         self.constants = fresh_bytes(self.program.constant_bytes)
@@ -127,6 +130,7 @@ class Machine:
             flat = np.ascontiguousarray(each.array).reshape(-1).view(np.uint8)
             self.constants[each.offset_bytes : each.offset_bytes + len(flat)] = flat
         self._procedures = {each.name: each for each in self.program.procedures}
+        self._on_devices = {each.name: each for each in self.program.device_regions}
         self._in_place = {each.name: kernel_code(each) for each in self.program.scalar_kernels}
 
     def call(self, name: str, arguments: Sequence[_Value], extents: Sequence[int] = ()) -> tuple[_Value, ...]:
@@ -289,7 +293,8 @@ class Machine:
         for each in region.instructions:
             match each:
                 case CallKernel(kernel, extents=extents):
-                    self.kernels[kernel](list(map(memory, each.arguments)), self._shape(frame, extents))
+                    run = self._run_on_device if each.on_device else self._run_kernel
+                    run(kernel, list(map(memory, each.arguments)), self._shape(frame, extents))
                 case CopyBytes(source, destination, size_bytes):
                     size = self._number(frame, size_bytes)
                     memory(destination)[:size] = memory(source)[:size]
@@ -301,6 +306,16 @@ class Machine:
                     assert_never(each)
         for scalar, room in written.items():
             self._hold(frame, scalar, room)
+
+    def _run_kernel(self, name: str, memory: Sequence[Bytes], extents: Sequence[int]) -> None:
+        self.kernels[name](memory, extents)
+
+    def _run_on_device(self, name: str, memory: Sequence[Bytes], extents: Sequence[int]) -> None:
+        """A region of a device, whose memory is its own arena."""
+        found = self._on_devices[name]
+        values: dict[int, _Value] = {each.number: room for each, room in zip(found.parameters, memory, strict=True)}
+        symbols = dict(zip(found.symbols, extents, strict=True))
+        self._region(_Frame(_NO_PROCEDURE, values, symbols), found.region)
 
     # ------------------------------------------------------------------------------------------------------ values
 

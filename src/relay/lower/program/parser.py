@@ -251,7 +251,7 @@ class _Reader(FormReader):
             while cursor.accept(","):
                 shapes.append(self.shape())
         rooms = self.some(lambda: self.form(Room))
-        instructions = tuple(self.some(lambda: self.one_of((CopyBytes, CheckIndex, CallKernel))))
+        instructions = tuple(self.some(lambda: self.one_of((CallKernel, CopyBytes, CheckIndex))))
         arena = tuple(ArenaBuffer(r.kernel, r.offset_bytes, r.size_bytes, r.first, r.last) for r in rooms)
         return RunRegion(instructions, arena_bytes, arena, tuple(shapes))
 
