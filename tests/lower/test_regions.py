@@ -216,3 +216,18 @@ def test_an_index_is_refused_where_nothing_reads_it_in_its_region():
     check(source, np.int64([0, 2]), np.int32(2))
     with pytest.raises(relay.RelayError, match="the table"):
         relay.build(module(source))(np.int64([0, 3]), np.int32(2))
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_a_region_reads_a_tensor_beside_data(level: int):
+    source = """
+    def @pair(%x: Tensor[(4), float32], %n: int32) -> (Tensor[(4), float32], List[int32]) {
+      if (less(%n, 3)) { (%x, Nil) } else { @pair(tanh(%x), subtract(%n, 1)) }
+    }
+    def @main(%x: Tensor[(4), float32], %n: int32) {
+      let %p = @pair(%x, %n);
+      let %y = tanh(%x);
+      let %first = %p.0;
+      (add(nn.softmax(%first), %y), %p.1)
+    }"""
+    check(LIST + source, np.ones(4, np.float32), np.int32(5), opt_level=level)

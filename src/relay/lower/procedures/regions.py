@@ -62,6 +62,8 @@ class RegionScope(OwningScope):
                 if not self.context.kernel(function).of_scalars:
                     return Kind.KERNEL
                 return None if self._runs_before(value) else Kind.FORMULA
+            case TupleGetItem(tuple_value=whole) if not is_of_tensors(whole.checked_type):
+                return None  # beside the tensor stands what no region knows
             case Tuple() | TupleGetItem() | Var() | Constant() if is_of_tensors(value.checked_type):
                 return Kind.LOOK if all(map(self._is_at_hand, self.uses[self.time])) else None
             case _:
