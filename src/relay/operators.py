@@ -1,5 +1,6 @@
 """`relay.operators`: what it takes to add an operator, which `docs/adding_an_operator.md` does from nothing."""
 
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.operator import Effect
@@ -24,7 +25,6 @@ from relay.ops.layout_rule import (
     PerAxisAttributes,
 )
 from relay.ops.record import (
-    FloatClass,
     FromTypes,
     FromValues,
     FusionKind,
@@ -54,7 +54,7 @@ __all__ = [
     "Channels",
     "Effect",
     "Elementwise",
-    "FloatClass",
+    "FloatingPointClass",
     "FromTypes",
     "FromValues",
     "FusionKind",

@@ -1,4 +1,4 @@
-"""How far a rewrite or an algorithm may change floating-point results."""
+"""How far a rewrite or an algorithm may change floating-point results, and kernels those that an operator means."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class FloatingPointClass(IntEnum):
     """
 
     EXACT = 0  # bit for bit the same
-    ROUNDING = 1  # reassociation, fused multiply-add, split sums, folded scales
+    ROUNDING = 1  # reassociation, fused multiply-add, split sums, folded scales, functions of a few ulp
     NONFINITE_MAY_SPREAD = 2  # an infinity or NaN may reach more elements (Winograd)
     FAST_MATH = 3  # assumes that there are no NaN, infinities or signed zeros
 

@@ -13,6 +13,7 @@ from relay.arith.expr import add as add_extents
 from relay.arith.expr import multiply as multiply_extents
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, const
@@ -25,7 +26,7 @@ from relay.ops.comparison import where
 from relay.ops.elementwise_binary import add, multiply
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.matmul import batch_matmul
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import NO_SCALE_YET
@@ -175,7 +176,7 @@ ATTENTION = define(
     compute=_compute,
     fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
     layout=OwnLayout("its axes are those of matrix products"),
-    float_class=FloatClass.ROUNDING,
+    floating_point=FloatingPointClass.ROUNDING,
     precision=PrecisionRule.NARROW,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,

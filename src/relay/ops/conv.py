@@ -15,6 +15,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, multiply
 from relay.base.dtypes import DType, dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -25,7 +26,7 @@ from relay.ops.build import Argument, call
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.matmul import multiply_add, optional_dtype, product_dtype, rounded, size_of
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import Channels, WeightedSum
@@ -314,7 +315,7 @@ def _conv(attributes: type[ConvAttributes]) -> OperatorRecord:
         compute=_conv_compute,
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=LayoutAttribute("data_layout", kernel="kernel_layout"),
-        float_class=FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,

@@ -8,6 +8,7 @@ import numpy as np
 
 from relay import te
 from relay.base.dtypes import DType
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ops.build import Argument, as_expr, call, known_dtype
@@ -24,7 +25,6 @@ from relay.ops.layout_rule import Broadcasting
 from relay.ops.record import (
     PIECEWISE_CONSTANT,
     WAITS_FOR_AUTODIFF,
-    FloatClass,
     FusionKind,
     Gradient,
     OperatorRecord,
@@ -51,7 +51,7 @@ def _record(
         compute=broadcast_compute(value or (lambda lhs, rhs: binary(op, lhs, rhs)), name),
         fusion=FusionKind.BROADCAST,
         layout=Broadcasting(),
-        float_class=FloatClass.ROUNDING if op is BinaryOp.POWER else FloatClass.EXACT,
+        floating_point=FloatingPointClass.ROUNDING if op is BinaryOp.POWER else FloatingPointClass.EXACT,
         gradient=gradient,
         effect=Effect.PURE,
         scale=scale or scale_role_of(gradient) or NO_SCALE_YET,

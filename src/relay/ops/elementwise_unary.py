@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from relay import te
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ops.build import Argument, call
@@ -27,7 +28,6 @@ from relay.ops.record import (
     PIECEWISE_CONSTANT,
     PRIMITIVE,
     WAITS_FOR_AUTODIFF,
-    FloatClass,
     Formula,
     FusionKind,
     Gradient,
@@ -57,7 +57,7 @@ def _record(
         compute=unary_compute(value, name.replace(".", "_")),
         fusion=FusionKind.ELEMWISE,
         layout=Elementwise(),
-        float_class=FloatClass.ROUNDING if accepts is FLOATS else FloatClass.EXACT,
+        floating_point=FloatingPointClass.ROUNDING if accepts is FLOATS else FloatingPointClass.EXACT,
         gradient=gradient,
         effect=Effect.PURE,
         scale=scale or scale_role_of(gradient) or NOT_LINEAR,

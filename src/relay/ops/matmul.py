@@ -12,6 +12,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, ceil_divide, multiply
 from relay.base.dtypes import DType, dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -21,7 +22,7 @@ from relay.ops.batch_rule import HasBatchAxis, RowsTimesMatrix
 from relay.ops.build import Argument, call
 from relay.ops.elementwise import broadcast_index
 from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import PACKED_WEIGHT, Channels, WeightedSum
@@ -276,7 +277,7 @@ def _product(name: str, description: str, level: int, **fields: Any) -> Operator
         description,
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=OwnLayout("its axes are those of a matrix product"),
-        float_class=FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,

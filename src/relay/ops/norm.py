@@ -13,6 +13,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -23,7 +24,7 @@ from relay.ops.build import Argument, TupleWrapper, call, tuple_call
 from relay.ops.dimensions import product
 from relay.ops.elementwise import extent_value
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import NOT_LINEAR
@@ -293,7 +294,7 @@ BATCH_NORM = define(
     compute=_batch_norm_compute,
     fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
     layout=AxisAttribute("axis"),
-    float_class=FloatClass.ROUNDING,
+    floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,
     batch=NO_BATCH_RULE_YET,
@@ -309,7 +310,7 @@ def _norm(name: str, description: str, attributes: type[Attributes], **fields: A
         inputs={"data": "[.., C, ..]", **_VECTORS},
         attributes=attributes,
         fusion=FusionKind.OPAQUE,
-        float_class=FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.ROUNDING,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,
         scale=NOT_LINEAR,

@@ -10,6 +10,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -19,7 +20,7 @@ from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.layout_rule import AxisAttribute
 from relay.ops.norm import statistics_over
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import NOT_LINEAR
@@ -140,7 +141,7 @@ L2_NORMALIZE = define(
     compute=_l2_compute,
     fusion=FusionKind.OPAQUE,
     layout=AxisAttribute("axis"),
-    float_class=FloatClass.ROUNDING,
+    floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,
     batch=NO_BATCH_RULE_YET,
@@ -157,7 +158,7 @@ LRN = define(
     compute=_lrn_compute,
     fusion=FusionKind.OPAQUE,
     layout=AxisAttribute("axis"),
-    float_class=FloatClass.ROUNDING,
+    floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,
     batch=NO_BATCH_RULE_YET,

@@ -10,6 +10,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, ceil_divide, maximum, minimum
 from relay.base.dtypes import DType, dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -20,7 +21,7 @@ from relay.ops.build import Argument, call
 from relay.ops.elementwise import counted
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, mean_of, to_dtype, wide
 from relay.ops.scale_role import PassesScale
@@ -296,7 +297,7 @@ def _pool(kind: str, attributes: type[PoolAttributes], meaning: Any, compute: An
         compute=compute,
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=LayoutAttribute("layout"),
-        float_class=FloatClass.EXACT if kind == "max" else FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.EXACT if kind == "max" else FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,

@@ -14,6 +14,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, ceil_divide
 from relay.base.dtypes import dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -24,7 +25,7 @@ from relay.ops.build import Argument, call
 from relay.ops.elementwise import counted
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import parse_layout, relayout
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, mean_of, to_dtype, wide
 from relay.ops.scale_role import PassesScale
@@ -156,7 +157,7 @@ def _record(name: str, description: str, attributes: type[Attributes], maximum: 
         compute=partial(_compute, maximum, name),
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=LayoutAttribute("layout"),
-        float_class=FloatClass.EXACT if maximum else FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.EXACT if maximum else FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,

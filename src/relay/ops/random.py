@@ -16,6 +16,7 @@ from relay.arith.expr import IntExpr, ceil_divide
 from relay.base.arguments import WHOLE_NUMBER, expect
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes, NoAttributes
@@ -31,7 +32,6 @@ from relay.ops.elementwise_binary import multiply
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import (
     WAITS_FOR_AUTODIFF,
-    FloatClass,
     FusionKind,
     Gradient,
     NotDifferentiable,
@@ -204,12 +204,13 @@ THREEFRY_SPLIT = _record(
 UNIFORM = _record(
     "uniform", "The next key, and numbers spread evenly from a low one to below a high one.", WAITS_FOR_AUTODIFF,
     {"low": "a number", "high": "a number"}, attributes=DistributionAttributes, type_rule=_distribution_rule,
-    meaning=_uniform_meaning, compute=_uniform_compute, float_class=FloatClass.ROUNDING,
+    meaning=_uniform_meaning, compute=_uniform_compute, floating_point=FloatingPointClass.ROUNDING,
 )  # fmt: skip
 NORMAL = _record(
     "normal", "The next key, and normally distributed numbers.", WAITS_FOR_AUTODIFF,
     {"mean": "a number", "scale": "a number: the standard deviation"}, attributes=DistributionAttributes,
-    type_rule=_distribution_rule, meaning=_normal_meaning, compute=_normal_compute, float_class=FloatClass.ROUNDING,
+    type_rule=_distribution_rule, meaning=_normal_meaning, compute=_normal_compute,
+    floating_point=FloatingPointClass.ROUNDING,
 )  # fmt: skip
 
 RANDOM: tuple[OperatorRecord, ...] = (THREEFRY_GENERATE, THREEFRY_SPLIT, UNIFORM, NORMAL)

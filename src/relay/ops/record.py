@@ -11,6 +11,7 @@ from enum import Enum, IntEnum
 from typing import Any, TypeAlias, TypeVar, Union
 
 from relay.base.diagnostics import RelayError
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.base.span import caller_span
 from relay.ir.attributes import Attributes, NoAttributes
@@ -32,13 +33,6 @@ class FusionKind(IntEnum):
     OUT_ELEMWISE_FUSABLE = 4  # heavy; elementwise work may be done on its result in place
     TUPLE = 7  # makes tuples
     OPAQUE = 8  # joins no group
-
-
-class FloatClass(Enum):
-    """How far the compiled result may be from the meaning's (architecture, section 5)."""
-
-    EXACT = "bit-identical"
-    ROUNDING = "the order of sums, fused multiply-add and polynomials of a few ulp"
 
 
 class PrecisionRule(Enum):
@@ -177,7 +171,7 @@ class OperatorRecord(Operator):
     scale: ScaleRole
     extents: Extents
     fault: Fault
-    float_class: FloatClass
+    floating_point: FloatingPointClass
     support_level: int
     is_view: bool
     precision: PrecisionRule
@@ -203,7 +197,7 @@ def define(
     batch: BatchRule | None = None,
     scale: ScaleRole | None = None,
     attributes: type[Attributes] = NoAttributes,
-    float_class: FloatClass = FloatClass.EXACT,
+    floating_point: FloatingPointClass = FloatingPointClass.EXACT,
     extents: Extents = FromTypes(),
     fault: Fault = NoFault(),
     is_view: bool = False,
@@ -243,10 +237,10 @@ def define(
         scale=scale or _known(name, "scale", scale_role_of(gradient), "NoScale"),
         extents=extents,
         fault=fault,
-        float_class=float_class,
+        floating_point=floating_point,
         support_level=support_level,
         is_view=is_view,
-        precision=precision or precision_rule_of(float_class, fusion),
+        precision=precision or precision_rule_of(floating_point, fusion),
         formula=formula,
         static_of=static_of,
         reads_shapes_only=reads_shapes_only,
@@ -269,9 +263,9 @@ def scale_role_of(gradient: Gradient) -> ScaleRole | None:
     return NoScale(gradient.reason) if isinstance(gradient, NotDifferentiable) else None
 
 
-def precision_rule_of(float_class: FloatClass, fusion: FusionKind) -> PrecisionRule:
+def precision_rule_of(floating_point: FloatingPointClass, fusion: FusionKind) -> PrecisionRule:
     """What moves, compares and combines elements exactly follows the type of its inputs; all else stays wide."""
-    exact = float_class is FloatClass.EXACT and fusion is not FusionKind.OPAQUE
+    exact = floating_point is FloatingPointClass.EXACT and fusion is not FusionKind.OPAQUE
     return PrecisionRule.FOLLOW if exact else PrecisionRule.WIDE
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -29,7 +30,6 @@ from relay.ops.layout_rule import AxisAttribute
 from relay.ops.record import (
     PIECEWISE_CONSTANT,
     WAITS_FOR_AUTODIFF,
-    FloatClass,
     FusionKind,
     OperatorRecord,
     define,
@@ -161,7 +161,7 @@ def _reduction(
         compute=compute,
         fusion=FusionKind.COMM_REDUCE,
         layout=AxisAttribute("axis", drops_axes=True),
-        float_class=FloatClass.EXACT if exact else FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.EXACT if exact else FloatingPointClass.ROUNDING,
         gradient=gradient,
         effect=Effect.PURE,
         batch=ALONG_REDUCED_AXES,
@@ -245,7 +245,7 @@ MEAN = define(
     compute=_mean_compute,
     fusion=FusionKind.COMM_REDUCE,
     layout=AxisAttribute("axis", drops_axes=True),
-    float_class=FloatClass.ROUNDING,
+    floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,
     batch=ALONG_REDUCED_AXES,

@@ -23,6 +23,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, maximum, minimum
 from relay.base.dtypes import DType, dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -34,7 +35,7 @@ from relay.ops.dimensions import derived
 from relay.ops.layout_rule import LayoutAttribute
 from relay.ops.layouts import Layout, parse_layout, relayout
 from relay.ops.matmul import optional_dtype
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype, wide
 from relay.ops.scale_role import NO_SCALE_YET
@@ -313,7 +314,7 @@ def _record(name: str, description: str, attributes: type[Attributes], rule: Any
         compute=_compute,
         fusion=FusionKind.INJECTIVE,
         layout=LayoutAttribute("layout"),
-        float_class=FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,

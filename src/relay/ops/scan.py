@@ -10,6 +10,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -21,7 +22,7 @@ from relay.ops.dimensions import product
 from relay.ops.elementwise import NUMBERS
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.matmul import optional_dtype
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, to_dtype
@@ -103,7 +104,7 @@ def _record(name: str, description: str, function: Callable[..., Array], op: Bin
         compute=partial(_compute, op, identity, name),
         fusion=FusionKind.OPAQUE,
         layout=OwnLayout("its axis is where the recurrence runs"),
-        float_class=FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.ROUNDING,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,
         batch=NO_BATCH_RULE_YET,

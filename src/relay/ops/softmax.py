@@ -9,6 +9,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
@@ -20,7 +21,7 @@ from relay.ops.elementwise_binary import divide, subtract
 from relay.ops.elementwise_unary import exp, log
 from relay.ops.layout_rule import AxisAttribute
 from relay.ops.norm import statistics_over
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.reduce import max as largest_over
 from relay.ops.reduce import sum as sum_over
 from relay.ops.relating import RelationRun
@@ -98,7 +99,7 @@ def _record(name: str, description: str, logarithm: bool) -> OperatorRecord:
         compute=partial(_compute, logarithm),
         fusion=FusionKind.OPAQUE,
         layout=AxisAttribute("axis"),
-        float_class=FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.ROUNDING,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,
         batch=ALONG_AXIS,

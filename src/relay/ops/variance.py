@@ -8,6 +8,7 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import IntExpr
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr
@@ -18,7 +19,7 @@ from relay.ops.dimensions import product
 from relay.ops.elementwise import extent_value
 from relay.ops.elementwise_unary import sqrt
 from relay.ops.layout_rule import AxisAttribute
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.reduce import (
     ALONG_REDUCED_AXES,
     Axes,
@@ -92,7 +93,7 @@ VARIANCE = define(
     compute=_variance_compute,
     fusion=FusionKind.COMM_REDUCE,
     layout=AxisAttribute("axis", inputs=(0, 1), drops_axes=True),
-    float_class=FloatClass.ROUNDING,
+    floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,
     batch=ALONG_REDUCED_AXES,

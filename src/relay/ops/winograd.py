@@ -25,6 +25,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, ceil_divide, multiply
 from relay.base.dtypes import DType
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -36,7 +37,7 @@ from relay.ops.dimensions import derived
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.matmul import size_of
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 from relay.ops.scale_role import PACKED_WEIGHT
@@ -308,7 +309,7 @@ WINOGRAD_WEIGHT = define(
     compute=_weight_compute,
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("it names its axes by their order"),
-    float_class=FloatClass.ROUNDING,
+    floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,
     batch=LAYS_OUT,
@@ -325,7 +326,7 @@ WINOGRAD = define(
     compute=_compute,
     fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
     layout=OwnLayout("its layout is what it is made for"),
-    float_class=FloatClass.ROUNDING,
+    floating_point=FloatingPointClass.ROUNDING,
     precision=PrecisionRule.WIDE,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,

@@ -26,6 +26,7 @@ import numpy as np
 from relay import te
 from relay.arith.expr import IntExpr, ceil_divide, multiply
 from relay.base.dtypes import DType, dtype_of
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.attributes import NoAttributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
@@ -37,7 +38,7 @@ from relay.ops.dimensions import derived
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.layouts import parse_layout, relayout
 from relay.ops.matmul import DensePackAttributes, optional_dtype, rounded, size_of
-from relay.ops.record import WAITS_FOR_AUTODIFF, FloatClass, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, to_dtype
 from relay.ops.scale_role import PACKED_WEIGHT
@@ -266,7 +267,7 @@ def _product(name: str, description: str, **fields: Any) -> OperatorRecord:
         description,
         fusion=FusionKind.OUT_ELEMWISE_FUSABLE,
         layout=OwnLayout("its layout is what it is made for"),
-        float_class=FloatClass.ROUNDING,
+        floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
         gradient=WAITS_FOR_AUTODIFF,

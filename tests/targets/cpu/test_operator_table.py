@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import relay
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Expr, Function, Op, Tuple, Var
-from relay.ops.record import FloatClass, NoCompute
+from relay.ops.record import NoCompute
 from relay.ops.table import OPERATORS
 from tests.ops.case import Case, Tolerance
 from tests.ops.test_operators import CASES, assert_close, flat, meaning_of
@@ -42,7 +43,7 @@ def test_native(operator: str) -> None:
     results = executable(*(np.array(each, order="C") for case in cases for each in flat(case.inputs)))
     for case, found in zip(cases, results, strict=True):
         tolerance = case.tolerance
-        if OPERATORS[operator].float_class is FloatClass.ROUNDING or tolerance.relative:
+        if OPERATORS[operator].floating_point is FloatingPointClass.ROUNDING or tolerance.relative:
             tolerance = max(tolerance, VECTORS, key=lambda each: each.relative)
         for array, wanted in zip(flat(found), flat(meaning_of(case)), strict=True):
             assert_close(np.asarray(array), wanted, tolerance)

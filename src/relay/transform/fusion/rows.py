@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from relay.arith.expr import IntExpr
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.norm import LayerNormAttributes
-from relay.ops.record import FloatClass, FusionKind
+from relay.ops.record import FusionKind
 from relay.ops.reduce import ReduceAttributes, reduced_axes
 from relay.ops.softmax import SoftmaxAttributes
 from relay.ops.variance import VarianceAttributes
@@ -41,7 +42,7 @@ def is_reduction(node: Node) -> bool:
 def is_arithmetic(node: Node) -> bool:
     """Whether an operator is done by an instruction or two. The results of a reduction come one at a time: polynomials
     of them would be slow."""
-    return node.kind <= FusionKind.BROADCAST and node.record.float_class is FloatClass.EXACT
+    return node.kind <= FusionKind.BROADCAST and node.record.floating_point is FloatingPointClass.EXACT
 
 
 def share_rows(members: list[Node], result: Node) -> bool:
