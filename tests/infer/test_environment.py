@@ -5,6 +5,7 @@ import pytest
 from relay.base.diagnostics import RelayError
 from relay.infer.environment import Environment, Signature
 from relay.infer.explain import callee_name, describe, place, short_name, span_of_use
+from relay.infer.forms import TYPING
 from relay.infer.infer_type import infer_type_expr
 from relay.infer.known import annotated_type
 from relay.infer.node_types import NodeTypes
@@ -28,6 +29,7 @@ from relay.ir.expr import (
     Var,
     const,
 )
+from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ir.types import (
     ANY,
@@ -35,6 +37,7 @@ from relay.ir.types import (
     GlobalTypeVar,
     IncompleteType,
     Kind,
+    RefType,
     TensorType,
     TupleType,
     TypeVar,
@@ -172,6 +175,24 @@ def test_extents_are_looked_at_again_in_the_end():
         "  expected: 9\n  found:    k*k, in a tuple"
     )
     assert j is not k
+
+
+def test_a_choice_is_to_blame_for_its_extents():
+    types, (c, one, other, size) = nodes(), (Var(name) for name in ("c", "one", "other", "size"))
+    k = types.unifier.fresh_symbol("k")
+    for var, type_ in ((c, BOOL), (one, RefType(TensorType((k * k,), "int8"))), (size, TensorType((3,), "int8"))):
+        types.bind(var, type_)
+    types.bind(other, RefType(TensorType((4,), "int8")))
+    TYPING[If](types, If(c, one, other))
+    assert types.relate(types.of(size), TensorType((k,), "int8"), Mode.EXACT, size) is None
+    with pytest.raises(RelayError, match="in an if"):
+        types.finish()
+
+
+def test_an_expression_may_use_the_functions_of_a_module():
+    f = GlobalVar("f")
+    module = IRModule({f: Function((x := Var("x", INT),), Tuple((x,)))})
+    assert str(infer_type_expr(Call(f, (const(1),)), module).checked_type) == "(int32,)"
 
 
 X = Var("x")

@@ -6,7 +6,7 @@ from relay.base.diagnostics import RelayError
 from relay.infer.generalise import open_leaves, quantified
 from relay.infer.infer_type import infer_type
 from relay.infer.unify import Unifier
-from relay.ir.expr import Call, Let
+from relay.ir.expr import Call, Function, Let
 from relay.ir.traversal import post_order
 from relay.ir.types import FuncType, IncompleteType, TupleType, TypeVar
 from relay.ops.table import OPERATORS
@@ -41,6 +41,14 @@ def let_types(text):
             "let %f = fn (%y: int32) { let %g = fn [c](%n: int32, %x: c) { if (%n == 0) { %x } else { %g(%y, %x) } };"
             " %g(%y, 1) }; %f(1)",
             {"f": "fn (int32) -> int32", "g": "fn [c](int32, c) -> c"},
+        ),
+        (  # %f quantifies %k wherever it is called, also where a %k is around
+            "let %f = fn (%a: Tensor[(k,), int8]) { %a };"
+            " let %g = fn (%b: Tensor[(k,), int8], %c: Tensor[(m,), int8]) { %f(%c) }; 1",
+            {
+                "f": "fn (Tensor[(k,), int8]) -> Tensor[(k,), int8]",
+                "g": "fn (Tensor[(k,), int8], Tensor[(m,), int8]) -> Tensor[(m,), int8]",
+            },
         ),
         ("let %id: fn (int32) -> int32 = fn (%x) { %x }; %id(1)", {"id": "fn (int32) -> int32"}),
         ("let %f = fn (%x) { add(%x, 1) }; %f(1)", {"f": "fn (int32) -> int32"}),
@@ -126,6 +134,10 @@ def test_a_value_shared_with_the_outside_has_one_type():
             " { if (%i == 0) { %a } else { %loop(%i - 1, concatenate((%a, %a), axis=0)) } }; 1",
             "error[recursion-at-other-extents]: %loop calls itself with",
         ),
+        (
+            "fn (%x: Tensor[(3, 4), int8]) -> Tensor[(m, m), int8] { %x }",
+            "error[return-type]: the body of a function is not of the declared type: 4 is not 3",
+        ),
         ("let %x: int32 = 1f; %x", "error[let-type]: the value of %x is of another type: float32 is not int32"),
     ],
 )
@@ -133,6 +145,17 @@ def test_refusals(body, text):
     with pytest.raises(RelayError) as refused:
         typed(f"def @main() {{ {body} }}")
     assert text in str(refused.value)
+
+
+def test_a_definition_that_declares_type_parameters_has_no_others():
+    with pytest.raises(RelayError, match="the type of %y cannot be found"):
+        typed("def @f[a](%x: a, %y) { %x }")
+
+
+def test_what_a_functions_parameters_do_not_determine_is_unknown_also_when_it_is_found_late():
+    module = typed("def @main(%y: Tensor[(n,), int8]) { let %r = ref(fn (%x) { argwhere(%x) }); ref_read(%r)(%y) }")
+    (function,) = [node for node in post_order(module["main"].body) if isinstance(node, Function)]
+    assert str(function.checked_type) == "fn (Tensor[(n,), int8]) -> Tensor[(?, 1), int32]"
 
 
 def test_names_of_new_type_parameters_are_free():

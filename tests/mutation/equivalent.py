@@ -7,4 +7,5 @@ EQUIVALENT: dict[str, str] = {
     "arith/expr.py floor_divide: right > 0 → right >= 0": "0 was refused before",
     "infer/node_types.py NodeTypes.set: if known is type_ → if False": "a type is what it is: nothing is to be related",
     "infer/node_types.py NodeTypes.postpone: if self.unifier.postponed → if True": "there is nothing to take then",
+    "infer/generalise.py quantified: if mismatch is not None → if False": "a new type variable contains nothing",
 }
