@@ -34,6 +34,10 @@ def typed(text):
             "def @main(%x: Tensor[(n,), int8], %y: Tensor[(?,), int8]) -> Tensor[(n,), int8] { %y }",
             ["Function y_0 == n: the result of a function has extent y_0, declared n"],
         ),
+        (
+            "def @main() { fn (%x: Tensor[(n,), int8], %y: Tensor[(?,), int8]) -> Tensor[(n,), int8] { %y } }",
+            ["Function y_0 == n: the result of a function has extent y_0, declared n"],
+        ),
         ("def @main(%x: Tensor[(?,), int8]) -> Tensor[(?,), int8] { %x }", []),
         ("def @main(%x: Tensor[(n,), int8]) -> Tensor[(m,), int8] { %x }", []),
         (
