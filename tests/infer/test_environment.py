@@ -3,6 +3,7 @@
 import pytest
 
 from relay.base.diagnostics import RelayError
+from relay.base.span import Source, Span
 from relay.infer.environment import Environment, Signature
 from relay.infer.explain import callee_name, describe, place, short_name, span_of_use
 from relay.infer.forms import TYPING
@@ -250,6 +251,8 @@ def test_places():
         "add, line 5",
         "a tuple, line 5",
     ]
+    assert describe(Tuple((), span=Span(Source("gone.py"), 7))) == "a tuple, gone.py:7"
+    assert describe(Tuple((), span=Span(Source("m.py", "x = 1\npair = ()\n"), 2))) == "pair = a tuple, line 2"
     let = module["main"].body
     assert (place(None), place(let.span)) == ("", ", line 4")
     assert span_of_use(X, let) is span_of_use(Tuple(()), let) is let.span
