@@ -69,7 +69,7 @@ def _simplified(function: Function, functions: Functions) -> Function:
     if not any(map(_takes_apart, post_order(function.body))):
         return function
     normal = to_a_normal_form(function)
-    residual = Residual(False, lambda value: parts_of(value, functions.free_vars))
+    residual = Residual(copies=False, parts=lambda value: parts_of(value, functions.free_vars))
     evaluator = Evaluator(functions, residual)
     evaluator.policy = Once(normal, evaluator)
     evaluator.choice = Choices(evaluator).value

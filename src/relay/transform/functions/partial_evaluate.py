@@ -54,10 +54,10 @@ def partially_evaluated(module: IRModule, limits: PartialEvaluationLimits) -> IR
     functions = Functions(module)
     operations = operations_of(module)
     residual = Residual(
-        True,
-        lambda value: parts_of(value, functions.free_vars),
-        int((limits.max_growth - 1) * operations),
-        limits.max_steps_each * operations + limits.max_steps_besides,
+        copies=True,
+        parts=lambda value: parts_of(value, functions.free_vars),
+        max_operations=int((limits.max_growth - 1) * operations),
+        steps_left=limits.max_steps_each * operations + limits.max_steps_besides,
     )
     evaluator = Evaluator(functions, residual)
     calls = Calls(functions, residual, evaluator, limits.max_variants)

@@ -75,9 +75,10 @@ class Variant:
 
 @dataclass(slots=True, eq=False)
 class Calls:
-    """Decides, and does it. `made` are the variants that are finished. `_loops` are the calls, by
-    what is known of them, that come to themselves under conditions that the run decides; `_refused` those that do too
-    much; `_left` the functions among both."""
+    """The policy of a program whose functions are copied: decides, and does it. What `policy.Policy` asks only where
+    nothing is copied is empty. `made` are the variants that are finished. `_loops` are the calls, by what is known of
+    them, that come to themselves under conditions that the run decides; `_refused` those that do too much; `_left` the
+    functions among both."""
 
     functions: Functions
     residual: Residual
@@ -120,7 +121,7 @@ class Calls:
             return None
         signature = function.checked_type
         if not isinstance(signature, FuncType):
-            raise CompilerBug("PartialEvaluate", "a function has no function type")
+            raise CompilerBug("known values", "a function has no function type")
         own = type_arguments(signature, arguments, type_)
         if own is None:
             return None

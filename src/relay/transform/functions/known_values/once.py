@@ -18,7 +18,7 @@ from relay.transform.functions.known_values.values import Environment, KnownFunc
 
 
 class Once:
-    """The policy for one function in A-normal form; `evaluator.Policy` says what its attributes are."""
+    """The policy for one function in A-normal form; `policy.Policy` says what its attributes are."""
 
     def __init__(self, function: Function, evaluator: Evaluator) -> None:
         nodes = post_order(function.body)

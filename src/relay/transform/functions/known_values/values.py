@@ -59,7 +59,7 @@ class Environment:
             if value is not None:
                 return value
             environment = environment.around
-        raise CompilerBug("PartialEvaluate", f"%{var.name_hint} has no value")
+        raise CompilerBug("known values", f"%{var.name_hint} has no value")
 
 
 @frozen(eq=False)
