@@ -9,11 +9,10 @@ from relay.base.dtypes import DType
 from relay.ir.expr import Expr, Function
 from relay.ir.traversal import post_order
 from relay.ops.rounding import to_dtype
-from relay.transform.algorithms.wide_products import widened
-from relay.transform.framework.context import LayoutPreferences, WordPreferences
+from relay.transform import Pass
+from relay.transform.algorithms.wide_products import AccumulateInFloat32
 
-WIDENS = LayoutPreferences(bfloat16_rows=8)
-MULTIPLIES = LayoutPreferences(words=WordPreferences((DType.BFLOAT16,), (16,), (16,)))
+WIDENS, MULTIPLIES = AccumulateInFloat32(8), AccumulateInFloat32()
 
 
 def narrow(*shape: int) -> Expr:
@@ -26,11 +25,10 @@ def layers(rows: int) -> Expr:
     return relay.nn.dense(first, narrow(3, 5))
 
 
-def operators(body: Expr, preferences: LayoutPreferences) -> list[tuple[str, str]]:
+def operators(body: Expr, rule: Pass) -> list[tuple[str, str]]:
     """Names and result types of the calls, in order of evaluation."""
     function = Function(relay.analysis.free_vars(body), body)
-    main = relay.transform.infer_type(relay.IRModule.from_expr(function))["main"]
-    nodes = post_order(widened(main, preferences).body)
+    nodes = post_order(rule(relay.IRModule.from_expr(function))["main"].body)
     calls = [node for node in nodes if isinstance(node, relay.Call)]
     return [(call.op.name, call.checked_type.dtype.value) for call in calls]
 
@@ -84,6 +82,6 @@ def test_other_programs_are_left_as_they_are() -> None:
     x = relay.var("x", shape=(9, 5))
     body = relay.nn.dense(x, relay.const(np.ones((3, 5), np.float32)))
     function = Function((x,), body)
-    main = relay.transform.infer_type(relay.IRModule.from_expr(function))["main"]
-    for preferences in (LayoutPreferences(), WIDENS, MULTIPLIES):
-        assert widened(main, preferences) is main
+    module = relay.transform.infer_type(relay.IRModule.from_expr(function))
+    for rule in (WIDENS, MULTIPLIES):
+        assert rule(module)["main"] is module["main"]

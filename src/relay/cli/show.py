@@ -65,7 +65,7 @@ def _program(compilation: Compilation, function: str | None) -> str:
 
 
 def _passes(compilation: Compilation, function: str | None) -> str:  # noqa: ARG001
-    return str(level(compilation.opt_level))
+    return str(level(compilation.opt_level, compilation.targets.kernels.rules))
 
 
 def _placement(kernel: Kernel) -> str:

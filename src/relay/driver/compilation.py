@@ -116,7 +116,7 @@ class Compilation:
         context = replace(self.context, instruments=(*self.context.instruments, timing))
         with self._stage("optimize") as stage, context:
             module = on_one_device(module, self.targets.kernels.device_kind)
-            optimized = optimization_pipeline(module)
+            optimized = optimization_pipeline(module, self.targets.kernels.rules)
             _add_passes(stage, timing.passes)
             called = with_external_kernels(optimized, self.context.external_compilers)
             target = self.targets.kernels

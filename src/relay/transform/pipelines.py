@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relay.ir.module import IRModule
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense
 from relay.transform.algorithms.conv2d_to_winograd import Conv2DToWinograd
 from relay.transform.algorithms.recognize_attention import RecognizeAttention
 from relay.transform.batching import AutoBatch
 from relay.transform.framework.context import PassContext
-from relay.transform.framework.passes import Sequential
+from relay.transform.framework.passes import Pass, Sequential
 from relay.transform.functions.case_of_known_constructor import CaseOfKnownConstructor
 from relay.transform.functions.dynamic_to_static import DynamicToStatic
 from relay.transform.functions.inline_small_functions import InlineSmallFunctions
@@ -31,7 +33,7 @@ from relay.transform.simplify.fold_scale_axis import FoldScaleAxis
 from relay.transform.simplify.simplify_expr import SimplifyExpr
 from relay.transform.simplify.simplify_inference import SimplifyInference
 
-OPTIMIZATIONS = (
+BEFORE_LAYOUTS = (
     InlineSmallFunctions,
     PropagateConstantArguments,
     AutoBatch,
@@ -55,11 +57,8 @@ OPTIMIZATIONS = (
     SimplifyExpr,
     CombineParallelDense(to_batch=False),
     CanonicalizeCast,
-    AlterOpLayout,
-    Conv2DToWinograd,
-    FoldConstant,
 )
-"""What makes a program smaller and better laid out; its result is still plain operator calls.
+"""What makes a program smaller; its result is still plain operator calls.
 
 SpecializeFunctions comes after AutoBatch, which knows `@map` by its name. CaseOfKnownConstructor finds what is known
 when functions are in place, and IntroduceAccumulators the branches that it leaves; LiftCalledFunctions comes behind
@@ -69,12 +68,16 @@ splits heads. CombineParallelConv2D is left to users: in the blocks of Inception
 than the wider convolution saves.
 """
 
+LAYOUTS = (AlterOpLayout, Conv2DToWinograd, FoldConstant)
+"""What lays it out as the target wants it."""
+
 FOR_NATIVE_CODE = (FuseOps, ToANormalForm)
 """What lowering needs."""
 
 
-def level(number: int) -> Sequential:
+def level(number: int, rules: Sequence[Pass] = ()) -> Sequential:
     """What `-O{number}` runs, as a value that prints and can be called; `required_pass` and `disabled_pass` hold.
+    `rules` are the target's.
 
     Raises `RelayError` (rule `opt-level`).
 
@@ -82,11 +85,16 @@ def level(number: int) -> Sequential:
     ['SimplifyInference', 'FuseOps', 'ToANormalForm']
     """
     context = PassContext(opt_level=number)
-    passes = tuple(each for each in (*OPTIMIZATIONS, *FOR_NATIVE_CODE) if context.runs(each.name, each.level))
+    passes = tuple(each for each in _passes(rules) if context.runs(each.name, each.level))
     return Sequential(passes, number, f"-O{number}")
 
 
-def optimization_pipeline(module: IRModule) -> IRModule:
-    """All of it, under the current `PassContext`; functions that cannot be kernels are marked as none."""
+def optimization_pipeline(module: IRModule, rules: Sequence[Pass] = ()) -> IRModule:
+    """All of it, under the current `PassContext`; functions that cannot be kernels are marked as none. `rules` are the
+    target's, which rewrite operators before they are laid out."""
     opt_level = PassContext.current().opt_level
-    return Sequential((*OPTIMIZATIONS, *FOR_NATIVE_CODE), opt_level, f"-O{opt_level}")(with_possible_kernels(module))
+    return Sequential(_passes(rules), opt_level, f"-O{opt_level}")(with_possible_kernels(module))
+
+
+def _passes(rules: Sequence[Pass]) -> tuple[Pass, ...]:
+    return (*BEFORE_LAYOUTS, *rules, *LAYOUTS, *FOR_NATIVE_CODE)

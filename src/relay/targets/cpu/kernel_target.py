@@ -32,6 +32,7 @@ from relay.te.tensorize import AnyIntrinsic
 from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.pipeline import lower
 from relay.tir.stmt import PrimFunc
+from relay.transform.algorithms.wide_products import AccumulateInFloat32
 from relay.transform.framework.context import LayoutPreferences, Rates
 from relay.transform.framework.passes import Pass
 
@@ -57,13 +58,11 @@ class CpuKernelTarget:
         """Channels last, weights in panels as wide as the register tiles of the schedules, in words where an
         instruction adds up products of such numbers. Convolutions by minimal filtering as a model of the caches has
         it."""
-        words = word_preferences(self.target)
         return LayoutPreferences(
             "NHWC",
             tile_widths(self.target, CONVOLUTION),
             tile_widths(self.target, PRODUCT),
-            words,
-            None if words is not None and DType.BFLOAT16 in words.dtypes else FEW_ROWS_TO_WIDEN,
+            word_preferences(self.target),
             LARGEST_PLANAR_WINDOW,
             planar_channels(self.target),
             WinogradModel(self.target),
@@ -75,7 +74,9 @@ class CpuKernelTarget:
 
     @property
     def rules(self) -> tuple[Pass, ...]:
-        return ()
+        words = word_preferences(self.target)
+        multiplies_bfloat16 = words is not None and DType.BFLOAT16 in words.dtypes
+        return (AccumulateInFloat32(None if multiplies_bfloat16 else FEW_ROWS_TO_WIDEN),)
 
     @property
     def hierarchy(self) -> Hierarchy:

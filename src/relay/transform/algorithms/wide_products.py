@@ -1,5 +1,4 @@
-"""Products of bfloat16 give their sums in float32, in which what follows is computed: what AlterOpLayout writes before
-it lays out.
+"""Products of bfloat16 give their sums in float32, in which what follows is computed: a rule that targets hand in.
 
     before: nn.relu(add(nn.dense(%x, W), B))                                         all bfloat16
     after:  cast(nn.relu(add(nn.dense(%x, W, out_dtype="float32"), B')), "bfloat16")
@@ -23,7 +22,9 @@ import math
 from dataclasses import dataclass, field, replace
 
 from relay.base.dtypes import DType
+from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
+from relay.ir.module import IRModule
 from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.ir.types import TensorType
 from relay.ops.attention import ATTENTION
@@ -33,33 +34,40 @@ from relay.ops.convert import CAST, CastAttributes, cast
 from relay.ops.matmul import BATCH_MATMUL, DENSE, MATMUL
 from relay.ops.record import FusionKind, OperatorRecord, PrecisionRule
 from relay.ops.rounding import to_dtype
-from relay.transform.algorithms.word_products import takes_words
-from relay.transform.framework.context import LayoutPreferences
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import Pass, function_pass, pass_factory
 
 _PRODUCTS = (DENSE, MATMUL, BATCH_MATMUL)
 _NARROW = DType.BFLOAT16
 
 
-def widened(function: Function, preferences: LayoutPreferences) -> Function:
-    """A function with its products of bfloat16 by constants as `preferences` want them."""
-    words = preferences.words
-    if preferences.bfloat16_rows is None and (words is None or _NARROW not in words.dtypes):
-        return function
-    return rewrite_with_uses(function, _Widening(preferences).step)
+@pass_factory
+def AccumulateInFloat32(few_rows: int | None = None) -> Pass:
+    """Sum up products of bfloat16 in float32, and keep what follows in it.
+
+    `few_rows` is for a target that does not multiply bfloat16, and computes with float32 instead: constants by which
+    more rows than this (or nobody knows how many) are multiplied are widened when they are compiled. None: it does.
+    """
+
+    @function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
+    def accumulate(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+        return rewrite_with_uses(function, _Widening(few_rows).step)
+
+    return accumulate
 
 
 @dataclass(slots=True)
 class _Widening:
     """`wide` are the values that stand behind casts made here, by these casts; `casts` the casts of narrow values."""
 
-    preferences: LayoutPreferences
+    few_rows: int | None
     wide: dict[Expr, Expr] = field(default_factory=dict)
     casts: dict[Expr, Expr] = field(default_factory=dict)
 
     @property
     def _stays_wide(self) -> bool:
         """Whether numbers stay in float32 as long as they can."""
-        return self.preferences.bfloat16_rows is not None
+        return self.few_rows is not None
 
     def step(self, expr: Expr, uses: Uses) -> Expr:
         match expr:
@@ -89,8 +97,7 @@ class _Widening:
         return self._narrowed(sums) if _is_narrow(product) else sums
 
     def _has_many_rows(self, product: Call, record: OperatorRecord) -> bool:
-        few = self.preferences.bfloat16_rows or 0
-        return _rows(product, record) > few and not takes_words(self.preferences, product)
+        return _rows(product, record) > (self.few_rows or 0)
 
     def _follows(self, expr: Call, record: OperatorRecord, uses: Uses) -> bool:
         """Whether an operator may take what was wide, and give what is."""

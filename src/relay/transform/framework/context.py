@@ -65,9 +65,6 @@ class LayoutPreferences:
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
     packing. `words`: such weights of narrow numbers are packed in words of 32 bits as well.
 
-    `bfloat16_rows`: the target does not multiply bfloat16, and computes with float32 instead; constants by which more
-    rows than this (or nobody knows how many) are multiplied are widened when they are compiled. None: it does.
-
     `planar_window`: depthwise convolutions over so many taps at most are as fast with channels in front of space;
     `planar_channels`: so are 1×1 convolutions to so many channels at most; of larger windows, to so many divided by the
     side of the window.
@@ -79,7 +76,6 @@ class LayoutPreferences:
     conv2d_kernel_blocks: tuple[int, ...] = ()
     dense_blocks: tuple[int, ...] = ()
     words: WordPreferences | None = None
-    bfloat16_rows: int | None = None
     planar_window: int = 0
     planar_channels: int = 0
     winograd_tile: WinogradTile | None = None

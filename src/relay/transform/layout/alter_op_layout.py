@@ -13,8 +13,8 @@ weights are packed in blocks of output channels (the packing folds); transposed 
 convolutions (`transposed_convolution`), others products (`transposed_product`). Depthwise ones, and those to few output
 channels with what resizes their results, stay as they are where no other convolution takes or makes what they work on
 (`convolutions_in_place`). `nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a
-word at a time (`word_products`); those of bfloat16 on other targets in float32, where there are many rows
-(`wide_products`). Other products get their second matrix with columns innermost, by a transposition of its own.
+word at a time (`word_products`). Other products get their second matrix with columns innermost, by a transposition of
+its own.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ from relay.transform.algorithms.row_convolution import (
 )
 from relay.transform.algorithms.transposed_convolution import as_convolutions
 from relay.transform.algorithms.transposed_product import as_product
-from relay.transform.algorithms.wide_products import widened
 from relay.transform.algorithms.word_products import WORD_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.passes import function_pass
@@ -77,7 +76,6 @@ _BATCHED = 3  # axes of a batch of matrices
 @function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
 def AlterOpLayout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
-    function = widened(function, context.layouts)
     in_place = convolutions_in_place(function.body, context.layouts)
     return relaid(function, Layouts(context.layouts, records=context.schedules, in_place=in_place))
 
