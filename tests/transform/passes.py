@@ -13,6 +13,7 @@ from relay.transform import (
     CombineParallelDense,
     ConvertLayout,
     ConvolutionExtents,
+    ConvolutionWeights,
     DeadCodeElimination,
     EtaExpand,
     LayoutPreferences,
@@ -84,9 +85,16 @@ def tile_of(convolution: ConvolutionExtents) -> int:
     return 4 if convolution.rows >= 4 else convolution.rows // 2 * 2
 
 
+def is_small(weights: ConvolutionWeights) -> bool:
+    """Windows of 3 × 3 of one channel, and 1×1 convolutions to three channels at most."""
+    if weights.is_depthwise:
+        return weights.taps <= 9
+    return weights.groups == 1 and weights.outputs**2 * weights.taps <= 9
+
+
 CONTEXT = PassContext(
     opt_level=4,
-    layouts=LayoutPreferences("NHWC", (16,), (16,), planar_window=9, planar_channels=3, winograd_tile=tile_of),
+    layouts=LayoutPreferences("NHWC", (16,), (16,), keeps_channels_first=is_small, winograd_tile=tile_of),
 )
 CHANGES_TYPES = {"ToMixedPrecision"}
 """What computes with narrower numbers than the program says."""

@@ -21,6 +21,7 @@ from relay.transform.algorithms.to_mixed_precision import ToMixedPrecision as To
 from relay.transform.batching import AutoBatch as AutoBatch
 from relay.transform.devices.plan_devices import PlanDevices as PlanDevices
 from relay.transform.framework.context import ConvolutionExtents as ConvolutionExtents
+from relay.transform.framework.context import ConvolutionWeights as ConvolutionWeights
 from relay.transform.framework.context import FusionLimits as FusionLimits
 from relay.transform.framework.context import LayoutPreferences as LayoutPreferences
 from relay.transform.framework.context import PassContext as PassContext

@@ -20,8 +20,7 @@ from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
 from relay.targets.cpu.rates import rates_of
 from relay.targets.cpu.schedules.choose import schedule_group
-from relay.targets.cpu.schedules.conv_planar import planar_channels
-from relay.targets.cpu.schedules.reduction import LARGEST_PLANAR_WINDOW
+from relay.targets.cpu.schedules.conv_planar import ChannelsFirst
 from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PRODUCT, tile_widths, word_preferences
 from relay.targets.cpu.served_machines import check_machine
 from relay.targets.cpu.target import CpuTarget
@@ -63,8 +62,7 @@ class CpuKernelTarget:
             tile_widths(self.target, CONVOLUTION),
             tile_widths(self.target, PRODUCT),
             word_preferences(self.target),
-            LARGEST_PLANAR_WINDOW,
-            planar_channels(self.target),
+            ChannelsFirst(self.target),
             WinogradModel(self.target),
         )
 

@@ -35,6 +35,21 @@ where plain sums do."""
 
 
 @frozen
+class ConvolutionWeights:
+    """How many channels a convolution makes, in how many groups (a channel by itself: `is_depthwise`), from how many
+    taps of a window each."""
+
+    outputs: int
+    groups: int
+    is_depthwise: bool
+    taps: int
+
+
+KeepsChannelsFirst: TypeAlias = Callable[[ConvolutionWeights], bool]
+"""Whether a convolution is as fast with channels in front of space as in the preferred layout."""
+
+
+@frozen
 class WordPreferences:
     """Of which products weights are packed in words, and in which blocks of output channels.
 
@@ -65,9 +80,7 @@ class LayoutPreferences:
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
     packing. `words`: such weights of narrow numbers are packed in words of 32 bits as well.
 
-    `planar_window`: depthwise convolutions over so many taps at most are as fast with channels in front of space;
-    `planar_channels`: so are 1×1 convolutions to so many channels at most; of larger windows, to so many divided by the
-    side of the window.
+    `keeps_channels_first`: which convolutions need not change for themselves; None: none.
 
     `winograd_tile`: which convolutions are computed by minimal filtering; None: none.
     """
@@ -76,8 +89,7 @@ class LayoutPreferences:
     conv2d_kernel_blocks: tuple[int, ...] = ()
     dense_blocks: tuple[int, ...] = ()
     words: WordPreferences | None = None
-    planar_window: int = 0
-    planar_channels: int = 0
+    keeps_channels_first: KeepsChannelsFirst | None = None
     winograd_tile: WinogradTile | None = None
 
 

@@ -21,7 +21,7 @@ from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.record import OperatorRecord
 from relay.transform.algorithms.word_products import takes_words
-from relay.transform.framework.context import LayoutPreferences
+from relay.transform.framework.context import ConvolutionWeights, LayoutPreferences
 
 
 def convolutions_in_place(body: Expr, preferences: LayoutPreferences) -> frozenset[Expr]:
@@ -34,7 +34,7 @@ def convolutions_in_place(body: Expr, preferences: LayoutPreferences) -> frozens
                 wanted.update(fields)
             case Call(Op(operator=OperatorRecord() as record), arguments):
                 if record in (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS):
-                    if expr not in wanted and _is_planar(expr, preferences):
+                    if expr not in wanted and _keeps_channels_first(expr, preferences):
                         found.add(expr)
                     else:
                         wanted.add(arguments[0])
@@ -45,8 +45,9 @@ def convolutions_in_place(body: Expr, preferences: LayoutPreferences) -> frozens
     return frozenset(found)
 
 
-def _is_planar(convolution: Call, preferences: LayoutPreferences) -> bool:
-    """Whether a convolution has channels in front of space, and is as fast with vectors along space."""
+def _keeps_channels_first(convolution: Call, preferences: LayoutPreferences) -> bool:
+    """Whether a convolution has channels in front of space, and is as fast so."""
+    keeps = preferences.keeps_channels_first
     weight = convolution.args[1].checked_type
     match convolution.attrs:
         case Conv2DAttributes(data_layout="NCHW", kernel_layout="OIHW", out_layout="", groups=groups):
@@ -55,14 +56,11 @@ def _is_planar(convolution: Call, preferences: LayoutPreferences) -> bool:
             pass
         case _:
             return False
-    if not isinstance(weight, TensorType):
+    if keeps is None or not isinstance(weight, TensorType) or takes_words(preferences, convolution):
         return False
     outputs, of_group, *window = weight.shape
     known = [extent for extent in window if isinstance(extent, int)]
     if len(known) != len(window) or not isinstance(outputs, int):
         return False
-    taps = math.prod(known)
-    if (outputs, of_group) == (groups, 1):
-        return taps <= preferences.planar_window
-    few = groups == 1 and outputs**2 * taps <= preferences.planar_channels**2
-    return few and not takes_words(preferences, convolution)
+    is_depthwise = (outputs, of_group) == (groups, 1)
+    return keeps(ConvolutionWeights(outputs, groups, is_depthwise, math.prod(known)))

@@ -9,6 +9,7 @@ than the data, channel tiles are around row tiles.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
 from relay.ir.expr import Call
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
@@ -20,16 +21,32 @@ from relay.targets.cpu.schedules.plan import (
     dividing_tile,
     product,
 )
+from relay.targets.cpu.schedules.reduction import LARGEST_PLANAR_WINDOW
 from relay.targets.cpu.target import CpuTarget
-from relay.transform.framework.context import fitting_block
+from relay.transform.framework.context import ConvolutionWeights, fitting_block
 
 _MOST_VECTORS = 3
 
 
-def planar_channels(target: CpuTarget) -> int:
-    """Up to how many output channels 1×1 convolutions are faster so than by vectors along channels, measured with what
-    turning the data takes."""
-    return target.register_bits // 32 * 2
+@frozen
+class ChannelsFirst:
+    """Which convolutions are as fast so, on a resolved target: depthwise ones whose window can be written out, and 1×1
+    ones to few channels, measured with what transposing the data takes; of larger windows, to so many divided by the
+    side of the window."""
+
+    target: CpuTarget
+
+    def __call__(self, weights: ConvolutionWeights) -> bool:
+        """Of one convolution.
+
+        >>> keeps = ChannelsFirst(CpuTarget(vector_bits=512))
+        >>> keeps(ConvolutionWeights(960, 960, True, 9)), keeps(ConvolutionWeights(64, 1, False, 9))
+        (True, False)
+        """
+        if weights.is_depthwise:
+            return weights.taps <= LARGEST_PLANAR_WINDOW
+        channels = self.target.register_bits // 32 * 2
+        return weights.groups == 1 and weights.outputs**2 * weights.taps <= channels**2
 
 
 def _width(plan: Plan, columns: IntExpr) -> int:
