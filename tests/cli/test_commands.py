@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -136,6 +137,12 @@ def test_show_every_stage(here, capsys, stage):
     texts = json.loads(described)
     assert code == 0
     assert "\n\n".join(texts.values()) == out.removesuffix("\n")
+
+
+def test_show_where_kernels_run(here, capsys):
+    code, out, _ = run(capsys, "show", "layer.relay", "--stage", "placement")
+    assert code == 0
+    assert all(re.fullmatch(r"fused_\w+: cpu", line) for line in out.splitlines())
 
 
 def test_what_show_prints_parses_back(here, capsys):
