@@ -234,6 +234,21 @@ def test_profile_of_an_artefact_at_an_extent(here, capsys, tmp_path):
     assert sum(row["multiply_adds"] for row in json.loads(out)["kernels"]) == 7 * 3 * 4
 
 
+def test_a_profile_says_what_is_decided_about_kernels(here, capsys):
+    (here / "softmax.relay").write_text(
+        '#[version = "0.0.5"]\ndef @main(%x: Tensor[(4, 8), float32]) { nn.softmax(%x) }\n'
+    )
+    code, out, _ = run(capsys, "profile", "softmax.relay", "--runs", "2", "--choices", "--target", "llvm -mcpu=x86-64")
+    assert code == 0
+    assert "rows: several reductions, or outputs apart\n  form = rows: a row stays in cache between sweeps" in out
+    code, out, _ = run(capsys, "profile", "softmax.relay", "--runs", "2", "--choices", "--json")
+    assert json.loads(out)["kernels"][0]["choice"].startswith("rows: ")
+    assert run(capsys, "compile", "softmax.relay", "-o", "softmax.rlx")[0] == 0
+    code, _, err = run(capsys, "profile", "softmax.rlx", "--choices")
+    assert code == 1
+    assert "error[no-choices]: softmax.rlx is compiled" in err
+
+
 def test_schedules_are_printed_as_the_file_that_is_read(here, capsys):
     (here / "two.relay").write_text(
         '#[version = "0.0.5"]\n'
@@ -242,7 +257,9 @@ def test_schedules_are_printed_as_the_file_that_is_read(here, capsys):
     )
     code, out, _ = run(capsys, "show", "two.relay", "--stage", "schedule")
     assert code == 0
-    assert len([json.loads(line)["kernel"] for line in out.splitlines()]) == 2
+    assert len([json.loads(line)["kernel"] for line in out.splitlines() if not line.startswith("#")]) == 2
+    assert "# reduction: one reduction\n#   form = rows: the innermost axis is reduced, in lanes" in out
+    assert "# rows: several reductions, or outputs apart\n#   form = rows: a row stays in cache between sweeps" in out
 
 
 def test_bench(here, capsys):

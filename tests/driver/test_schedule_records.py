@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import relay
 from relay.cli.main import main
 from relay.driver.build import compile_stages
+from relay.targets.cpu.host import resolve
 from relay.te import ScheduleRecord, ScheduleRecords, parse_steps, print_steps
 from relay.tir.printer import print_primfunc
 from tests.messages import check_message
@@ -18,6 +20,8 @@ from tests.messages import check_message
 LAYER = """#[version = "0.0.5"]
 def @main(%x: Tensor[(20, 48), float32], %w: Tensor[(32, 48), float32]) { nn.relu(nn.dense(%x, %w)) }
 """
+
+TARGET = str(resolve(relay.Target.parse("llvm -mtriple=x86_64-unknown-linux-gnu -mattr=+avx,+avx2,+fma")))
 
 
 @pytest.fixture
@@ -30,9 +34,17 @@ def records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     return path
 
 
+def _record(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text().splitlines()[-1])
+
+
 def _changed(path: Path, **fields: object) -> None:
-    values = json.loads(path.read_text().splitlines()[-1]) | fields
-    path.write_text(json.dumps(values) + "\n")
+    """Other fields in the record; what it says about the schedule is one thing, its steps or its choice."""
+    values = _record(path)
+    for name in ("choice", "steps"):
+        if fields.keys() & {"choice", "steps"}:
+            values.pop(name, None)
+    path.write_text(json.dumps(values | fields) + "\n")
 
 
 def _loops(path: Path) -> str:
@@ -54,6 +66,49 @@ def test_a_record_stands_in_for_the_choice(records: Path) -> None:
     np.testing.assert_allclose(found, np.maximum(x @ w.T, 0), rtol=1e-5, atol=1e-5)
 
 
+def test_a_choice_on_record_is_followed(records: Path) -> None:
+    chosen, choice = _loops(records), _record(records)["choice"]
+    assert choice["family"] == "matmul"
+    _changed(records, choice=choice)
+    assert _loops(records) == chosen
+    _changed(records, choice={"family": "matmul", "rows": 3})
+    other = _loops(records)
+    assert other != chosen
+    x, w = (np.random.default_rng(0).standard_normal(shape, np.float32) for shape in ((20, 48), (32, 48)))
+    with relay.PassContext(opt_level=3, schedules=ScheduleRecords.load(records)):
+        found = relay.build(relay.parse(LAYER))(x, w)
+    np.testing.assert_allclose(found, np.maximum(x @ w.T, 0), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "choice"),
+    [
+        ("a_family_that_there_is_not", {"family": "matmull"}),
+        ("a_family_for_other_kernels", {"family": "attention"}),
+        ("a_field_that_a_family_has_not", {"family": "matmul", "row": 4}),
+        ("a_value_that_is_not_possible", {"family": "matmul", "rows": 40}),
+    ],
+)
+def test_a_choice_that_is_not_possible(name: str, choice: dict[str, object], records: Path) -> None:
+    line = _record(records) | {"choice": choice, "target": TARGET}
+    del line["steps"]
+    records.write_text(json.dumps(line))
+    _refused(records, name)
+
+
+def test_steps_that_are_not_those_of_the_choice(records: Path) -> None:
+    line = _record(records)
+    line["choice"]["rows"] -= 1
+    records.write_text(json.dumps(line | {"target": TARGET}))
+    _refused(records, "steps_of_another_choice")
+
+
+def _refused(records: Path, name: str) -> None:
+    with relay.PassContext(schedules=ScheduleRecords.load(records)), pytest.raises(relay.RelayError) as error:
+        relay.build(relay.parse(LAYER), TARGET)
+    check_message("schedule_records", name, str(error.value).replace(str(records.parent), "FOLDER"))
+
+
 def test_records_for_another_machine_are_left_alone(records: Path) -> None:
     chosen = _loops(records)
     _changed(records, steps=[], target="llvm -mcpu=haswell")
@@ -72,7 +127,7 @@ def _warnings(path: Path, caplog: pytest.LogCaptureFixture, program: str = LAYER
 def test_a_record_that_fits_no_kernel_is_told_with_what_is_near(records: Path, caplog) -> None:
     _changed(records, target="")
     assert _warnings(records, caplog) == ""
-    line = json.loads(records.read_text())
+    line = _record(records)
     other = json.dumps(line | {"kernel": line["kernel"].replace("20", "21")})
     records.write_text(f"{json.dumps(line)}\n{other}\n")
     check_message("schedule_records", "warning_with_what_is_near", _warnings(records, caplog))
@@ -179,6 +234,7 @@ def test_vectors_of_which_one_lane_is_left_over(columns: int) -> None:
         ("no_steps", '{"kernel": "fn"}'),
         ("a_step_that_is_none", '{"kernel": "fn", "steps": ["spilt(1)"]}'),
         ("steps_of_numbers", '{"kernel": "fn", "steps": [1]}'),
+        ("a_choice_without_a_family", '{"kernel": "fn", "choice": {"rows": 3}}'),
         ("an_unknown_field", '{"kernel": "fn", "steps": [], "time": 1}'),
         ("a_block_that_is_no_number", '{"convolution": "data", "kernel_block": "wide"}'),
         ("a_tile_that_nobody_has", '{"convolution": "data", "winograd_tile": 3}'),
@@ -200,7 +256,7 @@ def _convolution() -> relay.IRModule:
 
 def _records_of(model: Path, capsys: pytest.CaptureFixture[str], *more: str) -> list[dict[str, object]]:
     assert main(["show", str(model), "--stage", "schedule", *more]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[:1] == "{"]
     return [line for line in lines if "convolution" in line]
 
 

@@ -23,6 +23,7 @@ from relay.lower.targets import KernelSource, Refused, Report, Supported
 from relay.runtime.devices.device import PythonDevice, RecordedLaunch
 from relay.runtime.devices.registry import register_device
 from relay.runtime.executable import Executable
+from relay.te import Choice
 from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
@@ -62,6 +63,12 @@ class FrameKernels:
         return Refused(f"it has no {min(refused)}") if refused else Supported()
 
     def schedule(self, group: object) -> tuple[()]:
+        return ()
+
+    def choice(self, group: object) -> Choice:
+        return Choice("plain")
+
+    def steps(self, group: object, choice: object) -> tuple[()]:
         return ()
 
     def lower(self, function: PrimFunc) -> PrimFunc:

@@ -85,13 +85,15 @@ def _te(kernel: Kernel) -> str:
 
 
 def _schedule(kernel: Kernel) -> str:
-    """What was chosen for a kernel, as records: its steps, and the blocks and algorithm of its convolutions."""
-    target = str(kernel.target.target)
-    records: list[Record] = [ScheduleRecord(kernel.text, kernel.schedule(), target)]
+    """What was chosen for a kernel, with reasons, and as records: its choice and the steps of it, and the blocks and
+    algorithm of its convolutions."""
+    target, choice = str(kernel.target.target), kernel.choice()
+    lines = [kernel.info.name, *str("steps on record" if choice is None else choice).splitlines()]
+    records: list[Record] = [ScheduleRecord(kernel.text, kernel.schedule(), target, choice=choice)]
     for node in post_order(kernel.function.body):
         record = _convolution(node, target) if isinstance(node, Call) else None
         records += [record] if record is not None else []
-    return "\n".join(record.to_json() for record in records)
+    return "\n".join((*(f"# {line}" for line in lines), *(record.to_json() for record in records)))
 
 
 def _convolution(call: Call, target: str) -> ConvolutionRecord | None:

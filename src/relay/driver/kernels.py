@@ -30,9 +30,9 @@ from relay.lower.planning.kernel_calls import KernelInfo
 from relay.lower.procedures.device_regions import is_device_region
 from relay.lower.targets import KernelTarget, Refused, Supported
 from relay.te.lower import lower as lower_to_loops
+from relay.te.schedule.choice import Choice
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
-from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.stmt import PrimFunc
 from relay.transform.devices.offload import TARGET
@@ -53,7 +53,7 @@ class Kernel:
     @property
     def key(self) -> str:
         """What the kernel's code depends on, besides the target and the compiler."""
-        return self.text if self.recorded is None else f"{self.text}\n{print_steps(self.recorded.steps)}"
+        return self.text if self.recorded is None else f"{self.text}\n{self.recorded.schedule_text}"
 
     @property
     def is_external(self) -> bool:
@@ -71,10 +71,25 @@ class Kernel:
         return make_group(self.function)
 
     def schedule(self, group: Group | None = None) -> tuple[Step, ...]:
-        """The steps on record for this kernel; where there are none, those that its target chooses."""
-        if self.recorded is not None:
-            return self.recorded.steps
-        return self.target.schedule(self.group() if group is None else group)
+        """The steps on record for this kernel, or of the choice on record; else those that its target chooses.
+
+        Raises `RelayError` (rule `schedule-record`) for a choice on record that is not possible, or has other steps."""
+        group, record = self.group() if group is None else group, self.recorded
+        if record is None:
+            return self.target.schedule(group)
+        with self._by_record():
+            steps = record.steps if record.choice is None else self.target.steps(group, record.choice)
+            if record.steps is not None and steps != record.steps:
+                raise RelayError(
+                    rule="schedule-choice",
+                    message="its steps are not those of its choice",
+                    remedy="remove one of the two",
+                )
+            return steps or ()
+
+    def choice(self) -> Choice | None:
+        """What is decided about the schedule; None where steps are on record instead."""
+        return self.target.choice(self.group()) if self.recorded is None else self.recorded.choice
 
     def loops(self, watch: Stopwatch | None = None) -> PrimFunc:
         """The scheduled kernel as loops, before they are made ready for emission.

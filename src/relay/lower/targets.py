@@ -21,6 +21,7 @@ from relay.lower.program.launch import KernelModule
 from relay.lower.program.program import Program
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.machine import RequiredMachine
+from relay.te.schedule.choice import Choice
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.hierarchy import Hierarchy
@@ -105,6 +106,16 @@ class KernelTarget(Protocol):
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
         """The steps that make a group's loops fast on this target."""
+        ...
+
+    def choice(self, group: Group) -> Choice:
+        """What is decided about a group's schedule before a step is made: `schedule` gives the steps of it."""
+        ...
+
+    def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:
+        """The steps that a choice means; what it leaves open is decided by the target.
+
+        Raises `RelayError` (`schedule-choice`) for what is not possible."""
         ...
 
     def lower(self, function: PrimFunc) -> PrimFunc:

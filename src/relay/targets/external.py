@@ -14,6 +14,7 @@ from relay.lower.kernels.external import COMPILER, external_function
 from relay.lower.kernels.group import Group
 from relay.lower.program.launch import KernelModule
 from relay.lower.targets import Answer, HostTarget, KernelSource, Refused, Report, Supported
+from relay.te.schedule.choice import Choice
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.hierarchy import Hierarchy
@@ -66,6 +67,12 @@ class ExternalTarget:
         return Refused(f"it was not partitioned for the compiler `{self.name}`")
 
     def schedule(self, group: Group) -> tuple[Step, ...]:  # noqa: ARG002
+        return ()
+
+    def choice(self, group: Group) -> Choice:  # noqa: ARG002
+        return Choice(self.name, (), "its compiler schedules it")
+
+    def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:  # noqa: ARG002
         return ()
 
     def lower(self, function: PrimFunc) -> PrimFunc:

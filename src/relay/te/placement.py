@@ -15,7 +15,6 @@ from relay.arith.expr import (
     IntExpr,
     Symbol,
     add,
-    ceil_divide,
     floor_divide,
     floor_modulo,
     free_symbols,
@@ -23,9 +22,10 @@ from relay.arith.expr import (
     multiply,
     substitute,
 )  # fmt: skip
-from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.te.dividing import divide_among_threads
+from relay.te.extents import loop_extents
 from relay.te.operation import Compute, Scan, scalar_indices
 from relay.te.region import Range, is_below, region_of
 from relay.te.state import At, FuseRelation, Loop, SplitRelation, Stage, State
@@ -226,14 +226,7 @@ def _indices(
         extents[root.symbol] = root.axis.extent if root.is_reduction else add(computed[root.axis].width, 1)
     if isinstance(stage.operation, Scan):
         extents[stage.loops[0].symbol] = stage.outputs[0].shape[0] - stage.operation.init[0].shape[0]
-    for relation in stage.relations:
-        match relation:
-            case SplitRelation(parent, outer, inner, factor, parts):
-                extents[outer], extents[inner] = _split_extents(extents[parent], factor, parts)
-            case FuseRelation(outer, inner, fused):
-                extents[fused] = multiply(extents[outer], extents[inner])
-            case _:
-                assert_never(relation)
+    extents = loop_extents(stage.relations, extents)
     values: dict[Symbol, IntExpr] = {
         loop.symbol: 0 if is_single(extents[loop.symbol]) else loop.symbol for loop in stage.loops
     }
@@ -266,15 +259,6 @@ def _parts(stage: Stage, region: tuple[Range, ...]) -> dict[Symbol, Range]:
 def is_single(extent: IntExpr) -> bool:
     """A loop of one iteration, which need not be written."""
     return extent == 1
-
-
-def _split_extents(extent: IntExpr, factor: int | None, parts: int | None) -> tuple[IntExpr, IntExpr]:
-    given = factor if factor is not None else parts
-    if given is None:
-        raise CompilerBug("te.placement", "a split has neither factor nor parts")
-    size = max(1, min(given, extent)) if isinstance(extent, int) else given
-    rest = ceil_divide(extent, size)
-    return (rest, size) if factor is not None else (size, rest)
 
 
 def _conditions(

@@ -1,19 +1,23 @@
 """The long campaign: groups of all kinds, at awkward shapes, for several targets, and with values that are no numbers.
 
-`python -m tests.targets.cpu.campaign [count] [--seed seed]` compiles that many and compares each with the reference
-interpreter, up to the first that is wrong. The suite runs a slice of it.
+Half of them have the schedules that the model takes, half have others of the same space. `python -m
+tests.targets.cpu.campaign [count] [--seed seed]` compiles that many and compares each with the reference interpreter,
+up to the first that is wrong. The suite runs a slice of it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
 
 import relay
+from relay.driver.build import compile_stages
 from relay.ir.expr import Function
+from relay.targets.cpu.schedules.choose import space_of
+from relay.te import ScheduleRecord, ScheduleRecords
 from tests.programs import campaign
 from tests.targets.cpu import emulated
 from tests.targets.cpu.emulated import AARCH64
@@ -23,6 +27,7 @@ from tests.targets.cpu.machines import CASCADE_LAKE, ZEN_3, as_far_as_here
 NATIVE, BASELINE = "llvm -num-threads=2", "llvm -mcpu=x86-64 -num-threads=1"
 TARGETS = (NATIVE, *(str(as_far_as_here(each)) for each in (ZEN_3, CASCADE_LAKE)), BASELINE, AARCH64)
 """This machine, two that are described, one that can do little, and one that is emulated."""
+MOST_MUTATIONS = 3
 SPECIAL = 0.02
 """The part of elements that are infinite, no numbers, or too small to be normal, where there are such."""
 ROUNDING, PERTURBATIONS, AT_MOST = 2**-22, 4, 8
@@ -35,15 +40,34 @@ class Example:
     opt_level: int
     target: str
     special: float
+    schedules: ScheduleRecords = field(default_factory=ScheduleRecords)
 
     def __repr__(self) -> str:
         text = relay.IRModule.from_expr(self.function).astext()
-        return f"-O{self.opt_level}, {self.target}, {self.special:.0%} special\n{text}"
+        choices = "\n".join(str(record.choice) for record in self.schedules.best.values())
+        return f"-O{self.opt_level}, {self.target}, {self.special:.0%} special\n{text}\n{choices}"
 
 
 def examples(kind: str) -> st.SearchStrategy[Example]:
     special = st.sampled_from((0.0, 0.0, SPECIAL))
     return st.builds(Example, programs(kind), st.sampled_from((0, 1, 2, 3)), st.sampled_from(TARGETS), special)
+
+
+@st.composite
+def choices(draw: st.DrawFn, kind: str) -> Example:
+    """An example whose kernels have other schedules than the model takes: some fields of their choices are changed."""
+    example = draw(examples(kind))
+    random = draw(st.randoms(use_true_random=False))
+    with relay.PassContext(disabled_pass=_disabled(example)):
+        stages = compile_stages(example.function, example.target, opt_level=example.opt_level)
+    records: list[ScheduleRecord] = []
+    for kernel in stages.called_kernels:
+        space = space_of(kernel.group(), kernel.target.target)
+        choice = space.model()
+        for _ in range(random.randint(1, MOST_MUTATIONS)):
+            choice = space.mutate(choice, random)
+        records.append(ScheduleRecord(kernel.text, choice=choice))
+    return replace(example, schedules=ScheduleRecords.of(records))
 
 
 def check(example: Example) -> None:
@@ -62,11 +86,15 @@ def _results(example: Example) -> tuple[list[np.ndarray], np.ndarray, np.ndarray
     arrays = inputs_of(example.function, special=example.special)
     expected = _meaning(example.function, arrays)
     build = emulated.build if example.target == AARCH64 else relay.build
-    spreading = ("Conv2DToWinograd",) if example.special else ()  # what is not finite may reach more there
-    with relay.PassContext(disabled_pass=spreading):
+    with relay.PassContext(disabled_pass=_disabled(example), schedules=example.schedules):
         found = build(example.function, example.target, opt_level=example.opt_level)(*arrays)
     finite = np.abs(expected[np.isfinite(expected)])
     return arrays, expected, found, 2e-5 * max(1.0, float(finite.max(initial=0)))
+
+
+def _disabled(example: Example) -> tuple[str, ...]:
+    """What is not finite may reach more results by Winograd's minimal filtering."""
+    return ("Conv2DToWinograd",) if example.special else ()
 
 
 def _meaning(function: Function, arrays: list[np.ndarray]) -> np.ndarray:
@@ -94,5 +122,5 @@ def _check_and_keep(example: Example, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    all_kinds = st.one_of(*map(examples, KINDS))
+    all_kinds = st.one_of(*map(examples, KINDS), *map(choices, KINDS))
     campaign.run("tests.targets.cpu.campaign", __doc__, all_kinds, _check_and_keep, 10_000)

@@ -1,6 +1,7 @@
 """The schedules of the main kinds of kernels, as text: `tests/golden/schedules_cpu/<kind>.txt`.
 
-Each file holds the fused program, then the steps, then the loops they give. UPDATE_GOLDEN=1 writes the files anew.
+Each file holds the fused program, then what is decided and why, the steps of that, and the loops they give.
+UPDATE_GOLDEN=1 writes the files anew.
 """
 
 from __future__ import annotations
@@ -217,7 +218,7 @@ def heaviest_kernel(make: Callable[[], relay.Expr]) -> str:
     kernel = max(compilation.kernels, key=lambda kernel: len(kernel.schedule()))
     steps = te.print_steps(kernel.schedule()).rstrip()
     loops = print_primfunc(kernel.loops()).rstrip()
-    return f"{kernel.text.rstrip()}\n\n=====>\n\n{steps}\n\n=====>\n\n{loops}\n"
+    return "\n\n=====>\n\n".join(map(str, (kernel.text.rstrip(), kernel.choice(), steps, loops))) + "\n"
 
 
 @pytest.mark.parametrize("make", [*KINDS, *KINDS_BY_TILES], ids=lambda make: make.__name__)

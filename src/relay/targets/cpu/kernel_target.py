@@ -16,16 +16,18 @@ from relay.lower.program.launch import KernelModule
 from relay.lower.targets import Answer, KernelSource, Refused, Report, Supported
 from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_assembly
+from relay.targets.cpu.core import core_of
 from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
 from relay.targets.cpu.rates import rates_of
-from relay.targets.cpu.schedules.choose import schedule_group
-from relay.targets.cpu.schedules.conv_planar import ChannelsFirst
-from relay.targets.cpu.schedules.tiles import CONVOLUTION, FEW_ROWS_TO_WIDEN, PRODUCT, tile_widths, word_preferences
+from relay.targets.cpu.schedules.choose import choose, schedule_group, steps_of
+from relay.targets.cpu.schedules.conv_nchw import ChannelsFirst
+from relay.targets.cpu.schedules.register_tiles import packed_dot_products
 from relay.targets.cpu.served_machines import check_machine
 from relay.targets.cpu.target import CpuTarget
 from relay.targets.cpu.winograd_model import WinogradModel
 from relay.targets.cpu.workers import KernelCompiler
+from relay.te.schedule.choice import Choice
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
 from relay.tir.hierarchy import PLAIN, Hierarchy
@@ -54,14 +56,15 @@ class CpuKernelTarget:
 
     @property
     def layouts(self) -> LayoutPreferences:
-        """Channels last, weights in panels as wide as the register tiles of the schedules, in words where an
-        instruction adds up products of such numbers. Convolutions by minimal filtering as a model of the caches has
+        """Channels last, weights in panels as wide as the register tiles of the schedules, for packed dot
+        products where an instruction has them. Convolutions by Winograd as a model of the caches has
         it."""
+        core = core_of(self.target)
         return LayoutPreferences(
             "NHWC",
-            tile_widths(self.target, CONVOLUTION),
-            tile_widths(self.target, PRODUCT),
-            word_preferences(self.target),
+            core.widths(core.convolution_vectors),
+            core.widths(core.product_vectors),
+            packed_dot_products(self.target),
             ChannelsFirst(self.target),
             WinogradModel(self.target),
         )
@@ -72,9 +75,9 @@ class CpuKernelTarget:
 
     @property
     def rules(self) -> tuple[Pass, ...]:
-        words = word_preferences(self.target)
-        multiplies_bfloat16 = words is not None and DType.BFLOAT16 in words.dtypes
-        return (AccumulateInFloat32(None if multiplies_bfloat16 else FEW_ROWS_TO_WIDEN),)
+        packed = packed_dot_products(self.target)
+        multiplies_bfloat16 = packed is not None and DType.BFLOAT16 in packed.dtypes
+        return (AccumulateInFloat32(None if multiplies_bfloat16 else core_of(self.target).rows_worth_widening),)
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -91,6 +94,12 @@ class CpuKernelTarget:
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
         return schedule_group(group, self.target)
+
+    def choice(self, group: Group) -> Choice:
+        return choose(group, self.target)
+
+    def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:
+        return steps_of(group, self.target, choice)
 
     def lower(self, function: PrimFunc) -> PrimFunc:
         return lower(function)

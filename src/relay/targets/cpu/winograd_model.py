@@ -14,15 +14,10 @@ from __future__ import annotations
 
 from relay.base.frozen import frozen
 from relay.ops.winograd import MINIMAL, TAPS
+from relay.targets.cpu.core import Core, core_of
 from relay.targets.cpu.target import CpuTarget
 from relay.transform.framework.context import ConvolutionExtents
 
-_LANES = 16  # float32 elements of a vector of the core that was measured
-_PLAIN_PER_NANOSECOND = 68.0  # multiply-adds of plain sums
-_PRODUCTS_PER_NANOSECOND = 60.0  # multiply-adds of the products of points, which read more data for each
-_NANOSECONDS_PER_ELEMENT = 0.22  # of transformed data and of products: written, and read again
-_NANOSECONDS_PER_KERNEL_BYTE = 0.09  # memory gives 11 bytes a nanosecond; kernels of a whole network leave the caches
-_FULL_TILES = 14  # of an image, that keep the registers full
 _WORTH_IT = 0.85  # the share of the time of plain sums under which their smaller errors are given up
 _LARGEST_DEPTH = 1024  # channels summed over up to which errors were measured
 
@@ -52,27 +47,23 @@ class WinogradModel:
         """By plain sums; channels in whole vectors."""
         outputs = self._whole(convolution.channels)
         multiply_adds = convolution.rows * convolution.columns * TAPS * TAPS * convolution.depth * outputs
-        return multiply_adds / (_PLAIN_PER_NANOSECOND * self._speed)
+        return multiply_adds / (self._core.plain_products * self._core.speed)
 
     def nanoseconds(self, convolution: ConvolutionExtents, tile: int) -> float:
         """By minimal filtering, in tiles of `tile` × `tile` results."""
-        points = MINIMAL[tile].points ** 2
+        core, points = self._core, MINIMAL[tile].points ** 2
         tiles = -(-convolution.rows // tile) * -(-convolution.columns // tile)
         outputs, depth = self._whole(convolution.channels), self._whole(convolution.depth)
         kernel = points * convolution.depth * outputs
-        products = kernel * max(tiles, _FULL_TILES) / (_PRODUCTS_PER_NANOSECOND * self._speed)
-        transforms = points * tiles * (depth + outputs) * _NANOSECONDS_PER_ELEMENT / self._speed
-        return products + transforms + kernel * 4 * _NANOSECONDS_PER_KERNEL_BYTE
+        products = kernel * max(tiles, core.products_hiding_a_weight) / (core.tiled_products * core.speed)
+        transforms = points * tiles * (depth + outputs) * core.transformed_element / core.speed
+        return products + transforms + kernel * 4 * core.kernel_byte
 
     @property
-    def _speed(self) -> float:
-        """How many elements a vector has, as a share of the measured core's."""
-        return self._lanes / _LANES
-
-    @property
-    def _lanes(self) -> int:
-        return self.target.register_bits // 32
+    def _core(self) -> Core:
+        return core_of(self.target)
 
     def _whole(self, channels: int) -> int:
         """Channels in whole vectors."""
-        return -(-channels // self._lanes) * self._lanes
+        lanes = self._core.vector_lanes
+        return -(-channels // lanes) * lanes

@@ -5,6 +5,7 @@ from relay.te.schedule.bind import Bind
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.cache_read import CacheRead
 from relay.te.schedule.cache_write import CacheWrite
+from relay.te.schedule.choice import Choice, Decision
 from relay.te.schedule.compute_at import ComputeAt
 from relay.te.schedule.compute_inline import ComputeInline
 from relay.te.schedule.compute_root import ComputeRoot
@@ -28,8 +29,8 @@ from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
 
 __all__ = [
-    "STEP_TYPES", "Alternate", "Bind", "CacheRead", "CacheWrite", "ComputeAt", "ComputeInline", "ComputeRoot",
-    "ConvolutionRecord", "Fuse", "LeaveGap", "Parallel", "Pragma", "Prefetch", "PrefetchStores", "RFactor",
+    "STEP_TYPES", "Alternate", "Bind", "CacheRead", "CacheWrite", "Choice", "ComputeAt", "ComputeInline", "ComputeRoot",
+    "ConvolutionRecord", "Decision", "Fuse", "LeaveGap", "Parallel", "Pragma", "Prefetch", "PrefetchStores", "RFactor",
     "ReduceTogether", "Reorder", "ScheduleBuilder", "ScheduleRecord", "ScheduleRecords", "SetScope", "Split", "Step",
     "Tensorize", "Tile", "Unroll", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
 ]  # fmt: skip

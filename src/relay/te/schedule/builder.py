@@ -45,15 +45,25 @@ class ScheduleBuilder:
     (Split(stage='b', loop='i', factor=16, parts=None), Vectorize(stage='b', loop='i.inner'))
     """
 
-    def __init__(self, outputs: Tensor | Sequence[Tensor], hierarchy: Hierarchy = PLAIN) -> None:
+    def __init__(
+        self,
+        outputs: Tensor | Sequence[Tensor],
+        hierarchy: Hierarchy = PLAIN,
+        begin: tuple[State, Sequence[Step]] | None = None,
+    ) -> None:
         self.outputs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-        self.state: State = initial_state(self.outputs, hierarchy)
-        self._steps: list[Step] = []
+        state, steps = begin or (initial_state(self.outputs, hierarchy), ())
+        self.state: State = state
+        self._steps: list[Step] = list(steps)
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The schedule so far."""
         return tuple(self._steps)
+
+    def fork(self) -> ScheduleBuilder:
+        """Another builder that goes on from here."""
+        return ScheduleBuilder(self.outputs, begin=(self.state, self.steps))
 
     def add(self, step: Step) -> None:
         """Any step. Raises `RelayError` when it is refused, and then does not record it."""

@@ -2,14 +2,17 @@
 
 A file of records has one a line, as JSON, so that a tuner can append to it:
 
+    {"kernel": "fn (%p0: …) { … }", "target": "llvm …", "choice": {"family": "matmul", "width": 64, "rows": 6}}
     {"kernel": "fn (%p0: …) { … }", "target": "llvm …", "seconds": 1.2e-05,
      "steps": ["split(\\"dense\\", \\"k\\", factor=4)", …]}
     {"convolution": "data 1x64x56x56, kernel …", "target": "llvm …", "kernel_block": 32, "winograd_tile": 4}
 
 `kernel` is the text of the primitive function, types included; `convolution` says what is computed, whatever the layout
 (`relay.ops.convolution_text`). `target` is the resolved machine; without it the record is for all. `seconds`, what one
-call took, may be left out. Of several records for one thing the fastest counts, and of those that do not say how fast
-they are the last; these come first, since somebody wrote them by hand.
+call took, may be left out. A `choice` names a family of schedules and what is decided; what it leaves open is the
+compiler's. Where `steps` are there too, they must be those of the choice. Lines that begin with `#` are for people. Of
+several records for one thing the fastest counts, and of those that do not say how fast they are the last; these come
+first, since somebody wrote them by hand.
 """
 
 from __future__ import annotations
@@ -25,24 +28,33 @@ from relay.base.diagnostics import RelayError
 from relay.base.files import read_file
 from relay.base.frozen import frozen
 from relay.base.target import Target
+from relay.te.schedule.choice import Choice, Decision
 from relay.te.schedule.step import Step
 from relay.te.schedule.text import parse_steps, print_steps
 
 
 @frozen
 class ScheduleRecord:
-    """The steps for one kernel; `target` is empty for any machine, `seconds` None where nobody measured, and `origin`
-    is where the record stands."""
+    """The steps for one kernel, the choice that they follow from, or both; `target` is empty for any machine, `seconds`
+    None where nobody measured, and `origin` is where the record stands."""
 
     kernel: str
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] | None = None
     target: str = ""
     seconds: float | None = None
     origin: str = ""
+    choice: Choice | None = None
+
+    @property
+    def schedule_text(self) -> str:
+        """What is on record, as text: it is different for different schedules."""
+        return "\n".join(map(str, (self.choice, "" if self.steps is None else print_steps(self.steps))))
 
     def to_json(self) -> str:
         """The record as a line of a file."""
-        return _line(self, kernel=self.kernel, steps=print_steps(self.steps).splitlines())
+        choice = None if self.choice is None else {"family": self.choice.family, **self.choice.values}
+        steps = None if self.steps is None else print_steps(self.steps).splitlines()
+        return _line(self, kernel=self.kernel, choice=choice, steps=steps)
 
 
 @frozen
@@ -67,7 +79,7 @@ class ConvolutionRecord:
 Record: TypeAlias = Union[ScheduleRecord, ConvolutionRecord]
 
 _NUMBER = (int, float, type(None))
-_SCHEDULE_FIELDS = {"kernel": str, "steps": list, "target": str, "seconds": _NUMBER}
+_SCHEDULE_FIELDS = {"kernel": str, "choice": dict, "steps": list, "target": str, "seconds": _NUMBER}
 _CONVOLUTION_FIELDS = {
     "convolution": str, "kernel_block": (int, type(None)), "winograd_tile": (int, type(None)), "target": str,
     "seconds": _NUMBER,
@@ -110,7 +122,9 @@ class ScheduleRecords:
                 rule="cannot-read", message=f"cannot read schedule records from {path}", found=str(error)
             ) from None
         lines = enumerate(text.splitlines(), start=1)
-        return cls.of(_parse(line, f"{path}:{number}") for number, line in lines if line.strip())
+        return cls.of(
+            _parse(line, f"{path}:{number}") for number, line in lines if line.strip() and not line.startswith("#")
+        )
 
     def on(self, target: Target) -> ScheduleRecords:
         """Those for a resolved machine, which are preferred, and for all machines; both are for any from now on."""
@@ -156,9 +170,11 @@ def _parse(line: str, origin: str) -> Record:
         if record.winograd_tile not in _WINOGRAD_TILES:
             raise _bad(origin, "a winograd_tile of 0, 2 or 4", str(record.winograd_tile))
         return record
-    _check_fields(origin, given, _SCHEDULE_FIELDS, ("kernel", "steps"))
-    steps = _steps(given["steps"], origin)
-    return ScheduleRecord(given["kernel"], steps, given.get("target", ""), given.get("seconds"), origin)
+    required = ("kernel",) if "choice" in given else ("kernel", "steps")
+    _check_fields(origin, given, _SCHEDULE_FIELDS, required)
+    choice = _choice(given["choice"], origin) if "choice" in given else None
+    steps = _steps(given["steps"], origin) if "steps" in given else None
+    return ScheduleRecord(given["kernel"], steps, given.get("target", ""), given.get("seconds"), origin, choice)
 
 
 def _check_fields(origin: str, given: dict[str, Any], fields: Mapping[str, Any], required: tuple[str, ...]) -> None:
@@ -170,6 +186,14 @@ def _check_fields(origin: str, given: dict[str, Any], fields: Mapping[str, Any],
 
 def _is_of(value: object, kind: Any) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _choice(given: dict[str, Any], origin: str) -> Choice:
+    family, *_ = (*(value for name, value in given.items() if name == "family"), None)
+    values = {name: value for name, value in given.items() if name != "family"}
+    if not isinstance(family, str) or not all(isinstance(value, (int, str)) for value in values.values()):
+        raise _bad(origin, "a choice as an object: its family, and values that are numbers or words", repr(given)[:80])
+    return Choice(family, tuple(Decision(name, value, "on record") for name, value in values.items()), "on record")
 
 
 def _steps(given: list[Any], origin: str) -> tuple[Step, ...]:

@@ -10,13 +10,13 @@ from relay.arith.expr import (
     IntExpr,
     Symbol,
     add,
-    ceil_divide,
     floor_divide,
     floor_modulo,
     multiply,
     substitute,
 )  # fmt: skip
 from relay.base.frozen import frozen
+from relay.te.extents import loop_extents
 from relay.te.operation import Compute, Reduction, rewriting
 from relay.te.schedule.rewriting import compute_of, with_producer_before
 from relay.te.schedule.step import refused
@@ -84,16 +84,7 @@ def _reduced_indices(
     """Extents of the reducing loops, the reduced axes in terms of their symbols, and the guards of uneven splits."""
     extents: dict[Symbol, IntExpr] = {root.symbol: root.axis.extent for root in stage.roots if root.is_reduction}
     relations = [relation for relation in stage.relations if _parent_symbols(relation) <= _reduced_symbols(stage)]
-    for relation in relations:
-        match relation:
-            case SplitRelation(parent, outer, inner, factor, parts):
-                size = factor if factor is not None else (parts or 1)
-                rest = ceil_divide(extents[parent], size)
-                extents[outer], extents[inner] = (rest, size) if factor is not None else (size, rest)
-            case FuseRelation(outer, inner, fused):
-                extents[fused] = multiply(extents[outer], extents[inner])
-            case _:
-                assert_never(relation)
+    extents = loop_extents(relations, extents)
     values: dict[Symbol, IntExpr] = {loop.symbol: loop.symbol for loop in stage.loops if loop.is_reduction}
     conditions: list[Comparison] = []
     for relation in reversed(relations):

@@ -13,13 +13,13 @@ from dataclasses import replace
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.frozen import frozen
+from relay.targets.cpu.core import SHORTEST_PARALLEL_NANOSECONDS
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText
 from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.typenames import register_type
 from relay.targets.cpu.emit.work import PARTS_OF_A_NANOSECOND, work_of
-from relay.targets.cpu.schedules.plan import SHORTEST_PARALLEL_NANOSECONDS
 from relay.tir.stmt import For
 from relay.tir.traversal import values_in_index
 

@@ -1,4 +1,4 @@
-"""Products of words by the tiles of AMX: the micro-kernel of `schedules/tiled.py`, as statements.
+"""Products of words by the tiles of AMX: the micro-kernel of `schedules/amx.py`, as statements.
 
 A block is `sums[rows, columns] = Σ dot(word of data[rows, k], words[k, columns])`, with up to 32 rows and 32 columns:
 two tiles of 16 × 16 sums down, two across. A step of the sum takes up to 16 words: a tile of data is rows × words, one

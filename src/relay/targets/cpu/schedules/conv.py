@@ -13,87 +13,159 @@ from __future__ import annotations
 import math
 
 from relay.arith.expr import IntExpr
+from relay.base.frozen import frozen
 from relay.ir.expr import Var
+from relay.lower.kernels.group import Group
+from relay.ops.conv import Conv2DAttributes
+from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, maps_of, schedule_copies
-from relay.targets.cpu.schedules.plan import (
-    TILED_PRODUCTS_PER_NANOSECOND,
-    Plan,
-    accumulators_of,
-    even_tile,
-    loops_as_read,
-    product,
-)
-from relay.targets.cpu.schedules.reduction import channels_in_tiles
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, loops_as_read, product
+from relay.targets.cpu.schedules.reduction import ChannelTiles, channels_in_tiles, decide_channel_tiles
+from relay.targets.cpu.schedules.register_tiles import decide_width, most_rows, packed_weight
 from relay.targets.cpu.schedules.row_blocks import Shape, convolution_of, convolution_shape, rows_of_block, weights_fit
-from relay.targets.cpu.schedules.tiles import CONVOLUTION, most_rows, tile_width
+from relay.targets.cpu.schedules.windows import layout_of_channels
 from relay.tir.buffer import Scope
 
-_WAY_BYTES = 4096  # of the first-level cache of x86-64 and AArch64 cores: sets × line
-_WAYS = 8
-_LARGEST_SUMS_ON_STACK = 1 << 16  # bytes
 _ITEM_BYTES = 4
-_LINE_BYTES = 64
+_MOST_BLOCKS = 32  # that a choice may cut rows into
 
 
-def schedule_conv2d(plan: Plan, reduction: str) -> None:
+@frozen
+class Convolution:
+    """A group around a convolution: the copies of its data, or the stages of a depthwise one in front of it; the stage
+    that accumulates and the one that stores, and the loops of the latter, in the order in which results are read."""
+
+    copies: tuple[str, ...]
+    depthwise: tuple[str, ...]
+    acc: str
+    store: str
+    loops: tuple[str, ...]
+    shape: Shape
+
+    @property
+    def is_row(self) -> bool:
+        """Whether the image is one row: blocks are of columns then."""
+        return self.shape.rows == 1
+
+
+@frozen
+class Tiles:
+    """A register tile is `rows` × `columns` pixels of `width` channels. `block` rows of the result, or columns of one
+    row, are computed together; 0: all. `spread`: pixels are put further apart. `parts`: sums are taken in parts of the
+    window. `depthwise`: the tiles of a depthwise convolution in front."""
+
+    width: int
+    spread: bool
+    columns: int
+    rows: int
+    block: int
+    parts: bool
+    depthwise: ChannelTiles | None
+
+
+def is_separable(plan: Plan) -> bool:
+    """Whether the group is a depthwise convolution and the 1×1 convolution of its result."""
+    return sum(isinstance(call.attrs, Conv2DAttributes) for call, _ in plan.group.anchors) > 1
+
+
+def is_convolution(plan: Plan) -> bool:
+    """Whether the group is a convolution over NHWC data that sums over channels."""
+    if len(plan.reductions()) != 1:
+        return False
+    return layout_of_channels(plan.group, groups=False) == "NHWC" or _is_packed_by_groups(plan)
+
+
+def _is_packed_by_groups(plan: Plan) -> bool:
+    """Whether the convolution has groups, and its weights are packed in blocks that lie in one of them."""
+    return _layouts(plan.group) == ["NHWC"] and packed_weight(plan) is not None
+
+
+def _layouts(group: Group) -> list[str]:
+    return [call.attrs.data_layout for call, _ in group.anchors if isinstance(call.attrs, Conv2DAttributes)]
+
+
+def read(plan: Plan) -> Convolution:
     """`conv2d[n, oh, ow, oc]` with its padding before it and everything behind it fused."""
+    reduction = plan.reductions()[-1].name
     depthwise = _depthwise(plan, reduction)
     copies = () if depthwise else copies_of_data(plan)
     plan.inline_formulas(keep=frozenset((*copies, *depthwise)))
-    s = plan.steps
     acc, store = accumulators_of(plan, reduction)
-    batch, rows, columns, channels = loops_as_read(plan, store, acc)
-    turned = s.state.stage(store).loops[-1].name != channels
-    shape = convolution_shape(plan, acc)
-    block = tile_width(plan, shape.channels, CONVOLUTION)
-    pixels = most_rows(plan, block)
-    if not depthwise:
-        copies = _spread(plan, acc, pixels, copies)
-    if not copies:
-        pixels = min(pixels, _pixels_in_l1(plan))
-    width = even_tile(shape.columns, pixels)
-    height = _rows_of_tile(shape.rows, width, shape.columns, pixels)
-    is_row = shape.rows == 1
-    lines, step = (_columns_as_rows(plan, acc, shape), width) if is_row else (shape, height)
-    maps = len(copies) if is_row else maps_of(copies)
-    block_rows = rows_of_block(plan, lines, step, plan.extent(store, batch), max(1, maps + len(depthwise)))
-    row_block = None
-    if block_rows is not None and not is_row:
-        row_block, rows = plan.tile(store, rows, block_rows)
-    elif block_rows is not None and _is_large(plan, shape):
-        row_block, columns = plan.tile(store, columns, block_rows)
-    channel_outer, channel_inner = plan.tile(store, channels, block)
-    column_outer, column_inner = plan.tile(store, columns, width)
-    row_outer, row_inner = (rows, None) if height == 1 else plan.tile(store, rows, height)
-    tile, vector = [loop for loop in (row_inner, column_inner) if loop], channel_inner
-    if turned:
-        tile, vector = [*tile[:-1], channel_inner], column_inner
-    blocks = [loop for loop in (batch, row_block) if loop]
-    inside = [loop for loop in (channel_outer, row_outer, column_outer) if loop]
+    loops = tuple(loops_as_read(plan, store, acc))
+    return Convolution(copies, depthwise, acc, store, loops, convolution_shape(plan, acc))
+
+
+def decide(plan: Plan, found: Convolution, pick: Decider) -> Tiles:
+    shape = found.shape
+    width = decide_width(plan, shape.channels, plan.core.convolution_vectors, pick)
+    pixels = most_rows(plan.core, width)
+    in_l1 = _pixels_in_l1(plan)
+    spread = False
+    if not found.depthwise and _can_spread(plan, found):
+        reason = f"{min(in_l1, pixels)} of {pixels} pixels of a tile are in the first-level cache at once"
+        spread = pick("spread", in_l1 < pixels, (False, True), reason)
+    if not found.copies and not spread:
+        pixels = min(pixels, in_l1)
+    reason = f"even parts of {shape.columns} columns, at most {pixels}"
+    columns = pick("columns", even_tile(shape.columns, pixels), range(1, pixels + 1), reason)
+    best = _rows_of_tile(shape.rows, columns, shape.columns, pixels)
+    rows = pick("rows", best, range(1, best + 1), f"a tile has room for {best} of rows of {shape.columns} pixels")
+    block, reason = _block(plan, found, rows, columns, spread)
+    step, extent = (columns, shape.columns) if found.is_row else (rows, shape.rows)
+    cuts = range(step, extent, step)[:_MOST_BLOCKS] if isinstance(extent, int) else ()
+    block = pick("block", block, (0, *cuts), reason)
+    can, best, reason = _takes_parts(plan, shape, width, block)
+    parts = pick("parts", best, (False, True) if can else (), reason)
+    depthwise = None
+    if found.depthwise:
+        sums, stage = found.depthwise
+        depthwise = decide_channel_tiles(plan, sums, stage, (), pick, "depthwise_")
+    return Tiles(width, spread, columns, rows, block, parts, depthwise)
+
+
+def build(plan: Plan, found: Convolution, tiles: Tiles) -> None:
+    s, acc, store = plan.steps, found.acc, found.store
+    copies = _spread(plan, found) if tiles.spread else found.copies
+    batch, rows, columns, channels = found.loops
+    transposes = s.loops(store)[-1] != channels
+    row_block: tuple[str, ...] = ()
+    if tiles.block and found.is_row:
+        row_block, columns = plan.tile(store, columns, tiles.block)
+    elif tiles.block:
+        row_block, rows = plan.tile(store, rows, tiles.block)
+    channel_outer, vector = plan.tile(store, channels, tiles.width)
+    column_outer, column = plan.tile(store, columns, tiles.columns)
+    tile = [column]
+    row_outer: tuple[str, ...] = (rows,)
+    if tiles.rows > 1:
+        row_outer, row = plan.tile(store, rows, tiles.rows)
+        tile = [row, column]
+    if transposes:
+        vector, tile[-1] = tile[-1], vector
+    blocks, inside = (batch, *row_block), (*channel_outer, *row_outer, *column_outer)
     s.reorder(store, *blocks, *inside, *tile, vector)
     work = plan.iterations(acc)
     if row_block:
-        place = plan.parallelize(store, blocks, work, TILED_PRODUCTS_PER_NANOSECOND)
+        place = plan.parallelize(store, blocks, work, plan.core.tiled_products)
         schedule_copies(plan, copies, store, place)
-        _schedule_depthwise(plan, depthwise, store, place)
+        _schedule_depthwise(plan, found, tiles, place)
         innermost = inside[-1] if inside else place
     else:
         schedule_copies(plan, copies)
-        _schedule_depthwise(plan, depthwise)
-        innermost = plan.parallelize(store, [*blocks, *inside], work, TILED_PRODUCTS_PER_NANOSECOND)
+        _schedule_depthwise(plan, found, tiles)
+        innermost = plan.parallelize(store, (*blocks, *inside), work, plan.core.tiled_products)
     assert innermost is not None
-    panel = next((loop.name for loop in s.state.stage(store).loops if loop.name == channel_outer), None)
-    if panel is not None and _takes_parts(plan, shape, block, block_rows):
-        _sum_in_parts(plan, store, acc, panel, height, width)
+    panels = [loop for loop in channel_outer if loop in s.loops(store)]
+    if panels and tiles.parts:
+        _sum_in_parts(plan, found, panels[0], tiles)
     else:
         s.compute_at(acc, store, innermost)
         plan.prefetch_stores(store, innermost)
         inner_sum = accumulate(plan, acc, plan.vector_lanes)
-        if panel is not None and not weights_fit(plan, shape):
-            prefetch_panel(plan, acc, inner_sum, plan.output_name, panel)
-    for loop in tile:
-        s.unroll(store, loop)
+        if panels and not weights_fit(plan, found.shape):
+            prefetch_panel(plan, acc, inner_sum, plan.output_name, panels[0])
+    plan.unroll(store, tile)
     plan.vectorize_columns(store, vector, plan.vector_lanes)
 
 
@@ -110,50 +182,73 @@ def _depthwise(plan: Plan, reduction: str) -> tuple[str, ...]:
     return plan.steps.cache_write(sums, Scope.REGISTER), sums
 
 
-def _schedule_depthwise(plan: Plan, stages: tuple[str, ...], store: str = "", loop: str | None = None) -> None:
-    """At the root, or for what is read in an iteration of `loop` of `store`: then padding is never stored, and what is
-    between the two convolutions stays in the second-level cache."""
-    if stages:
-        sums, read = stages
+def _schedule_depthwise(plan: Plan, found: Convolution, tiles: Tiles, loop: str | None = None) -> None:
+    """At the root, or for what is read in an iteration of `loop` of what stores: then padding is never stored, and what
+    is between the two convolutions stays in the second-level cache."""
+    if tiles.depthwise is not None:
+        sums, stage = found.depthwise
         if loop is not None:
-            plan.steps.compute_at(read, store, loop)
-        channels_in_tiles(plan, sums, read, is_part=loop is not None)
+            plan.steps.compute_at(stage, found.store, loop)
+        channels_in_tiles(plan, sums, stage, tiles.depthwise, is_part=loop is not None)
 
 
-def _takes_parts(plan: Plan, shape: Shape, block: int, block_rows: int | None) -> bool:
-    """Whether one panel of weights and the next would crowd the data of a block out of the second-level cache, and the
-    sums of a panel over a block are few enough to be kept meanwhile."""
-    rows = shape.rows if block_rows is None else block_rows
-    sums = product((rows, shape.columns, block * _ITEM_BYTES))
-    panel = product((block, shape.weight_bytes))
-    large = isinstance(panel, int) and panel > plan.target.cache_bytes[1] // 4
-    return large and shape.taps_down > 1 and isinstance(sums, int) and sums <= _LARGEST_SUMS_ON_STACK
+def _block(plan: Plan, found: Convolution, rows: int, columns: int, spread: bool) -> tuple[int, str]:
+    """Rows of a block (columns, of one row), and why; 0 where all are one block."""
+    shape = found.shape
+    copies = len(found.copies) or int(spread)
+    lines, step = (_columns_as_rows(plan, found.acc, shape), columns) if found.is_row else (shape, rows)
+    maps = copies if found.is_row or not found.copies else maps_of(found.copies)
+    batch = plan.extent(found.store, found.loops[0])
+    block = rows_of_block(plan, lines, step, batch, max(1, maps + len(found.depthwise)))
+    if block is None:
+        return 0, "blocks are not needed, or threads would not have equal shares of them"
+    if found.is_row and not _is_large(plan, shape):
+        return 0, "a row fits the second-level cache, and weights are read once"
+    return block, "what a block reads takes half of the second-level cache, and threads have equal shares"
 
 
-def _sum_in_parts(plan: Plan, store: str, sums: str, panel: str, height: int, width: int) -> None:
+def _takes_parts(plan: Plan, shape: Shape, width: int, block: int) -> tuple[bool, bool, str]:
+    """Whether sums may be taken in parts: those of a panel over a block are few enough to be kept meanwhile. Whether
+    it is worth it, and why: one panel of weights and the next would crowd the data of a block out of the cache."""
+    sums = product((block or shape.rows, shape.columns, width * _ITEM_BYTES))
+    panel = product((width, shape.weight_bytes))
+    can = shape.taps_down > 1 and isinstance(sums, int) and sums <= plan.core.stack_bytes
+    if not can:
+        return False, False, "the window is one row, or sums of a block are many"
+    large = isinstance(panel, int) and panel > plan.core.l2_bytes // 4
+    return (
+        can,
+        large,
+        f"a panel of weights is {'more' if large else 'less'} than a quarter of the second-level cache",
+    )
+
+
+def _sum_in_parts(plan: Plan, found: Convolution, panel: str, tiles: Tiles) -> None:
     """The sums of a panel, of all rows of a block, in a buffer: a row of the window is added to all of them before the
     next, which is asked for meanwhile."""
-    s = plan.steps
+    s, sums = plan.steps, found.acc
     down = next(loop.name for loop in s.state.stage(sums).loops if loop.is_reduction)
     part = s.rfactor(sums, down)
     for stage, scope in ((sums, Scope.LOCAL), (part, Scope.REGISTER)):
         s.set_scope(stage, scope)
-    s.compute_at(sums, store, panel)
+    s.compute_at(sums, found.store, panel)
     batch, rows, columns, channels = [loop.name for loop in s.state.stage(sums).loops if not loop.is_reduction]
-    row_outer, row = (rows, None) if height == 1 else s.split(sums, rows, factor=height)
-    column_outer, column = s.split(sums, columns, factor=width)
-    tile = [loop for loop in (row, column) if loop]
-    s.reorder(sums, down, batch, row_outer, column_outer, *tile, channels)
+    tile: list[str] = []
+    if tiles.rows > 1:
+        rows, row = s.split(sums, rows, factor=tiles.rows)
+        tile.append(row)
+    column_outer, column = s.split(sums, columns, factor=tiles.columns)
+    tile.append(column)
+    s.reorder(sums, down, batch, rows, column_outer, *tile, channels)
     s.compute_at(part, sums, column_outer)
     inner_sum = accumulate(plan, part, plan.vector_lanes, columns=-2)
     prefetch_panel(plan, part, inner_sum, sums, down)
-    for loop in tile:
-        s.unroll(sums, loop)
+    plan.unroll(sums, tile)
     plan.vectorize_columns(sums, channels, plan.vector_lanes)
 
 
 def _columns_as_rows(plan: Plan, acc: str, shape: Shape) -> Shape:
-    """The shape of a convolution of one row, turned: blocks are of columns then."""
+    """The shape of a convolution of one row, transposed: blocks are of columns then."""
     operation = plan.compute(acc)
     attributes, _, data = convolution_of(plan)
     taps = operation.reduce_axes[1].extent
@@ -167,28 +262,30 @@ def _columns_as_rows(plan: Plan, acc: str, shape: Shape) -> Shape:
     )  # fmt: skip
 
 
-def _spread(plan: Plan, acc: str, pixels: int, copies: tuple[str, ...]) -> tuple[str, ...]:
-    """The copies of the data, with one more where too few pixels would be in the cache at once at the distance that
-    they have. In the last copy they are further apart then."""
-    if _pixels_in_l1(plan) >= pixels:
-        return copies
+def _can_spread(plan: Plan, found: Convolution) -> bool:
+    """Whether there is a copy of the data whose pixels may be further apart, or it is worth making one."""
     attributes, data, _ = convolution_of(plan)
-    if not copies and isinstance(data, Var) and attributes.strides == (1, 1):
-        copies = (plan.steps.cache_read(data.name_hint, Scope.GLOBAL, (acc,)),)
-    if copies:
-        plan.steps.leave_gap(copies[-1], _LINE_BYTES // _ITEM_BYTES)
+    return bool(found.copies) or (isinstance(data, Var) and attributes.strides == (1, 1))
+
+
+def _spread(plan: Plan, found: Convolution) -> tuple[str, ...]:
+    """The copies of the data, or one where there are none, the last with pixels further apart."""
+    _, data, _ = convolution_of(plan)
+    copies = found.copies
+    if not copies and isinstance(data, Var):
+        copies = (plan.steps.cache_read(data.name_hint, Scope.GLOBAL, (found.acc,)),)
+    plan.steps.leave_gap(copies[-1], plan.core.line_bytes // _ITEM_BYTES)
     return copies
 
 
 def _pixels_in_l1(plan: Plan) -> int:
-    """How many pixels of a row can be in the first-level cache at once, at the distance that they have in memory.
-
-    Addresses a multiple of 4096 bytes apart share one set of the cache; with many channels all pixels of a tile may.
-    """
+    """How many pixels of a row can be in the first-level cache at once, at the distance that they have in memory; with
+    many channels all pixels of a tile may share one set of it."""
     attributes, _, data = convolution_of(plan)
+    way = plan.core.way_bytes
     distance = data.shape[-1] * attributes.strides[1] * data.dtype.item_bytes
-    sets = _WAY_BYTES // math.gcd(distance, _WAY_BYTES) if isinstance(distance, int) else _WAY_BYTES
-    return sets * (_WAYS - 1)
+    sets = way // math.gcd(distance, way) if isinstance(distance, int) else way
+    return sets * (plan.core.l1_ways - 1)
 
 
 def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> int:
@@ -201,4 +298,8 @@ def _rows_of_tile(rows: IntExpr, width: int, columns: IntExpr, pixels: int) -> i
 def _is_large(plan: Plan, shape: Shape) -> bool:
     """Whether one row is more than the second-level cache holds. Only then is it worth reading weights once more for
     each of its blocks."""
-    return isinstance(shape.row_bytes, int) and shape.row_bytes > plan.target.cache_bytes[1]
+    return isinstance(shape.row_bytes, int) and shape.row_bytes > plan.core.l2_bytes
+
+
+CONVOLUTION = Family("conv", "a convolution over NHWC that sums over channels", is_convolution, read, decide, build)
+SEPARABLE = Family("separable", "a depthwise convolution, and a 1×1 one of it", is_separable, read, decide, build)

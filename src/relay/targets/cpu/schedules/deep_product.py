@@ -8,85 +8,129 @@ parts; what is elementwise behind the product runs over them at the end.
 
 from __future__ import annotations
 
+from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
-from relay.targets.cpu.schedules.plan import (
-    TILED_PRODUCTS_PER_NANOSECOND,
-    Plan,
-    accumulators_of,
-    even_tile,
-    product,
-)
-from relay.targets.cpu.schedules.tiles import PRODUCT, packed_weight, tile_rows, tile_width
+from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.matmul import accumulate, is_product, prefetch_panel
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
+from relay.targets.cpu.schedules.register_tiles import decide_rows, packed_weight
 from relay.tir.buffer import Scope
 
 _ITEM_BYTES = 4
 _LEAST_SHARE = 2  # of the depth that there is room for, so that parts divide it
+_MOST_BLOCKS = 8  # that a choice may cut rows into
+
+
+@frozen
+class Deep:
+    """Extents of a product with packed weights; `batch` are those around its matrices."""
+
+    batch: tuple[IntExpr, ...]
+    rows: int
+    panels: int
+    depth: int
+    width: int
+
+    @property
+    def panel_bytes(self) -> int:
+        return self.depth * self.width * _ITEM_BYTES
+
+
+@frozen
+class DeepProduct:
+    """The stage that sums, the one that stores, and the extents of the product."""
+
+    sums: str
+    store: str
+    extents: Deep
 
 
 @frozen
 class Blocks:
-    """Extents of what is computed together: `depth` of a part, `rows` and `panels` of a block."""
+    """What is computed together: `depth` of a part, rows and panels of a block, `rows` of a register tile."""
 
     depth: int
+    block_rows: int
+    block_panels: int
     rows: int
-    panels: int
 
 
-def blocks_of(plan: Plan, reduction: str) -> Blocks | None:
-    """How to cut a product; None where its panels and rows fit the second-level cache whole, or extents are open.
-
-    Half of that cache is for the rows, a quarter for the sums, and an eighth for a panel; the next one is on its way.
-    """
-    operation = plan.compute(reduction)
-    weight = packed_weight(plan)
-    if (
-        weight is None
-        or weight.dtype is not DType.FLOAT32
-        or plan.formulas_read_by(reduction)
-        or len(operation.axes) == 1
-    ):
+def _extents(plan: Plan) -> Deep | None:
+    """The extents of the group's product; None where they are open, or weights are not packed or not float32."""
+    reduction = plan.reductions()[0].name
+    weight, operation = packed_weight(plan), plan.compute(reduction)
+    if weight is None or weight.dtype is not DType.FLOAT32:
+        return None
+    if plan.formulas_read_by(reduction) or len(operation.axes) == 1:
         return None
     *batch, rows, _ = [axis.extent for axis in operation.axes]
     panels, depth, width = weight.shape
     if not (isinstance(rows, int) and isinstance(panels, int) and isinstance(depth, int) and isinstance(width, int)):
         return None
-    cache = plan.target.cache_bytes[1]
-    fits = depth * width * _ITEM_BYTES <= cache // 4 or rows * depth * _ITEM_BYTES <= cache // 2
-    most = cache // 8 // (width * _ITEM_BYTES)
-    parts = [part for part in range(most, most // _LEAST_SHARE, -1) if depth % part == 0]
-    if fits or not parts:
-        return None
-    block_rows = even_tile(rows, max(1, cache // 2 // (parts[0] * _ITEM_BYTES)))
-    most_panels = max(1, cache // 4 // (block_rows * width * _ITEM_BYTES))
-    times = product((*batch, -(-rows // block_rows)))
-    groups = [each for each in range(min(panels, most_panels), 0, -1) if panels % each == 0]
-    even = [each for each in groups if plan.shares_out(times * (panels // each))]
-    return Blocks(parts[0], block_rows, (even or groups)[0])
+    return Deep(tuple(batch), rows, panels, depth, width)
 
 
-def schedule_deep_product(plan: Plan, reduction: str, blocks: Blocks) -> None:
+def _parts(plan: Plan, extents: Deep) -> list[int]:
+    """The parts of the depth that divide it, of which a panel takes an eighth of the second-level cache at most; the
+    next one is on its way."""
+    most = plan.core.l2_bytes // 8 // (extents.width * _ITEM_BYTES)
+    return [part for part in range(most, most // _LEAST_SHARE, -1) if extents.depth % part == 0]
+
+
+def is_deep(plan: Plan) -> bool:
+    """Whether neither a panel nor the rows of a product fit the second-level cache whole, and parts of it do."""
+    extents = _extents(plan) if is_product(plan) else None
+    if extents is None or extents.panel_bytes <= plan.core.l2_bytes // 4:
+        return False
+    fits = extents.rows * extents.depth * _ITEM_BYTES <= plan.core.l2_bytes // 2
+    return not fits and bool(_parts(plan, extents))
+
+
+def read(plan: Plan) -> DeepProduct:
     """`dense[.., m, n] += data[.., m, k] * weight[n // width, k, n % width]`, with everything behind it fused."""
+    extents = _extents(plan)
+    assert extents is not None
+    reduction = plan.reductions()[0].name
     plan.inline_formulas()
-    s = plan.steps
-    sums, store = accumulators_of(plan, reduction)
-    *batch, rows, columns = [loop.name for loop in s.state.stage(store).loops]
-    width = tile_width(plan, plan.extent(store, columns), PRODUCT)
-    block, row = plan.tile(store, rows, blocks.rows)
-    group, column = plan.tile(store, columns, width * blocks.panels)
-    outer = [*batch, *[loop for loop in (block, group) if loop]]
+    return DeepProduct(*accumulators_of(plan, reduction), extents)
+
+
+def decide(plan: Plan, found: DeepProduct, pick: Decider) -> Blocks:
+    """Half of the second-level cache is for the rows, a quarter for the sums, and an eighth for a panel."""
+    extents, cache = found.extents, plan.core.l2_bytes
+    parts = _parts(plan, extents)
+    depth = pick("depth", parts[0], parts, "a panel is an eighth of the second-level cache, and no rest is left")
+    most = max(1, cache // 2 // (depth * _ITEM_BYTES))
+    cuts = [even_tile(extents.rows, -(-extents.rows // count)) for count in range(1, _MOST_BLOCKS + 1)]
+    block_rows = even_tile(extents.rows, most)
+    block_rows = pick("block_rows", block_rows, cuts, "data of a block take half of the second-level cache")
+    most = max(1, cache // 4 // (block_rows * extents.width * _ITEM_BYTES))
+    times = product((*extents.batch, -(-extents.rows // block_rows)))
+    groups = [each for each in range(min(extents.panels, most), 0, -1) if extents.panels % each == 0]
+    even = [each for each in groups if plan.shares_out(times * (extents.panels // each))]
+    reason = "sums of a block take a quarter of the second-level cache" + (", shared equally" if even else "")
+    panels = pick("block_panels", (even or groups)[0], groups, reason)
+    return Blocks(depth, block_rows, panels, decide_rows(plan, block_rows, extents.width, pick))
+
+
+def build(plan: Plan, found: DeepProduct, blocks: Blocks) -> None:
+    s, sums, store = plan.steps, found.sums, found.store
+    *batch, rows, columns = s.loops(store)
+    block, row = plan.tile(store, rows, blocks.block_rows)
+    group, column = plan.tile(store, columns, found.extents.width * blocks.block_panels)
+    outer = (*batch, *block, *group)
     s.reorder(store, *outer, row, column)
     _, lanes = plan.tile(store, column, plan.vector_lanes)
     s.vectorize(store, lanes)
-    place = plan.parallelize(store, outer, plan.iterations(sums), TILED_PRODUCTS_PER_NANOSECOND)
-    _add_parts(plan, sums, (store, place), blocks, width)
+    place = plan.parallelize(store, outer, plan.iterations(sums), plan.core.tiled_products)
+    _add_parts(plan, sums, (store, place), blocks, found.extents.width)
 
 
 def _add_parts(plan: Plan, sums: str, place: tuple[str, str | None], blocks: Blocks, width: int) -> None:
     """The sums of a block, computed at loop `place` of a stage: part by part, in register tiles."""
     s = plan.steps
-    depth, _ = s.split(sums, s.state.stage(sums).loops[-1].name, factor=blocks.depth)
+    depth, _ = s.split(sums, s.loops(sums)[-1], factor=blocks.depth)
     part = s.rfactor(sums, depth)
     s.set_scope(sums, Scope.GLOBAL)
     s.set_scope(part, Scope.REGISTER)
@@ -95,10 +139,15 @@ def _add_parts(plan: Plan, sums: str, place: tuple[str, str | None], blocks: Blo
         s.compute_at(sums, store, loop)
     *batch, rows, columns = [each.name for each in s.state.stage(sums).loops if not each.is_reduction]
     panel, lanes = s.split(sums, columns, factor=width)
-    tile, row = s.split(sums, rows, factor=tile_rows(plan, blocks.rows, width))
+    tile, row = s.split(sums, rows, factor=blocks.rows)
     s.reorder(sums, *batch, depth, panel, tile, row, lanes)
     s.compute_at(part, sums, tile)
     inner_sum = accumulate(plan, part, plan.vector_lanes, columns=-2)
     prefetch_panel(plan, part, inner_sum, sums, panel)
     s.unroll(sums, row)
     plan.vectorize_columns(sums, lanes, plan.vector_lanes)
+
+
+DEEP_PRODUCT = Family(
+    "deep_product", "a product with packed weights too deep for the second-level cache", is_deep, read, decide, build
+)

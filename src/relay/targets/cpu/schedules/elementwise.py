@@ -5,58 +5,123 @@ from __future__ import annotations
 
 from relay.arith.expr import FloorDiv, IntExpr, free_symbols, linear_parts, multiply
 from relay.arith.simplify import Assumptions
+from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.collapse import collapses
-from relay.targets.cpu.schedules.plan import Plan, product
-from relay.targets.cpu.schedules.turning import schedule_turning, turned_formulas, turned_loads
+from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.plan import Plan, exceeds, product
+from relay.targets.cpu.schedules.transposing import (
+    Transposed,
+    schedule_transposing,
+    transposed_formulas,
+    transposed_loads,
+)
 from relay.te.operation import Compute, Reduction, body_values, loads_of, scalar_indices
 from relay.te.state import Stage
 from relay.te.tensor import Axis
 from relay.tir.passes.vectorize_loops import MAXIMUM_LANES
 
 
-def schedule_elementwise(plan: Plan) -> None:
-    """Inline, collapse, vectorise, parallelise, for each output."""
-    turned = turned_formulas(plan)
-    plan.inline_formulas(keep=turned)
-    for stage in plan.steps.state.stages:
-        if stage.name not in turned:
-            schedule_formula(plan, stage.name, turned)
+@frozen
+class Formula:
+    """A stage that is a plain formula: its loops, of which the innermost `fused` are one axis in memory, and the
+    extents that are then left. `across` is what it reads along another axis than it writes."""
+
+    stage: str
+    loops: tuple[str, ...]
+    fused: int
+    extents: tuple[IntExpr, ...]
+    across: Transposed | None
 
 
-def schedule_formula(plan: Plan, name: str, formulas: frozenset[str] = frozenset()) -> None:
-    """One stage that is a plain formula, as a loop nest of its own; `formulas` that it reads across are part of it."""
+@frozen
+class Elementwise:
+    """The formulas that have loops, and those that are part of one which reads across them."""
+
+    formulas: tuple[Formula, ...]
+    read_across: frozenset[str]
+
+
+def has_no_reduction(plan: Plan) -> bool:
+    return not plan.reductions()
+
+
+def read(plan: Plan) -> Elementwise:
+    """Every formula inlined but outputs, and what they read across."""
+    read_across = transposed_formulas(plan)
+    plan.inline_formulas(keep=read_across)
+    stages = [stage for stage in plan.steps.state.stages if stage.name not in read_across and stage.loops]
+    return Elementwise(tuple(_formula(plan, stage) for stage in stages), read_across)
+
+
+def decide(plan: Plan, found: Elementwise, pick: Decider) -> tuple[int, ...]:
+    """The lanes of each formula: how many elements are computed together."""
+    alone = len(found.formulas) == 1
+    return tuple(_lanes(plan, each, pick, "lanes" if alone else f"lanes of {each.stage}") for each in found.formulas)
+
+
+def build(plan: Plan, found: Elementwise, lanes: tuple[int, ...]) -> None:
+    for formula, together in zip(found.formulas, lanes, strict=True):
+        _build(plan, formula, together, found.read_across)
+
+
+def schedule_formula(plan: Plan, name: str) -> None:
+    """One stage that is a plain formula, as a loop nest of its own, by the model."""
     stage = plan.steps.state.stage(name)
-    loops = [loop.name for loop in stage.loops]
-    if not loops:
+    if stage.loops:
+        formula = _formula(plan, stage)
+        _build(plan, formula, _lanes(plan, formula, Decider(), "lanes"))
+
+
+def _formula(plan: Plan, stage: Stage) -> Formula:
+    loops = plan.steps.loops(stage.name)
+    across = transposed_loads(plan, stage)
+    extents = [plan.extent(stage.name, loop) for loop in loops]
+    axes = stage.operation.axes if isinstance(stage.operation, Compute) else ()
+    fused = 1
+    while across is None and fused < len(loops) and axes and collapses(stage, axes[-1 - fused], axes[-fused]):
+        innermost = extents.pop()
+        extents[-1] = multiply(extents[-1], innermost)
+        fused += 1
+    return Formula(stage.name, loops, fused, tuple(extents), across)
+
+
+def _lanes(plan: Plan, formula: Formula, pick: Decider, field: str) -> int:
+    if formula.across is not None:
+        return pick(field, plan.vector_lanes, (), "squares of vectors are transposed in registers")
+    stage, extent = plan.steps.state.stage(formula.stage), formula.extents[-1]
+    axes = stage.operation.axes if isinstance(stage.operation, Compute) else ()
+    lanes = plan.lanes_at_a_time(stage, extent)
+    best = _with_copies(lanes, stage, axes[-1] if axes else None)
+    several = lanes > plan.vector_lanes
+    reason = "several vectors hide the latency of a polynomial, or share a line of the cache" if several else "a vector"
+    options = [plan.vector_lanes * count for count in (1, 2, 4)]
+    return pick(field, best, options, f"{reason}, with whole copies of what is read" if best > lanes else reason)
+
+
+def _build(plan: Plan, formula: Formula, lanes: int, read_across: frozenset[str] = frozenset()) -> None:
+    s, name, extents = plan.steps, formula.stage, formula.extents
+    if formula.across is not None:
+        schedule_transposing(plan, name, formula.across, formulas=read_across)
         return
-    turned = turned_loads(plan, stage)
-    if turned is not None:
-        schedule_turning(plan, name, turned, formulas=formulas)
-        return
-    extents = [plan.extent(name, loop) for loop in loops]
-    innermost, extent = loops.pop(), extents.pop()
-    operation = stage.operation
-    axes = list(operation.axes) if isinstance(operation, Compute) else []
-    while loops and axes and collapses(stage, axes[len(loops) - 1], axes[len(loops)]):
-        innermost = plan.steps.fuse(name, loops.pop(), innermost)
-        extent = multiply(extents.pop(), extent)
-    lanes = plan.lanes_at_a_time(plan.steps.state.stage(name), extent)
-    lanes = _with_copies(lanes, stage, axes[-1] if axes else None)
-    work = multiply(extent, product(tuple(extents)))
-    if isinstance(extent, int) and extent <= lanes // 2 and extents and _is_long(extents[-1], lanes):
+    *loops, innermost = formula.loops
+    for _ in range(formula.fused - 1):
+        innermost = s.fuse(name, loops.pop(), innermost)
+    *outside, extent = extents
+    work = product(extents)
+    if isinstance(extent, int) and extent <= lanes // 2 and outside and exceeds(outside[-1], lanes - 1):
         # few channels: vectors lie along the axis before them, and are stored with gaps
-        outer, inner = plan.steps.split(name, loops.pop(), factor=lanes)
-        plan.steps.reorder(name, outer, innermost, inner)
-        plan.steps.unroll(name, innermost)
-        plan.steps.vectorize(name, inner)
+        outer, inner = s.split(name, loops.pop(), factor=lanes)
+        s.reorder(name, outer, innermost, inner)
+        s.unroll(name, innermost)
+        s.vectorize(name, inner)
         plan.parallelize(name, [*loops, outer], work)
         return
     if isinstance(extent, int) and extent < lanes:
-        plan.steps.vectorize(name, innermost)
+        s.vectorize(name, innermost)
         plan.parallelize(name, loops, work)
         return
-    outer, inner = plan.steps.split(name, innermost, factor=lanes)
-    plan.steps.vectorize(name, inner)
+    outer, inner = s.split(name, innermost, factor=lanes)
+    s.vectorize(name, inner)
     plan.parallelize(name, [*loops, outer], work)
 
 
@@ -75,5 +140,4 @@ def _with_copies(lanes: int, stage: Stage, innermost: Axis | None) -> int:
     return lanes
 
 
-def _is_long(extent: IntExpr, lanes: int) -> bool:
-    return not isinstance(extent, int) or extent >= lanes
+ELEMENTWISE = Family("elementwise", "formulas without a reduction", has_no_reduction, read, decide, build)

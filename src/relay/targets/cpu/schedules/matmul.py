@@ -7,74 +7,120 @@ of a tile, anew in each panel.
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr
-from relay.targets.cpu.schedules.plan import (
-    STREAMED_PRODUCTS_PER_NANOSECOND,
-    TILED_PRODUCTS_PER_NANOSECOND,
-    Plan,
-    accumulators_of,
-    product,
-)
-from relay.targets.cpu.schedules.tiles import PRODUCT, packed_weight, tile_rows, tile_width
+from relay.arith.expr import IntExpr, free_symbols
+from relay.base.frozen import frozen
+from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, exceeds, product
+from relay.targets.cpu.schedules.register_tiles import decide_rows, decide_width, packed_weight
 from relay.te.operation import body_values, loads_of, scalar_indices
 from relay.tir.buffer import Buffer, Scope
 
 PRODUCTS = ("dense", "matmul", "batch_matmul")
-_UNROLL_K = 4
-_STREAMS = (4, 3, 2)
-_FEWEST_ROWS_TO_PACK_FOR = 32
-_LARGEST_ROWS_ON_STACK = 1 << 14  # elements
 
 
-def schedule_matmul(plan: Plan, reduction: str) -> None:
+@frozen
+class Product:
+    """A group around a matrix product: the formulas in `front` of it, the stage that accumulates and the one that
+    stores, and the loops of the latter with their extents. `streams`: there is one row, so that each weight is used
+    once, and no cache has them all."""
+
+    front: tuple[str, ...]
+    acc: str
+    store: str
+    loops: tuple[str, ...]
+    extents: tuple[IntExpr, ...]
+    is_row: bool
+    streams: bool
+
+
+@frozen
+class Tiles:
+    """The register tile, how many panels of weights are read side by side, and whether the second matrix is packed."""
+
+    width: int
+    rows: int
+    panels: int
+    packs: bool
+
+
+def is_product(plan: Plan) -> bool:
+    """Whether the group's only reduction is a product that reads a matrix along the columns of its result: these are
+    the lanes then. Other products are sums along rows of both matrices."""
+    reductions = plan.reductions()
+    if len(reductions) != 1 or reductions[0].name not in PRODUCTS:
+        return False
+    operation = plan.compute(reductions[0].name)
+    column = operation.axes[-1]
+    last = [scalar_indices(load)[-1] for load in loads_of(body_values(operation.body)) if load.indices]
+    return any(column in free_symbols(index) for index in last)
+
+
+def read(plan: Plan) -> Product:
     """`reduction[.., m, n] += a[.., m, k] * b[.., k, n]`, with everything behind it fused."""
+    reduction = plan.reductions()[0].name
     front = plan.formulas_read_by(reduction)
     plan.inline_formulas(keep=frozenset(front))
-    s = plan.steps
     acc, store = accumulators_of(plan, reduction)
-    axes = [loop.name for loop in s.state.stage(store).loops]
-    extents = [plan.extent(store, axis) for axis in axes]
-    rows, columns = (axes[-2] if len(axes) > 1 else None), axes[-1]
-    lanes = plan.vector_lanes
-    column_tile = tile_width(plan, extents[-1], PRODUCT)
-    row_tile = tile_rows(plan, extents[-2] if rows else 1, column_tile)
-    streams = len(extents) < 2 or extents[-2] == 1
-    if streams and _exceeds_second_level(plan):
-        column_tile *= _panels_at_a_time(plan, extents[-1], column_tile)
-    batch = axes[:-2]
-    column_outer, column_inner = plan.tile(store, columns, column_tile)
-    row_outer, row_inner = plan.tile(store, rows, row_tile) if rows else (None, None)
-    outer = [*batch, *[loop for loop in (column_outer, row_outer) if loop]]
-    inner = [loop for loop in (row_inner, column_inner) if loop]
-    s.reorder(store, *outer, *inner)
-    rate = STREAMED_PRODUCTS_PER_NANOSECOND if streams else TILED_PRODUCTS_PER_NANOSECOND
+    loops = plan.steps.loops(store)
+    extents = tuple(plan.extent(store, loop) for loop in loops)
+    is_row = len(extents) < 2 or extents[-2] == 1
+    return Product(front, acc, store, loops, extents, is_row, is_row and _exceeds_second_level(plan))
+
+
+def decide(plan: Plan, found: Product, pick: Decider) -> Tiles:
+    *_, columns = found.extents
+    count = found.extents[-2] if len(found.extents) > 1 else 1
+    width = decide_width(plan, columns, plan.core.product_vectors, pick)
+    rows = decide_rows(plan, count, width, pick)
+    panels = 1
+    if found.streams:
+        panels = pick(
+            "panels", _panels_at_a_time(plan, columns, width), (1, *plan.core.streams),
+            "streams of weights that the core asks ahead for, and each thread has equally many",
+        )  # fmt: skip
+    matrix = _second_matrix(plan, found.acc)
+    packs = False
+    if matrix is not None and exceeds(count, rows) and exceeds(columns, width * panels):
+        pays, why = _pays_to_pack(plan, matrix, count)
+        packs = pick("packs", pays, (False, True), why)
+    return Tiles(width, rows, panels, packs)
+
+
+def build(plan: Plan, found: Product, tiles: Tiles) -> None:
+    s, acc, store = plan.steps, found.acc, found.store
+    *batch_and_rows, columns = found.loops
+    batch, rows = batch_and_rows[:-1], batch_and_rows[-1:]
+    column_outer, column = plan.tile(store, columns, tiles.width * tiles.panels)
+    row_outer: tuple[str, ...] = ()
+    for loop in rows:
+        row_outer, row = plan.tile(store, loop, tiles.rows)
+        rows = [row]
+    outer = (*batch, *column_outer, *row_outer)
+    s.reorder(store, *outer, *rows, column)
+    rate = plan.core.streamed_products if found.is_row else plan.core.tiled_products
     innermost = plan.parallelize(store, outer, plan.iterations(acc), rate)
-    if streams and _exceeds_second_level(plan):
-        s.alternate(store, s.state.stage(store).loops[0].name)
+    if found.streams:
+        s.alternate(store, s.loops(store)[0])
     if innermost is not None:
         s.compute_at(acc, store, innermost)
         plan.prefetch_stores(store, innermost)
-    for stage in front:
-        _compute_rows(plan, stage, store, innermost, row_tile)
-    if row_outer and column_outer and any(loop.name == column_outer for loop in s.state.stage(store).loops):
-        _pack_panels(plan, acc, store, column_outer, extents)
-    inner_sum = accumulate(plan, acc, lanes)
+    for stage in found.front:
+        _compute_rows(plan, stage, store, innermost, tiles.rows)
+    for panel in column_outer:
+        if tiles.packs and row_outer and panel in s.loops(store):
+            _pack_panel(plan, acc, store, panel)
+    inner_sum = accumulate(plan, acc, plan.vector_lanes)
     if column_outer and row_outer and not batch:
-        prefetch_panel(plan, acc, inner_sum, plan.output_name, column_outer)
-    if row_inner:
-        s.unroll(store, row_inner)
-    plan.vectorize_columns(store, column_inner, lanes)
+        prefetch_panel(plan, acc, inner_sum, plan.output_name, column_outer[0])
+    plan.unroll(store, rows)
+    plan.vectorize_columns(store, column, plan.vector_lanes)
 
 
 def _panels_at_a_time(plan: Plan, columns: IntExpr, width: int) -> int:
-    """How many panels of weights that no cache holds are read side by side, so that each thread has equally many.
-
-    Processors ask ahead of time for what follows in each stream of addresses; with several, more of memory is on its
-    way at a time (Sapphire Rapids, from the third level: 9, 16 and 22 GB/s with 1, 2 and 4 streams).
-    """
+    """How many panels of weights that no cache holds are read side by side, so that each thread has equally many."""
     panels = -(-columns // width) if isinstance(columns, int) else 1
     parts = max(2, plan.target.num_threads)
-    return next((count for count in _STREAMS if panels % (count * parts) == 0), 1)
+    return next((count for count in plan.core.streams if panels % (count * parts) == 0), 1)
 
 
 def _compute_rows(plan: Plan, stage: str, store: str, loop: str | None, rows: int) -> None:
@@ -86,19 +132,18 @@ def _compute_rows(plan: Plan, stage: str, store: str, loop: str | None, rows: in
     s.vectorize(stage, lanes)
     if loop is not None:
         s.compute_at(stage, store, loop)
-        if isinstance(length, int) and rows * length <= _LARGEST_ROWS_ON_STACK:
+        if isinstance(length, int) and rows * length <= plan.core.stack_elements:
             s.set_scope(stage, Scope.LOCAL)
 
 
-def _pack_panels(plan: Plan, acc: str, store: str, panel: str, extents: list[IntExpr]) -> None:
+def _pack_panel(plan: Plan, acc: str, store: str, panel: str) -> None:
     """Copy what a panel of columns reads of the second matrix, for all row tiles: its rows lie together then."""
     s = plan.steps
     matrix = _second_matrix(plan, acc)
-    if matrix is None or not _pays_to_pack(plan, matrix, extents[-2]):
-        return
+    assert matrix is not None
     copy = s.cache_read(s.state.name_of(matrix), Scope.GLOBAL, (acc,))
     s.compute_at(copy, store, panel)
-    _, lanes = plan.tile(copy, s.state.stage(copy).loops[-1].name, plan.vector_lanes)
+    _, lanes = plan.tile(copy, s.loops(copy)[-1], plan.vector_lanes)
     s.vectorize(copy, lanes)
 
 
@@ -113,12 +158,15 @@ def _second_matrix(plan: Plan, acc: str) -> Buffer | None:
     return None
 
 
-def _pays_to_pack(plan: Plan, matrix: Buffer, rows: IntExpr) -> bool:
-    """Whether the matrix is read often, from further away than the first-level cache. In a packed panel vectors end
-    where lines of the cache do, wherever the matrix begins, and lines that come next lie next to each other."""
+def _pays_to_pack(plan: Plan, matrix: Buffer, rows: IntExpr) -> tuple[bool, str]:
+    """Whether the matrix is read often, from further away than the first-level cache, and why. In a packed panel
+    vectors end where lines of the cache do, wherever the matrix begins, and lines lie in the order of their use."""
+    if isinstance(rows, int) and rows < plan.core.rows_worth_packing:
+        return False, f"fewer than {plan.core.rows_worth_packing} rows read the matrix"
     size = product(matrix.shape[-2:])
-    many = not isinstance(rows, int) or rows >= _FEWEST_ROWS_TO_PACK_FOR
-    return many and isinstance(size, int) and size * matrix.dtype.item_bytes >= plan.target.cache_bytes[0]
+    if not isinstance(size, int) or size * matrix.dtype.item_bytes < plan.core.l1_bytes:
+        return False, "the matrix may be in the first-level cache"
+    return True, "rows of a panel then lie together; the matrix is larger than the first-level cache"
 
 
 def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:
@@ -133,7 +181,7 @@ def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:
     column_outer, column_inner = s.split(acc, lane_axis, factor=lanes)
     innermost = summed[-1]
     extent = plan.extent(acc, innermost)
-    unroll = next((u for u in (_UNROLL_K, 3, 2) if isinstance(extent, int) and extent % u == 0), 1)
+    unroll = next((u for u in plan.core.unrolled_sums if isinstance(extent, int) and extent % u == 0), 1)
     if unroll > 1 and extent != unroll:
         k_outer, k_inner = s.split(acc, innermost, factor=unroll)
         order = [*summed[:-1], k_outer, k_inner]
@@ -144,9 +192,7 @@ def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:
         if unroll > 1:
             s.unroll(acc, innermost)
         k_outer = innermost
-    for row in rows:
-        s.unroll(acc, row)
-    s.unroll(acc, column_outer)
+    plan.unroll(acc, (*rows, column_outer))
     s.vectorize(acc, column_inner)
     return k_outer
 
@@ -174,3 +220,8 @@ def _exceeds_second_level(plan: Plan) -> bool:
     weight = packed_weight(plan)
     size = None if weight is None else product(weight.shape)
     return weight is not None and isinstance(size, int) and size * weight.dtype.item_bytes > plan.target.l2_bytes // 2
+
+
+MATMUL = Family(
+    "matmul", "a product that reads a matrix along the columns of its result", is_product, read, decide, build
+)

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from relay.arith.expr import IntExpr, Symbol, ceil_divide, multiply
+from relay.arith.expr import IntExpr, Symbol
 from relay.base.frozen import frozen
 from relay.lower.kernels.group import Group
+from relay.targets.cpu.core import Core, core_of
 from relay.targets.cpu.target import CpuTarget
+from relay.te.extents import loop_extents
 from relay.te.operation import Compute, Reduction, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
-from relay.te.state import FuseRelation, Stage
+from relay.te.state import Stage
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
 from relay.tir.expr import Unary, UnaryOp
 from relay.tir.traversal import walk_value
 
-# Sharing a loop out costs one or two microseconds, and much more where a thread is late: what one thread does in less
-# than this it does alone.
-SHORTEST_PARALLEL_NANOSECONDS = 4000
-# What one thread does in a nanosecond.
-ELEMENTS_PER_NANOSECOND = 5  # read, computed with, written
-STREAMED_PRODUCTS_PER_NANOSECOND = 12  # multiply-adds each of which loads its own weight
-TILED_PRODUCTS_PER_NANOSECOND = 60  # multiply-adds on tiles in registers
-# Iterations for each thread that are enough: many, since one may be slower than another; fewer if they divide evenly.
-_MANY_PARTS = 8
-_EVEN_PARTS = 2
-LARGEST_SHARE = 1.25  # that a thread may have, as a multiple of its part
-_LIKELY_THREADS = 2  # where the run decides
-_VECTORS_TOGETHER = 4
 _LARGE_TO_LOSE_A_TAIL = 8  # times what is computed together
 _POLYNOMIALS = frozenset({UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH, UnaryOp.ERF, UnaryOp.SIGMOID})
 
@@ -39,12 +29,22 @@ class Plan:
 
     group: Group
     target: CpuTarget
+    core: Core
     steps: ScheduleBuilder
+
+    @staticmethod
+    def of(group: Group, target: CpuTarget) -> Plan:
+        """A schedule without steps for a group on a resolved target."""
+        return Plan(group, target, core_of(target), ScheduleBuilder(group.outputs))
+
+    def fork(self) -> Plan:
+        """Another schedule that goes on from here."""
+        return Plan(self.group, self.target, self.core, self.steps.fork())
 
     @property
     def vector_lanes(self) -> int:
         """float32 elements of one vector register."""
-        return self.target.register_bits // 32
+        return self.core.vector_lanes
 
     def lanes_at_a_time(self, stage: Stage, extent: IntExpr) -> int:
         """How many elements of a formula along a loop of this extent are computed together.
@@ -54,7 +54,7 @@ class Plan:
         fit one vector.
         """
         many = is_costly(stage) or len(stage.outputs) > 1 or is_of_bytes(stage)
-        together = _VECTORS_TOGETHER * self.vector_lanes
+        together = self.core.vectors_in_flight * self.vector_lanes
         fits = isinstance(extent, int) and (extent % together == 0 or extent >= _LARGE_TO_LOSE_A_TAIL * together)
         return together if many and fits and extent else self.vector_lanes
 
@@ -119,27 +119,19 @@ class Plan:
             return False
         return _space(first) is not None and _space(first) == _space(second)
 
-    def tile(self, stage: str, loop: str, factor: int) -> tuple[str | None, str]:
-        """Split a loop by `factor`; when the loop is no longer than that it stays whole and there is no outer loop."""
-        extent = self.extent(stage, loop)
-        if isinstance(extent, int) and extent <= factor:
-            return None, loop
-        return self.steps.split(stage, loop, factor=factor)
+    def tile(self, stage: str, loop: str, factor: int) -> tuple[tuple[str, ...], str]:
+        """Split a loop by `factor`: the outer loop, and the inner one. A loop no longer than that stays whole, and then
+        the first tuple is empty: `(*batch, *outer)` are the loops that there are."""
+        if not exceeds(self.extent(stage, loop), factor):
+            return (), loop
+        outer, inner = self.steps.split(stage, loop, factor=factor)
+        return (outer,), inner
 
     def extent(self, stage: str, loop: str) -> IntExpr:
         """The extent of a loop of a stage that is computed whole."""
         state = self.steps.state.stage(stage)
-        extents: dict[Symbol, IntExpr] = {root.symbol: root.axis.extent for root in state.roots}
-        for relation in state.relations:
-            if isinstance(relation, FuseRelation):
-                extents[relation.fused] = multiply(extents[relation.outer], extents[relation.inner])
-            else:
-                size = relation.factor or relation.parts
-                assert size is not None
-                rest = ceil_divide(extents[relation.parent], size)
-                inside = relation.factor is not None
-                extents[relation.outer], extents[relation.inner] = (rest, size) if inside else (size, rest)
-        return extents[state.loop(loop).symbol]
+        roots = {root.symbol: root.axis.extent for root in state.roots}
+        return loop_extents(state.relations, roots)[state.loop(loop).symbol]
 
     def compute(self, stage: str) -> Compute:
         """What a stage computes: groups are made of nothing else."""
@@ -157,14 +149,18 @@ class Plan:
         """The innermost `loop` as whole vectors: split by `lanes`, the inner loop vectorised, the outer unrolled."""
         outer, inner = self.tile(stage, loop, lanes)
         self.steps.vectorize(stage, inner)
-        if outer is not None:
-            self.steps.unroll(stage, outer)
+        self.unroll(stage, outer)
+
+    def unroll(self, stage: str, loops: Iterable[str]) -> None:
+        """Each of `loops`, if any, written out."""
+        for loop in loops:
+            self.steps.unroll(stage, loop)
 
     def parallelize(
-        self, stage: str, outer: list[str], work: IntExpr, per_nanosecond: int = ELEMENTS_PER_NANOSECOND
+        self, stage: str, outer: Sequence[str], work: IntExpr, per_nanosecond: int | None = None
     ) -> str | None:
         """Share the `outer` loops (outermost, in order) out among the threads, if there is enough to do: `work`, of
-        which one thread does so much `per_nanosecond`.
+        which one thread does so much `per_nanosecond` (elements of formulas, where that is not given).
 
         As many of them are fused as give every thread its part. The innermost of the loops that are then there is
         given back, to compute other stages at: that must wait until loops are fused.
@@ -181,9 +177,10 @@ class Plan:
         self.steps.parallel(stage, fused)
         return rest[-1] if rest else fused
 
-    def pays_in_parallel(self, work: IntExpr, per_nanosecond: int = ELEMENTS_PER_NANOSECOND) -> bool:
+    def pays_in_parallel(self, work: IntExpr, per_nanosecond: int | None = None) -> bool:
         """Whether `work`, of which one thread does so much `per_nanosecond`, is enough to share out."""
-        short = isinstance(work, int) and work < SHORTEST_PARALLEL_NANOSECONDS * per_nanosecond
+        rate = self.core.elements if per_nanosecond is None else per_nanosecond
+        short = isinstance(work, int) and work < self.core.shortest_parallel * rate
         return self.target.num_threads != 1 and not short
 
     def prefetch_stores(self, stage: str, tile: str) -> None:
@@ -191,14 +188,14 @@ class Plan:
         already; in what a result is a part of they seldom are."""
         written = self.steps.state.stage(stage).outputs[0]
         size = product(written.shape)
-        is_large = isinstance(size, int) and size * written.dtype.item_bytes > self.target.cache_bytes[1] // 2
+        is_large = isinstance(size, int) and size * written.dtype.item_bytes > self.core.l2_bytes // 2
         if is_large or (isinstance(written, Tensor) and written.gap is not None):
             self.steps.prefetch_stores(stage, tile)
 
     @property
     def threads(self) -> int:
         """Threads to share loops out among; a likely number where the run decides."""
-        return self.target.num_threads or _LIKELY_THREADS
+        return self.target.num_threads or self.core.likely_threads
 
     def shares_out(self, iterations: IntExpr) -> bool:
         """Whether no thread waits long for another when so many iterations are shared out."""
@@ -206,7 +203,7 @@ class Plan:
         if not isinstance(iterations, int):
             return False
         parts = iterations // threads
-        return parts >= _MANY_PARTS or (parts >= _EVEN_PARTS and iterations % threads == 0)
+        return parts >= self.core.many_parts or (parts >= self.core.even_parts and iterations % threads == 0)
 
 
 def _space(stage: Stage) -> tuple[tuple[IntExpr, ...], ...] | None:
@@ -265,6 +262,11 @@ def loops_as_read(plan: Plan, store: str, accumulated: str) -> list[str]:
     if len(others) != read.count(None):
         return list(loops.values())
     return [name or others.pop(0) for name in read]
+
+
+def exceeds(extent: IntExpr, size: int) -> bool:
+    """Whether an extent may be larger than `size`."""
+    return not isinstance(extent, int) or extent > size
 
 
 def even_tile(extent: IntExpr, largest: int) -> int:

@@ -7,8 +7,10 @@ is split in lanes.
 from __future__ import annotations
 
 from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
+from relay.base.frozen import frozen
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
+from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, even_tile, loops_as_read, product
 from relay.targets.cpu.schedules.row_blocks import convolution_shape, rows_of_block
@@ -16,28 +18,60 @@ from relay.te.operation import Compute, Operation, body_values, loads_of, scalar
 from relay.tir.buffer import Scope
 from relay.tir.expr import Ramp
 
-_COLUMNS = 8
 _QUARTERS = 4
-_VECTORS = 4
-_STRETCHES = 8  # of a tensor, for each thread
 _LARGEST_UNROLLED_WINDOW = 9
-LARGEST_PLANAR_WINDOW = 25
+_FORMS = {
+    "everything": "one number is made of whole tensors",
+    "channels": "the innermost axis stays, and its elements are the lanes",
+    "rows": "the innermost axis is reduced, in lanes of partial results",
+}
+LARGEST_NCHW_WINDOW = 25
 """Taps up to which the window of a convolution of channels in front of space is written out: its weights are single
 numbers, not vectors that must stay in registers."""
+
+
+@frozen
+class Reduction:
+    """A group around one reduction: the copies of a convolution's data, the stage that accumulates and the one that
+    stores. `form`: one of `_FORMS`."""
+
+    form: str
+    copies: tuple[str, ...]
+    acc: str
+    store: str
+
+
+@frozen
+class ChannelTiles:
+    """Entries of the axis before the lanes that share what they read, and the rows of a block for which the data of a
+    convolution are copied (0: all)."""
+
+    columns: int
+    block_rows: int
+
+
+@frozen
+class Decided:
+    """`parts` of a tensor that threads reduce to one number each; `vectors` of a row that are summed side by side (0:
+    `tiles`)."""
+
+    parts: int = 0
+    vectors: int = 0
+    tiles: ChannelTiles | None = None
 
 
 def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str, ...]:
     """Split a reduction along a contiguous axis into vectors of partial results, in `scope`, and combine these at the
     end: a few vectors into one, that into a quarter of it, then one by one. Gives the stages of partial results; none
     where the axis is too short for that."""
-    operation = plan.compute(stage)
-    loop, extent = _contiguous(plan, stage, operation)
     lanes = plan.vector_lanes
+    loop, extent = _fuse_contiguous(plan, stage), _contiguous(plan, stage)[1]
     if not isinstance(extent, int) or extent < lanes:
         return ()
     widths = [lanes] if lanes <= _QUARTERS else [lanes, lanes // _QUARTERS]
-    if extent >= 2 * _VECTORS * lanes:  # several sums at a time hide the latency of adding
-        widths = [_VECTORS * lanes, *widths]
+    several = plan.core.vectors_in_flight * lanes
+    if extent >= 2 * several:  # several sums at a time hide the latency of adding
+        widths = [several, *widths]
     partials: list[str] = []
     for width in widths:
         partial, loop = _partial(plan, stage, loop, width, scope)
@@ -48,32 +82,47 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str
     return tuple(partials)
 
 
-def of_everything(plan: Plan, stage: str) -> None:
-    """One number made of whole tensors: threads reduce stretches of what lies together in memory, in lanes."""
+def of_everything(plan: Plan, stage: str, parts: int | None = None) -> None:
+    """One number made of whole tensors: threads reduce `parts` of what lies together in memory, in lanes; 0: all at
+    once. As many as the model takes where that is not given."""
     s = plan.steps
-    work = plan.iterations(stage)
-    if not isinstance(work, int) or not plan.pays_in_parallel(work):
+    parts = _parts_of_everything(plan, stage)[0] if parts is None else parts
+    if not parts:
         in_lanes(plan, stage)
         return
-    loop, extent = _contiguous(plan, stage, plan.compute(stage))
-    parts = dividing_tile(extent, _STRETCHES * plan.threads)
-    stretch, _ = s.split(stage, loop, parts=parts)
+    stretch, _ = s.split(stage, _fuse_contiguous(plan, stage), parts=parts)
     sums = s.rfactor(stage, stretch)
     s.parallel(sums, stretch)
     for partial in in_lanes(plan, sums):
         s.compute_at(partial, sums, stretch)
 
 
-def _contiguous(plan: Plan, stage: str, operation: Compute) -> tuple[str, IntExpr]:
-    """The loop along the innermost axes of a reduction, as many as are one axis in memory, and its extent."""
-    *axes, inner = operation.reduce_axes
-    *names, loop = [each.name for each in plan.steps.state.stage(stage).loops if each.is_reduction]
-    extent = inner.extent
+def _parts_of_everything(plan: Plan, stage: str) -> tuple[int, int]:
+    """Into how many parts to cut what is reduced to one number, 0 where it is too little, and how many there may be."""
+    work = plan.iterations(stage)
+    _, extent = _contiguous(plan, stage)
+    most = plan.core.stretches * plan.threads
+    if not isinstance(work, int) or not plan.pays_in_parallel(work):
+        return 0, most
+    return dividing_tile(extent, most), most
+
+
+def _contiguous(plan: Plan, stage: str) -> tuple[int, IntExpr]:
+    """How many of the innermost axes of a reduction are one axis in memory, and the extent of that."""
+    *axes, inner = plan.compute(stage).reduce_axes
+    count, extent = 1, inner.extent
     while axes and isinstance(extent, int) and collapses(plan.steps.state.stage(stage), axes[-1], inner):
         inner = axes.pop()
-        loop = plan.steps.fuse(stage, names.pop(), loop)
-        extent = multiply(inner.extent, extent)
-    return loop, extent
+        count, extent = count + 1, multiply(inner.extent, extent)
+    return count, extent
+
+
+def _fuse_contiguous(plan: Plan, stage: str) -> str:
+    """The loop along these axes."""
+    *loops, fused = [each.name for each in plan.steps.state.stage(stage).loops if each.is_reduction]
+    for _ in range(_contiguous(plan, stage)[0] - 1):
+        fused = plan.steps.fuse(stage, loops.pop(), fused)
+    return fused
 
 
 def _partial(plan: Plan, stage: str, loop: str, width: int, scope: Scope) -> tuple[str, str]:
@@ -90,29 +139,60 @@ def _partial(plan: Plan, stage: str, loop: str, width: int, scope: Scope) -> tup
     return partial, lane
 
 
-def schedule_reduction(plan: Plan, reduction: str) -> None:
+def has_one_reduction(plan: Plan) -> bool:
+    return len(plan.reductions()) == 1
+
+
+def read(plan: Plan) -> Reduction:
     """One reduction, with padding before it and everything behind it fused.
 
     Padding is read in place where the window is written out: which taps fall outside is then decided in each copy.
     """
-    operation = plan.compute(reduction)
+    reduction = plan.reductions()[0].name
     copies: tuple[str, ...] = ()
+    unrolled = _is_unrolled(plan, plan.compute(reduction))
     if any(isinstance(call.attrs, Conv2DAttributes) for call, _ in plan.group.anchors):
-        unrolled = _is_unrolled(plan, operation)
         copies = tuple(name for name in copies_of_data(plan) if name != STAGE or not unrolled)
         plan.inline_formulas(keep=frozenset(copies))
-    elif _is_unrolled(plan, operation):
+    elif unrolled:
         plan.inline_formulas()
     else:
         pad(plan)
     operation = plan.compute(reduction)
     if not operation.axes:
-        of_everything(plan, reduction)
-    elif keeps_innermost(plan, operation):
-        schedule_channels(plan, reduction, copies)
-    else:
+        return Reduction("everything", copies, reduction, reduction)
+    form = "channels" if keeps_innermost(plan, operation) else "rows"
+    if form == "rows":
         schedule_copies(plan, copies)
-        _along_rows(plan, reduction)
+    return Reduction(form, copies, *accumulators_of(plan, reduction))
+
+
+def decide(plan: Plan, found: Reduction, pick: Decider) -> Decided:
+    pick("form", found.form, (), _FORMS[found.form])
+    if found.form == "everything":
+        best, most = _parts_of_everything(plan, found.acc)
+        return Decided(parts=pick("parts", best, range(most + 1), "stretches of memory for threads; 0: no threads"))
+    if found.form == "rows":
+        return Decided()
+    vectors = 0
+    if not found.copies:
+        options = _vectors_of_a_row(plan, found.acc, found.store)
+        reason = "vectors side by side leave no rest, and each thread has equally many" if options else "not whole rows"
+        vectors = pick("vectors", (*options, 0)[0], (*options, 0), reason)
+    if vectors:
+        return Decided(vectors=vectors)
+    return Decided(tiles=decide_channel_tiles(plan, found.acc, found.store, found.copies, pick))
+
+
+def build(plan: Plan, found: Reduction, decided: Decided) -> None:
+    if found.form == "everything":
+        of_everything(plan, found.acc, decided.parts)
+    elif found.form == "rows":
+        _along_rows(plan, found.acc, found.store)
+    elif decided.tiles is not None:
+        channels_in_tiles(plan, found.acc, found.store, decided.tiles, found.copies)
+    else:
+        _rows_in_lanes(plan, found.acc, found.store, decided.vectors * plan.vector_lanes)
 
 
 def _is_unrolled(plan: Plan, operation: Compute) -> bool:
@@ -121,48 +201,34 @@ def _is_unrolled(plan: Plan, operation: Compute) -> bool:
     convolutions = [
         each.attrs for each, _ in plan.group.anchors if isinstance(each.attrs, (Conv1DAttributes, Conv2DAttributes))
     ]
-    is_planar = any(each.data_layout in ("NCW", "NCHW") for each in convolutions)
-    return isinstance(window, int) and window <= (LARGEST_PLANAR_WINDOW if is_planar else _LARGEST_UNROLLED_WINDOW)
+    is_nchw = any(each.data_layout in ("NCW", "NCHW") for each in convolutions)
+    return isinstance(window, int) and window <= (LARGEST_NCHW_WINDOW if is_nchw else _LARGEST_UNROLLED_WINDOW)
 
 
-def _along_rows(plan: Plan, reduction: str) -> None:
+def _along_rows(plan: Plan, acc: str, store: str) -> None:
     s = plan.steps
-    acc, store = accumulators_of(plan, reduction)
-    loops = [loop.name for loop in s.state.stage(store).loops]
-    innermost = plan.parallelize(store, loops, plan.iterations(acc))
+    innermost = plan.parallelize(store, s.loops(store), plan.iterations(acc))
     assert innermost is not None
     s.compute_at(acc, store, innermost)
     for partial in in_lanes(plan, acc):
         s.compute_at(partial, store, innermost)
 
 
-def schedule_channels(plan: Plan, reduction: str, copies: tuple[str, ...] = ()) -> None:
-    """Reductions that keep the innermost axis (pooling, depthwise convolution, sums over leading axes): that axis is
-    the lanes, and a few entries of the axis before it share what is read. `copies` of the data of a convolution are
-    made for a block of rows at a time, where the whole would not stay in the cache."""
-    acc, store = accumulators_of(plan, reduction)
-    together = None if copies else _vectors_of_a_row(plan, acc, store)
-    if together is None:
-        channels_in_tiles(plan, acc, store, copies)
-    else:
-        _rows_in_lanes(plan, acc, store, together * plan.vector_lanes)
-
-
-def _vectors_of_a_row(plan: Plan, acc: str, store: str) -> int | None:
-    """How many vectors to sum side by side where whole rows are, as many for each thread; None where there are windows,
-    which share what they read, or rows end inside a vector."""
+def _vectors_of_a_row(plan: Plan, acc: str, store: str) -> tuple[int, ...]:
+    """How many vectors may be summed side by side where whole rows are, as many for each thread, the most first; none
+    where there are windows, which share what they read, or rows end inside a vector."""
     operation, lanes = plan.compute(acc), plan.vector_lanes
     loops = loops_as_read(plan, store, acc)
     extent = plan.extent(store, loops[-1])
     loads = loads_of(body_values(operation.body))
     if not all(isinstance(index, Symbol) for load in loads for index in scalar_indices(load)):
-        return None
-    turned = plan.steps.state.stage(store).loops[-1].name != loops[-1]
-    if turned or not isinstance(extent, int) or extent % lanes:
-        return None
-    total, most = extent // lanes, plan.target.register_count // 2
+        return ()
+    transposes = plan.steps.loops(store)[-1] != loops[-1]
+    if transposes or not isinstance(extent, int) or extent % lanes:
+        return ()
+    total, most = extent // lanes, plan.core.register_count // 2
     parts = max(2, plan.target.num_threads) if len(loops) == 1 else 1
-    return next((count for count in range(most, 1, -1) if total % (count * parts) == 0), None)
+    return tuple(count for count in range(most, 1, -1) if total % (count * parts) == 0)
 
 
 def _rows_in_lanes(plan: Plan, acc: str, store: str, width: int) -> None:
@@ -171,7 +237,7 @@ def _rows_in_lanes(plan: Plan, acc: str, store: str, width: int) -> None:
     s = plan.steps
     *rows, columns = loops_as_read(plan, store, acc)
     column_outer, column = plan.tile(store, columns, width)
-    outer = [loop for loop in (*rows, column_outer) if loop]
+    outer = (*rows, *column_outer)
     s.reorder(store, *outer, column)
     innermost = plan.parallelize(store, outer, plan.iterations(acc))
     if innermost is not None:
@@ -185,28 +251,48 @@ def _rows_in_lanes(plan: Plan, acc: str, store: str, width: int) -> None:
     plan.vectorize_columns(store, column, plan.vector_lanes)
 
 
-def channels_in_tiles(plan: Plan, acc: str, store: str, copies: tuple[str, ...] = (), is_part: bool = False) -> None:
-    """The same for a stage that accumulates and one that stores; `is_part`: this is computed for a part of something
-    else, which the threads share out."""
+def decide_channel_tiles(
+    plan: Plan, acc: str, store: str, copies: tuple[str, ...], pick: Decider, prefix: str = ""
+) -> ChannelTiles:
+    """The tiles of a reduction that keeps the innermost axis."""
+    *others, _ = (plan.extent(store, loop) for loop in loops_as_read(plan, store, acc))
+    columns, most = 1, plan.core.columns_sharing_loads
+    if others:
+        reason = f"even parts of {others[-1]} of at most {most}, which share what they read"
+        columns = pick(f"{prefix}columns", even_tile(others[-1], most), range(1, most + 1), reason)
+    block_rows = 0
+    if copies:
+        rows = others[1]
+        cuts = range(1, rows) if isinstance(rows, int) else ()
+        reason = "the rows whose copied data stay in the second-level cache; 0: all of them do, or blocks are uneven"
+        block_rows = pick(f"{prefix}block_rows", _rows_to_copy(plan, acc, copies) or 0, (0, *cuts), reason)
+    return ChannelTiles(columns, block_rows)
+
+
+def channels_in_tiles(
+    plan: Plan, acc: str, store: str, tiles: ChannelTiles, copies: tuple[str, ...] = (), is_part: bool = False
+) -> None:
+    """Reductions that keep the innermost axis (pooling, depthwise convolution, sums over leading axes): that axis is
+    the lanes, and a few entries of the axis before it share what is read. `copies` of the data of a convolution are
+    made for a block of rows at a time, where the whole would not stay in the cache. `is_part`: this is computed for a
+    part of something else, which the threads share out."""
     s = plan.steps
     loops = loops_as_read(plan, store, acc)
-    turned = s.state.stage(store).loops[-1].name != loops[-1]
-    extents = [plan.extent(store, loop) for loop in loops]
-    block_rows = _rows_to_copy(plan, acc, copies)
+    transposes = s.loops(store)[-1] != loops[-1]
     blocks: list[str] = []
-    if block_rows is not None:
-        row_block, loops[1] = s.split(store, loops[1], factor=block_rows)
+    if tiles.block_rows:
+        row_block, loops[1] = s.split(store, loops[1], factor=tiles.block_rows)
         blocks = [loops.pop(0), row_block]
-    lane_outer, lane_inner = plan.tile(store, loops[-1], plan.vector_lanes)
-    outer, tile = loops[:-2], []
-    if len(loops) > 1:
-        column_outer, column_inner = plan.tile(store, loops[-2], even_tile(extents[-2], _COLUMNS))
-        tile = [column_inner]
-        outer = [*outer, *[loop for loop in (column_outer,) if loop]]
-    outer = [*outer, *[loop for loop in (lane_outer,) if loop]]
-    vector = lane_inner
-    if turned and tile:
-        tile, vector = [lane_inner], tile[0]
+    *loops, channels = loops
+    lane_outer, vector = plan.tile(store, channels, plan.vector_lanes)
+    tile: list[str] = []
+    column_outer: tuple[str, ...] = ()
+    if loops:
+        column_outer, column = plan.tile(store, loops.pop(), tiles.columns)
+        tile = [column]
+    outer = (*loops, *column_outer, *lane_outer)
+    if transposes and tile:
+        tile, vector = [vector], tile[0]
     s.reorder(store, *blocks, *outer, *tile, vector)
     operation = plan.compute(acc)
     work = plan.iterations(acc)
@@ -219,27 +305,22 @@ def channels_in_tiles(plan: Plan, acc: str, store: str, copies: tuple[str, ...] 
     if innermost is not None:
         s.compute_at(acc, store, innermost)
     summed = [axis.name for axis in operation.reduce_axes]
-    inner = [axis.name for axis in operation.axes]
-    s.reorder(acc, *summed, *inner)
-    for loop in inner[:-1]:
-        s.unroll(acc, loop)
-    s.vectorize(acc, inner[-1])
+    *inner, lanes = [axis.name for axis in operation.axes]
+    s.reorder(acc, *summed, *inner, lanes)
+    plan.unroll(acc, inner)
+    s.vectorize(acc, lanes)
     if _is_unrolled(plan, operation):
-        for loop in summed:
-            s.unroll(acc, loop)
-    for loop in tile:
-        s.unroll(store, loop)
+        plan.unroll(acc, summed)
+    plan.unroll(store, tile)
     s.vectorize(store, vector)
 
 
 def _rows_to_copy(plan: Plan, acc: str, copies: tuple[str, ...]) -> int | None:
     """The rows of a convolution's result in a block whose data are copied together; None for all of them."""
-    if not copies:
-        return None
     shape = convolution_shape(plan, acc)
     operation = plan.compute(acc)
     whole = product((shape.rows, shape.row_bytes, shape.stride_down, len(copies)))
-    if isinstance(whole, int) and whole <= plan.target.cache_bytes[1] // 2:
+    if isinstance(whole, int) and whole <= plan.core.l2_bytes // 2:
         return None
     return rows_of_block(plan, shape, 1, operation.axes[0].extent, len(copies))
 
@@ -260,3 +341,6 @@ def keeps_innermost(plan: Plan, operation: Operation) -> bool:
     kept, half = operation.axes[-1].extent, plan.vector_lanes // 2
     longest = max(extent if isinstance(extent, int) else half for extent in reduced)
     return longest == 1 or (is_read and (not isinstance(kept, int) or kept >= min(longest, half)))
+
+
+REDUCTION = Family("reduction", "one reduction", has_one_reduction, read, decide, build)

@@ -8,11 +8,9 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
-from relay.targets.cpu.schedules.plan import LARGEST_SHARE, Plan, largest_share, product
+from relay.targets.cpu.schedules.plan import Plan, exceeds, largest_share, product
 
 _SMALLEST_SHARE = 4  # of the rows that there is room for
-_STUCK = 0.05  # a slow thread's only block is not taken from it
-_FEWEST_PIXELS = 96  # of a block, where weights stream: that many products for each weight hide its way
 
 
 @frozen
@@ -70,15 +68,15 @@ def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: 
     while most < shape.rows:
         rows = most + height
         taken = shape.block_bytes(rows) * times + product((rows, shape.result_row_bytes if fit else 0))
-        if not isinstance(taken, int) or taken > plan.target.cache_bytes[1] // 2:
+        if not isinstance(taken, int) or taken > plan.core.l2_bytes // 2:
             break
         most = rows
-    best, least = None, LARGEST_SHARE
+    best, least = None, plan.core.largest_share
     for rows in range(max(most, height) // height * height, 0, -height):
         parts = -(-shape.rows // rows)
         pixels = product((rows, shape.columns))
-        many, full = plan.shares_out(parts * batch), not isinstance(pixels, int) or pixels >= _FEWEST_PIXELS
-        share = largest_share(shape.rows, rows, plan.threads, batch) + (0.0 if many else _STUCK)
+        many, full = plan.shares_out(parts * batch), exceeds(pixels, plan.core.products_hiding_a_far_weight - 1)
+        share = largest_share(shape.rows, rows, plan.threads, batch) + (0.0 if many else plan.core.slow_thread_share)
         if rows >= most // _SMALLEST_SHARE and parts > 1 and share < least and (fit or (many and full)):
             best, least = rows, share
     return best
@@ -87,4 +85,4 @@ def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: 
 def weights_fit(plan: Plan, shape: Shape) -> bool:
     """Whether all weights stay in half of the second-level cache while a row passes over them."""
     weights_bytes = product((shape.channels, shape.weight_bytes))
-    return isinstance(weights_bytes, int) and weights_bytes <= plan.target.cache_bytes[1] // 2
+    return isinstance(weights_bytes, int) and weights_bytes <= plan.core.l2_bytes // 2

@@ -8,17 +8,19 @@ and a vector of rows is computed at a time.
 
 from __future__ import annotations
 
-from relay.arith.expr import FloorDiv, IntExpr, free_symbols
+from relay.arith.expr import FloorDiv, IntExpr, ceil_divide, free_symbols
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.elementwise import schedule_formula
+from relay.targets.cpu.schedules.family import Decider, Family
+from relay.targets.cpu.schedules.matmul import PRODUCTS
 from relay.targets.cpu.schedules.plan import Plan, is_costly, is_reduction, product
 from relay.targets.cpu.schedules.reduction import in_lanes, keeps_innermost, of_everything
 from relay.te.operation import Compute, body_values, loads_of, scalar_indices
 from relay.te.state import Stage
+from relay.te.tensor import Axis
 from relay.tir.buffer import Scope
 from relay.tir.expr import Load
 
-_LARGEST_ROW_ON_STACK = 1 << 14  # elements
 LARGEST_REPETITION = 2.0
 """How many times as much as its operators one by one a group of rows may compute: formulas that cost an instruction or
 two are computed again in each sweep over a row, which takes no longer than to store and load their results."""
@@ -35,34 +37,78 @@ class _Rows:
     lanes_are_rows: bool
 
 
-def schedule_rows(plan: Plan) -> None:
+@frozen
+class RowGroup:
+    """What the reductions of a group are to each other. `form`: `apart`, one stage after another; `long_row`, one row
+    that threads share; `rows`, everything about a row while it is in cache. `vectors` of rows that may be
+    computed side by side, the model's first."""
+
+    form: str
+    reason: str
+    vectors: tuple[int, ...] = ()
+
+
+def is_of_several(plan: Plan) -> bool:
+    """Whether there are several reductions, or outputs apart."""
+    reductions = plan.reductions()
+    return len(reductions) > 1 or (bool(reductions) and plan.has_apart_outputs)
+
+
+def is_read_often(plan: Plan) -> bool:
+    """Whether the output has more elements than the only reduction, which is no product: each result is for several."""
+    names = [stage.name for stage in plan.reductions()]
+    if len(names) != 1 or names[0] in PRODUCTS:
+        return False
+    results, elements = (
+        product(tuple(axis.extent for axis in plan.compute(stage).axes)) for stage in (names[0], plan.output_name)
+    )
+    return results != elements
+
+
+def read(plan: Plan) -> RowGroup:
     """Reductions whose results the output reads, computed at the row; others (ranks, to sort by) one after another."""
     plan.inline_formulas(keep=_costly_of_several_sweeps(plan))
     if not _reads_rows(plan):
+        return RowGroup("apart", "a stage reads of reductions more than the results for its own row")
+    if _is_long_row(plan):
+        return RowGroup("long_row", "one row, long enough to be shared out itself")
+    if is_reduction(plan.output):
+        plan.steps.cache_write(plan.output_name, Scope.REGISTER)
+    return RowGroup("rows", "a row stays in cache between sweeps", _vectors_together(plan, plan.output_name))
+
+
+def decide(_: Plan, found: RowGroup, pick: Decider) -> int:
+    """The vectors of rows that are computed side by side; 1 where rows are no lanes."""
+    pick("form", found.form, (), found.reason)
+    if not found.vectors:
+        return 1
+    reason = "more than one line of the cache at a time lies together; no rest, and enough for each thread"
+    return pick("vectors", found.vectors[0], found.vectors, reason)
+
+
+def build(plan: Plan, found: RowGroup, vectors: int) -> None:
+    s, output = plan.steps, plan.output_name
+    if found.form == "apart":
         schedule_apart(plan)
         return
-    s = plan.steps
-    output = plan.output_name
-    if _is_long_row(plan):
+    if found.form == "long_row":
         for stage in s.state.stages:
             (of_everything if is_reduction(stage) else schedule_formula)(plan, stage.name)
         return
-    if is_reduction(plan.output):
-        s.cache_write(output, Scope.REGISTER)
-    rows = _loops_over_rows(plan, output)
+    rows = _loops_over_rows(plan, output, vectors)
     for stage in [stage for stage in s.state.stages if not plan.is_output(stage)]:
         if rows.row is not None:
             s.compute_at(stage.name, output, rows.row)
         if is_reduction(stage):
             _reduce(plan, stage.name, output, rows)
         elif stage.loops:
-            if rows.row is not None and isinstance(rows.elements, int) and rows.elements <= _LARGEST_ROW_ON_STACK:
+            if rows.row is not None and isinstance(rows.elements, int) and rows.elements <= plan.core.stack_elements:
                 s.set_scope(stage.name, Scope.LOCAL)
             along = stage.loops[-1].name
             outer, lanes = plan.tile(stage.name, along, plan.lanes_at_a_time(stage, plan.extent(stage.name, along)))
             s.vectorize(stage.name, lanes)
-            if rows.lanes_are_rows and outer is not None:
-                s.unroll(stage.name, outer)
+            if rows.lanes_are_rows:
+                plan.unroll(stage.name, outer)
 
 
 def _reads_rows(plan: Plan) -> bool:
@@ -96,24 +142,22 @@ def schedule_apart(plan: Plan) -> None:
         plan.parallelize(stage.name, results, work)
 
 
-def _loops_over_rows(plan: Plan, output: str) -> _Rows:
+def _loops_over_rows(plan: Plan, output: str, vectors: int) -> _Rows:
     """Order the loops of the output: over rows, then along them, then lanes."""
     s = plan.steps
-    axes = [loop.name for loop in s.state.stage(output).loops]
+    axes = s.loops(output)
     if not axes:  # one number is made of whole tensors
         return _Rows(None, Scope.GLOBAL, 1, lanes_are_rows=False)
     work = product(tuple(plan.extent(output, axis) for axis in axes))
-    kept, along, exact = _kept_and_reduced(plan, output)
-    of_rows = all(plan.extent(output, axis) == 1 for axis in along)
-    if of_rows and not any(keeps_innermost(plan, each.operation) for each in plan.reductions()):
-        # results of rows alone: one row at a time
+    kept, along, exact = _split_rows(plan, output)
+    if _is_of_rows_alone(plan, output):
         reduced = product(tuple(axis.extent for axis in _first_reduction(plan).reduce_axes))
         return _Rows(plan.parallelize(output, axes, work * reduced), Scope.REGISTER, reduced, lanes_are_rows=False)
     lanes_are_rows = axes[-1] in kept
     if lanes_are_rows:
-        width = plan.vector_lanes * _vectors_together(plan, output, kept, work)
+        width = plan.vector_lanes * vectors
         lanes_outer, lanes = plan.tile(output, axes[-1], width)
-        kept = [axis for axis in kept if axis != axes[-1]] + ([lanes_outer] if lanes_outer else [])
+        kept = [*(axis for axis in kept if axis != axes[-1]), *lanes_outer]
         elements = product((width, *(plan.extent(output, axis) for axis in along)))
         s.reorder(output, *kept, *along, lanes)
     else:
@@ -125,45 +169,79 @@ def _loops_over_rows(plan: Plan, output: str) -> _Rows:
     return _Rows(row, Scope.REGISTER if row is not None and exact else Scope.GLOBAL, elements, lanes_are_rows)
 
 
-def _vectors_together(plan: Plan, output: str, kept: list[str], work: IntExpr) -> int:
-    """How many vectors of rows to compute side by side: more than one line of the cache at a time lies together in
-    memory. As many as leave no rest, and enough for each thread."""
-    *outer, last = (plan.extent(output, axis) for axis in kept)
+def _is_of_rows_alone(plan: Plan, output: str) -> bool:
+    """Whether the output has results of rows and nothing along them: one row at a time then."""
+    along = [part for axis in _row_axes(plan, output) for part in axis.along]
+    return all(extent == 1 for extent in along) and not any(
+        keeps_innermost(plan, each.operation) for each in plan.reductions()
+    )
+
+
+def _vectors_together(plan: Plan, output: str) -> tuple[int, ...]:
+    """How many vectors of rows may be computed side by side, the model's first; none where rows are no lanes.
+
+    More than one line of the cache at a time lies together in memory. As many as leave no rest, and enough for each
+    thread.
+    """
+    axes = _row_axes(plan, output)
+    if not axes or axes[-1].along or _is_of_rows_alone(plan, output):
+        return ()
+    *outer, last = (extent for axis in axes for extent in axis.kept)
     if not isinstance(last, int) or last % plan.vector_lanes:
-        return 1
+        return (1,)
     vectors = last // plan.vector_lanes
-    counts = [count for count in range(plan.target.register_count // 4, 0, -1) if vectors % count == 0]
+    counts = [count for count in range(plan.core.register_count // 4, 0, -1) if vectors % count == 0]
     even = [count for count in counts if plan.shares_out(product((*outer, vectors // count)))]
-    return even[0] if even and plan.pays_in_parallel(work) else counts[0]
+    work = product(tuple(plan.extent(output, loop) for loop in plan.steps.loops(output)))
+    best = even[0] if even and plan.pays_in_parallel(work) else counts[0]
+    return (best, *(count for count in counts if count != best))
 
 
 def _first_reduction(plan: Plan) -> Compute:
     return plan.compute(plan.reductions()[0].name)
 
 
-def _kept_and_reduced(plan: Plan, output: str) -> tuple[list[str], list[str], bool]:
-    """The loops of the output that choose a row, those along it, and whether the former choose one row exactly.
+@frozen
+class _RowAxis:
+    """An axis of the output, and the extents of the part that chooses a row (`kept`) and of the part `along` it.
+    `group`: how many of its elements are reduced together. `exact`: the former choose one row."""
 
-    An axis whose elements are reduced in groups is split into both.
-    """
+    axis: Axis
+    kept: tuple[IntExpr, ...]
+    along: tuple[IntExpr, ...]
+    group: int | None
+    exact: bool
+
+
+def _row_axes(plan: Plan, output: str) -> list[_RowAxis]:
+    """What the axes of the output are to rows. One whose elements are reduced in groups is both."""
+    found: list[_RowAxis] = []
+    read = [scalar_indices(load) for load in _loads_of_reductions(plan, output)]
+    indices = [index for each in read for index in each]
+    for axis in plan.compute(output).axes:
+        group = next((i.right for i in indices if isinstance(i, FloorDiv) and i.left is axis), None)
+        if all(axis in each for each in read):
+            found.append(_RowAxis(axis, (axis.extent,), (), None, exact=True))
+        elif isinstance(group, int):
+            found.append(_RowAxis(axis, (ceil_divide(axis.extent, group),), (group,), group, exact=True))
+        else:
+            found.append(_RowAxis(axis, (), (axis.extent,), None, exact=group is None))
+    return found
+
+
+def _split_rows(plan: Plan, output: str) -> tuple[list[str], list[str], bool]:
+    """The loops of the output that choose a row, those along it, and whether the former choose one row exactly."""
     kept: list[str] = []
     along: list[str] = []
-    exact = True
-    indices = [index for load in _loads_of_reductions(plan, output) for index in scalar_indices(load)]
-    operation = plan.compute(output)
-    for axis in operation.axes:
-        if all(axis in indices_of for indices_of in map(scalar_indices, _loads_of_reductions(plan, output))):
-            kept.append(axis.name)
-            continue
-        group = next((i.right for i in indices if isinstance(i, FloorDiv) and i.left is axis), None)
-        if isinstance(group, int):
-            outer, inner = plan.steps.split(output, axis.name, factor=group)
+    axes = _row_axes(plan, output)
+    for each in axes:
+        if each.group is not None:
+            outer, inner = plan.steps.split(output, each.axis.name, factor=each.group)
             kept.append(outer)
             along.append(inner)
         else:
-            exact = exact and group is None
-            along.append(axis.name)
-    return kept, along, exact
+            (along if each.along else kept).append(each.axis.name)
+    return kept, along, all(each.exact for each in axes)
 
 
 def _loads_of_reductions(plan: Plan, output: str) -> list[Load]:
@@ -220,3 +298,7 @@ def _with_costly_makers(plan: Plan) -> set[str]:
         if not is_reduction(stage) and (is_costly(stage) or found.intersection(plan.formulas_read_by(stage.name))):
             found.add(stage.name)
     return found
+
+
+ROWS = Family("rows", "several reductions, or outputs apart", is_of_several, read, decide, build)
+REPEATED_ROW = Family("repeated_row", "a reduction whose results are read often", is_read_often, read, decide, build)

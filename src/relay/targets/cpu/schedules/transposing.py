@@ -1,6 +1,6 @@
 """Formulas that read along another axis than they write: transposes, and changes of layout, with what is elementwise.
 
-A square of vectors is read along the axis of what is read, turned in registers, and written along the axis of the
+A square of vectors is read along the axis of what is read, transposed in registers, and written along the axis of the
 result, so neither side goes through memory an element at a time.
 """
 
@@ -10,29 +10,24 @@ from relay.arith.expr import FloorMod, IntExpr, free_symbols, linear_parts
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.plan import Plan, product
 from relay.te.operation import Compute, Reduction, body_values, loads_of, scalar_indices
-from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.state import Stage
 from relay.te.tensor import Axis
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Holds, Load, Ramp
 from relay.tir.traversal import walk_value
 
-_SQUARES_TOGETHER = 4
-"""Squares below each other that are turned before the next column of them: what they read lies side by side, and is of
-the same pages of memory."""
-
 _LONGEST_PERIOD = 4
 
 
 @frozen
-class Turned:
+class Transposed:
     """The axis of a result, by its position, that `tensors` have innermost."""
 
     axis: int
     tensors: tuple[str, ...]
 
 
-def turned_loads(plan: Plan, stage: Stage) -> Turned | None:
+def transposed_loads(plan: Plan, stage: Stage) -> Transposed | None:
     """What a formula reads along one other axis than the innermost of its result, and with gaps along that; None where
     there is nothing of the kind, or an axis is too short for vectors."""
     operation = stage.operation
@@ -52,7 +47,7 @@ def turned_loads(plan: Plan, stage: Stage) -> Turned | None:
     extents = (operation.axes[axis].extent, operation.axes[-1].extent)
     if any(isinstance(extent, int) and extent <= plan.vector_lanes // 2 for extent in extents):
         return None
-    return Turned(axis, tuple(map(plan.steps.state.name_of, found)))
+    return Transposed(axis, tuple(map(plan.steps.state.name_of, found)))
 
 
 def _contiguous_axis(operation: Compute, load: Load) -> int | None:
@@ -72,27 +67,27 @@ def _contiguous_axis(operation: Compute, load: Load) -> int | None:
     return axis if axis in whole and used[axis] == used[innermost] == 1 and len(parts) == len(load.indices) else None
 
 
-def turned_formulas(plan: Plan) -> frozenset[str]:
+def transposed_formulas(plan: Plan) -> frozenset[str]:
     """The formulas that the group's output reads across, where what they read themselves is no whole axis (parts put
-    side by side, padding): a square of theirs is computed in registers, along their own axis, and then turned."""
-    trial = Plan(plan.group, plan.target, ScheduleBuilder(plan.group.outputs))
+    side by side, padding): a square of theirs is computed in registers, along their own axis, and then transposed."""
+    trial = plan.fork()
     state = trial.steps.state
-    across = [turned_loads(trial, stage) for stage in state.stages]
+    across = [transposed_loads(trial, stage) for stage in state.stages]
     inputs = {tensor.name for tensor in plan.group.inputs}
     formulas = frozenset(name for each in across if each is not None for name in each.tensors) - inputs
     if not formulas or len(plan.group.outputs) > 1:
         return frozenset()
     trial.inline_formulas()
-    if turned_loads(trial, trial.output) is not None:
+    if transposed_loads(trial, trial.output) is not None:
         return frozenset()
-    kept = Plan(plan.group, plan.target, ScheduleBuilder(plan.group.outputs))
+    kept = plan.fork()
     kept.inline_formulas(keep=formulas)
-    turned = turned_loads(kept, kept.output)
-    return formulas if turned is not None and formulas == frozenset(turned.tensors) else frozenset()
+    across = transposed_loads(kept, kept.output)
+    return formulas if across is not None and formulas == frozenset(across.tensors) else frozenset()
 
 
-def schedule_turning(
-    plan: Plan, name: str, turned: Turned, is_part: bool = False, formulas: frozenset[str] = frozenset()
+def schedule_transposing(
+    plan: Plan, name: str, across: Transposed, is_part: bool = False, formulas: frozenset[str] = frozenset()
 ) -> None:
     """Squares of vectors: rows of squares · other loops · squares in a row · (rows, unrolled · lanes); in parallel,
     unless it is a part that another stage computes. Where they can be, a few rows of squares are taken together. A
@@ -101,33 +96,31 @@ def schedule_turning(
     Other loops between the two keep what is written together: a row of squares is one stretch of memory for each row.
     """
     s = plan.steps
-    loops = [loop.name for loop in s.state.stage(name).loops]
+    loops = list(s.loops(name))
     work: IntExpr = product(tuple(plan.extent(name, loop) for loop in loops))
     lanes = plan.vector_lanes
     column_outer, column = s.split(name, loops.pop(), factor=lanes)
-    row_outer, row = s.split(name, loops.pop(turned.axis), factor=lanes)
+    row_outer, row = s.split(name, loops.pop(across.axis), factor=lanes)
     loops, phases = _by_phase(plan, name, loops, formulas)
     outer = [row_outer, *loops, column_outer]
     rows = plan.extent(name, row_outer)
-    if not is_part and isinstance(rows, int) and rows % _SQUARES_TOGETHER == 0:
-        row_block, row_outer = s.split(name, row_outer, factor=_SQUARES_TOGETHER)
+    if not is_part and isinstance(rows, int) and rows % plan.core.squares_together == 0:
+        row_block, row_outer = s.split(name, row_outer, factor=plan.core.squares_together)
         outer = [row_block, *loops, column_outer, row_outer]
     s.reorder(name, *outer, *phases, row, column)
     square = column_outer if is_part else plan.parallelize(name, outer, work)
     assert square is not None
-    for phase in phases:
-        s.unroll(name, phase)
-        square = phase
-    for tensor in turned.tensors:
+    plan.unroll(name, phases)
+    square = (square, *phases)[-1]
+    for tensor in across.tensors:
         if tensor in formulas:
             copy = tensor
             s.set_scope(copy, Scope.REGISTER)
         else:
             copy = s.cache_read(tensor, Scope.REGISTER, (name,))
         s.compute_at(copy, name, square)
-        *others, last = [loop.name for loop in s.state.stage(copy).loops]
-        for loop in others:
-            s.unroll(copy, loop)
+        *others, last = s.loops(copy)
+        plan.unroll(copy, others)
         s.vectorize(copy, last)
     s.unroll(name, row)
     s.vectorize(name, column)
