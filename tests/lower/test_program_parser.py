@@ -19,9 +19,10 @@ flat entry main(x: Tensor[(n, 4), float32]) [n] -> (output: Tensor[(n, 4), float
 flat procedure @main(%0:address, %1:address) -> () [n]
   block0():
     region, arena 16*n + floormod(n, 4) bytes, shapes [n, 4]
-      arena[0] 16*n bytes, calls 0 to 1
+      arena[0] 16*n bytes of tanh, calls 0 to 1
       arena[0] = tanh(*%0) [n]
       *%1 + 64 = add(arena[0], constant[64]) [n]
+      *%1 = dense_relu(arena[0]) [n] on_device
       *%1 = copy(constant[0], 64 bytes)
     return
 
@@ -32,6 +33,14 @@ procedure @"odd name"(%0, %1:int32, borrowed %2) -> (word, int32)
     switch %0 (label0: block2) else block2
   block2():
     return %0, %1:int32
+
+device region @dense_relu(%0:address, %1:address) [n] on toy_gpu:1
+  region, arena 32*n bytes
+    arena[0] 16*n bytes of copy, calls 0 to 0
+    arena[16*n] 16*n bytes of tanh, calls 0 to 0
+    arena[0] = copy(*%0, 16*n bytes)
+    arena[16*n] = tanh(arena[0]) [n]
+    *%1 = copy(arena[16*n], 16*n bytes)
 
 label0: data "List.Cons"
 label1: tensor float32, 2 axes
@@ -64,17 +73,17 @@ def test_what_is_read_is_sound():
 
 
 @pytest.mark.parametrize(("before", "after", "place", "message"), [
-    ("*%0) [n]", "*%0 [n]", "8:27", "`)` is missing in `{outputs} = {kernel}({inputs}){ [extents?]}`"),
-    ("copy(constant[0], 64 bytes)", "copy(constant[0], 64)", "10:33", "`bytes` is missing in `{destination} = copy"),
-    ("    return %0", "    2 give %0", "19:5", "nothing that may stand here begins like this"),
-    ("(word, int32)", "(word, int33)", "13:60", "`int33` is not an element type"),
-    ("calls 0 to 1", "calls 2 to 3", "11:5", "the region has 2 calls"),
+    ("*%0) [n]", "*%0 [n]", "8:27", "`)` is missing in `{outputs} = {kernel}({inputs}){ [extents?]}"),
+    ("copy(constant[0], 64 bytes)", "copy(constant[0], 64)", "11:33", "`bytes` is missing in `{destination} = copy"),
+    ("    return %0", "    2 give %0", "20:5", "nothing that may stand here begins like this"),
+    ("(word, int32)", "(word, int33)", "14:60", "`int33` is not an element type"),
+    ("of tanh, calls", "of tanh calls", "7:35", "`,` is missing in `arena[{offset_bytes}] {size_bytes} bytes of"),
     ("2*n - 1 <= 64", "2*n - 1 = 64", "2:17", "a comparison is missing"),
-    ("failure 1", "failure 2", "24:9", "failures are numbered from 1 on"),
-    ("label0: data", "label0: date", "21:9", "this is no kind of object"),
-    ('[{"parameter": 0}]', '[{"parameter": -1}]', "26:6", "this is not the JSON of a type"),
-    ("constants 128 bytes", "constants", "32:1", "a whole number is missing"),
-    ("128 bytes", "128 bytes more", "30:21", "this is no part of a program"),
+    ("failure 1", "failure 2", "33:9", "failures are numbered from 1 on"),
+    ("label0: data", "label0: date", "30:9", "this is no kind of object"),
+    ('[{"parameter": 0}]', '[{"parameter": -1}]', "35:6", "this is not the JSON of a type"),
+    ("constants 128 bytes", "constants", "41:1", "a whole number is missing"),
+    ("128 bytes", "128 bytes more", "39:21", "this is no part of a program"),
 ])  # fmt: skip
 def test_a_mistake_is_told_with_its_place(before: str, after: str, place: str, message: str):
     with pytest.raises(RelayError) as caught:

@@ -131,7 +131,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
         r"nothing is alive at arena\[0\]",
     ),
     "what is written over is read meanwhile": (
-        last_call(lambda call: replace(call, arguments=(DataPlace(Register(0)), *call.arguments[1:]))),
+        last_call(lambda call: replace(call, inputs=(DataPlace(Register(0)), *call.inputs[1:]))),
         r"it reads %0, over which %4 is written",
     ),
     "what is written over is read later": (

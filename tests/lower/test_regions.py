@@ -38,7 +38,7 @@ def @loop(
 
 def shown(text: object) -> str:
     """Kernels without the digests in their names, and without what they were fused of."""
-    return re.sub(r"fused_(\w+?)_[0-9a-f]{12}\(", r"\1(", str(text))
+    return re.sub(r"fused_(\w+?)_[0-9a-f]{12}\b", r"\1", str(text))
 
 
 def procedure(source: str, name: str, opt_level: int = 2) -> Procedure:

@@ -215,7 +215,7 @@ def test_the_form_tells_whose_memory_is_taken():
     program = compile_stages(module(full(IN_PLACE["a ref that is read and then written"]))).program
     (loop,) = (each for each in program.procedures if each.name == "loop_loop")
     (new,) = (each for each in loop.instructions() if isinstance(each, NewTensor))
-    assert str(new) == "%6 = tensor #1 [4, 8] 128 bytes over %5 of %0"
+    assert str(new) == "%6 = tensor label1 [4, 8] 128 bytes over %5 of %0"
 
 
 def test_a_ref_keeps_what_it_holds_when_an_index_is_refused():

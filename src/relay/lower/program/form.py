@@ -78,6 +78,9 @@ def parts_of(form: str) -> tuple[Part, ...]:
     for match in _FIELD.finditer(form):
         found.append(form[end : match.start()])
         prefix, before, name, optional, behind = match.groups()
+        if before:  # it parts the token from the field
+            found.append(prefix)
+            prefix = ""
         found.append(FieldPart(name, prefix, before, behind, bool(optional)))
         end = match.end()
     found.append(form[end:])

@@ -30,7 +30,7 @@ class CallKernel(Form):
     `updates`: it writes only a part of its output. That holds the `updated_bytes` of input number `updates` before:
     they are copied there, unless they are there."""
 
-    form = "{outputs} = {kernel}({inputs}){ [extents?]}{ on_device?}{ updating updates?}{ of updated_bytes?}"
+    form = "{outputs} = {kernel}({inputs}){ [extents?]}{ on_device?}{ updating updates?}{ (updated_bytes?)}"
 
     kernel: str
     inputs: tuple[Place, ...]
