@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from relay.ops.registry import register_operator, unregister_operator
     from relay.prelude import Prelude
     from relay.runtime.artefact.param_dict import load_param_dict, save_param_dict
+    from relay.runtime.devices.registry import register_device
     from relay.runtime.executable import Executable, load
     from relay.runtime.graph.graph_executor import GraphExecutor
     from relay.runtime.memory.threads import num_threads, set_num_threads
@@ -128,6 +129,7 @@ _HOMES = {
     "relay.modelfiles.compiling": ("compile_model",),
     "relay.ops.registry": ("register_operator", "unregister_operator"),
     "relay.prelude": ("Prelude",),
+    "relay.runtime.devices.registry": ("register_device",),
     "relay.runtime.executable": ("Executable", "load"),
     "relay.runtime.graph.graph_executor": ("GraphExecutor",),
     "relay.runtime.artefact.param_dict": ("load_param_dict", "save_param_dict"),

@@ -19,18 +19,14 @@ from relay.driver.build import compile_stages
 from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
 from relay.lower.program.launch import Access, BufferArgument, KernelModule, Launch, ScalarArgument
-from relay.lower.targets import KernelSource, Refused, Report, Supported
-from relay.runtime.devices.device import PythonDevice, RecordedLaunch
-from relay.runtime.devices.registry import register_device
+from relay.lower.targets import LoopTarget, Refused, Supported
+from relay.runtime.devices.device import PythonDevice, StartedLaunch
 from relay.runtime.executable import Executable
-from relay.te import Choice
-from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
 from relay.tir.pipeline import lower
 from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
-from relay.transform.framework.context import LayoutPreferences
 from tests.lower.interpreting import run_as_text
 
 KIND = "counting_frame"
@@ -45,17 +41,12 @@ class FrameTarget(Target):
 
 
 @frozen
-class FrameKernels:
+class FrameKernels(LoopTarget):
     """Makes tir text of every kernel but those of `refused` operators."""
 
     refused: frozenset[str] = frozenset()
     device_kind: str = KIND
     target: Target = FrameTarget()
-    layouts: LayoutPreferences = LayoutPreferences()
-    rates: None = None
-    rules: tuple[()] = ()
-    hierarchy: Hierarchy = PLAIN
-    intrinsics: tuple[()] = ()
 
     def supports(self, group: Function) -> Supported | Refused:
         calls = (node.op for node in post_order(group.body) if isinstance(node, Call))
@@ -65,23 +56,11 @@ class FrameKernels:
     def schedule(self, group: object) -> tuple[()]:
         return ()
 
-    def choice(self, group: object) -> Choice:
-        return Choice("plain")
-
-    def steps(self, group: object, choice: object) -> tuple[()]:
-        return ()
-
     def lower(self, function: PrimFunc) -> PrimFunc:
         return lower(function)
 
-    def text(self, function: PrimFunc) -> str:
-        return print_primfunc(function)
-
-    def assembly(self, function: PrimFunc) -> str:
-        return self.text(function)
-
-    def emit(self, kernels: Sequence[KernelSource], report: Report, watch: object = None) -> list[KernelModule]:
-        return [_module(kernel.loops()) for kernel in kernels]
+    def module(self, function: PrimFunc) -> KernelModule:
+        return _module(function)
 
 
 def _module(function: PrimFunc) -> KernelModule:
@@ -154,21 +133,13 @@ class Frame(PythonDevice):
         assert form == "tir"
         return parse_primfunc(data.decode())
 
-    def run(
-        self, module: object, launch: RecordedLaunch, buffers: Sequence[memoryview], scalars: Sequence[int]
-    ) -> None:
+    def run(self, module: PrimFunc, launch: StartedLaunch) -> None:
         self._ask("run")
-        assert isinstance(module, PrimFunc)
-        numbers = [scalars[each.scalar] for each in launch.arguments if each.buffer is None]
-        symbols = dict(zip(module.symbols, numbers, strict=True))
-        places = [each for each in launch.arguments if each.buffer is not None]
-        arrays: list[np.ndarray] = []
-        for place, parameter in zip(places, module.parameters, strict=True):
-            shape = tuple(evaluate(extent, symbols) for extent in parameter.shape)
-            dtype = parameter.dtype.numpy
-            start, size = scalars[place.scalar], int(np.prod(shape)) * dtype.itemsize
-            memory = np.frombuffer(buffers[place.buffer or 0], np.uint8)
-            arrays.append(memory[start : start + size].view(dtype).reshape(shape))
+        symbols = dict(zip(module.symbols, launch.scalars, strict=True))
+        arrays = [
+            np.ndarray([evaluate(extent, symbols) for extent in each.shape], each.dtype.numpy, memory)
+            for each, memory in zip(module.parameters, launch.buffers, strict=True)
+        ]
         interpret(module, arrays, symbols)
 
     @property
@@ -184,7 +155,7 @@ def _kind_is_forgotten() -> Iterator[None]:
 
 
 def built(program: object, kernels: FrameKernels, device: PythonDevice) -> Executable:
-    register_device(KIND, lambda _: device, replace=True)
+    relay.register_device(KIND, lambda _: device, replace=True)
     relay.register_target(FrameKind(kernels), replace=True)
     return relay.build(program, target=KIND)
 
@@ -303,7 +274,7 @@ def test_a_device_of_another_version():
 
 
 def test_a_device_is_registered_once():
-    register_device("once", lambda _: Frame(), replace=True)
+    relay.register_device("once", lambda _: Frame(), replace=True)
     with pytest.raises(RelayError) as caught:
-        register_device("once", lambda _: Frame())
+        relay.register_device("once", lambda _: Frame())
     assert caught.value.rule == "device-exists"

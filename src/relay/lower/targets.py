@@ -2,30 +2,34 @@
 
 A *kernel target* is asked of each group of operators whether it takes it, how it is scheduled, and for its code. What
 it refuses runs on the host. A *host target* makes the program, and has a kernel target of its own for what the program
-runs by itself.
-`docs/targets.md` has a page for each.
+runs by itself. Most targets of devices derive theirs from `LoopTarget`: `docs/writing_a_target.md` makes one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol, TypeAlias, Union
+from typing import ClassVar, Protocol, TypeAlias, Union
 
+from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch
 from relay.base.target import Target
 from relay.ir.expr import Function
-from relay.lower.kernels.group import Group
+from relay.lower.kernels.group import Group, make_group
 from relay.lower.program.launch import KernelModule
 from relay.lower.program.program import Program
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.machine import RequiredMachine
+from relay.te.lower import lower as lower_to_loops
 from relay.te.schedule.choice import Choice
 from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic
-from relay.tir.hierarchy import Hierarchy
+from relay.tir.hierarchy import PLAIN, Hierarchy
+from relay.tir.passes.simplify import simplify
+from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
+from relay.tir.verifier import verify
 from relay.transform.framework.context import LayoutPreferences, Rates
 from relay.transform.framework.passes import Pass
 
@@ -136,6 +140,68 @@ class KernelTarget(Protocol):
         """The module of each kernel, in their order; those that the host links may be any number. `report` is told of
         progress, `watch` how long each step took."""
         ...
+
+
+class LoopTarget:
+    """A kernel target whose kernels are loops that a schedule, a pipeline of passes and a writer of modules make: what
+    such targets do alike. A subclass says `target`, `device_kind`, `schedule` and `module`, and what it does otherwise.
+    """
+
+    __slots__ = ()
+    layouts: ClassVar[LayoutPreferences] = LayoutPreferences()
+    rates: ClassVar[None] = None
+    rules: ClassVar[tuple[Pass, ...]] = ()
+    hierarchy: ClassVar[Hierarchy] = PLAIN
+    intrinsics: ClassVar[tuple[AnyIntrinsic, ...]] = ()
+
+    def schedule(self, group: Group) -> tuple[Step, ...]:
+        """The steps for a group. Raises `RelayError`, whose message says why there are none: the rest of "it …"."""
+        raise NotImplementedError
+
+    def choice(self, group: Group) -> Choice:  # noqa: ARG002
+        return Choice("schedule", (), "decided while its steps are made")
+
+    def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:  # noqa: ARG002
+        return self.schedule(group)
+
+    def module(self, function: PrimFunc) -> KernelModule:
+        """The module of a kernel, lowered. Raises `RelayError` as `schedule` does."""
+        raise NotImplementedError
+
+    def supports(self, group: Function) -> Answer:
+        """It says so by trying: what cannot be scheduled or written, or is not proved to be sound, is refused."""
+        try:
+            tensors = make_group(group)
+            loops = lower_to_loops(
+                tensors.outputs, tensors.inputs, self.schedule(tensors), tensors.name, self.intrinsics, self.hierarchy
+            )
+            self.module(self.lower(loops))
+        except RelayError as error:
+            return Refused(error.message)
+        wrong = verify(loops)
+        return Refused(f"{wrong[0].rule}: {wrong[0].message}") if wrong else Supported()
+
+    def lower(self, function: PrimFunc) -> PrimFunc:
+        return simplify(function)
+
+    def text(self, function: PrimFunc) -> str:
+        return print_primfunc(function)
+
+    def assembly(self, function: PrimFunc) -> str:
+        return self.text(function)
+
+    def emit(
+        self,
+        kernels: Sequence[KernelSource],
+        report: Report,
+        watch: Stopwatch | None = None,  # noqa: ARG002
+    ) -> list[KernelModule]:
+        made: list[KernelModule] = []
+        for kernel in kernels:
+            report(len(made), len(kernels))
+            made.append(self.module(kernel.loops()))
+        report(len(made), len(kernels))
+        return made
 
 
 class HostTarget(Protocol):

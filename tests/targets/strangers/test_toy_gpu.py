@@ -11,7 +11,6 @@ import pytest
 import relay
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
-from relay.runtime.devices.registry import register_device
 
 
 @pytest.fixture
@@ -21,7 +20,7 @@ def device(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
     toy_gpu = importlib.import_module("toy_gpu")
     opened = toy_gpu.open_device(0)
     relay.register_target(toy_gpu.KIND)
-    register_device("toy_gpu", lambda _: opened, replace=True)
+    relay.register_device("toy_gpu", lambda _: opened, replace=True)
     yield opened
     relay.unregister_target("toy_gpu")
 

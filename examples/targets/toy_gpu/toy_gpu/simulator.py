@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import count
 
 import numpy as np
 
 from relay.arith.expr import evaluate
-from relay.runtime.devices.device import PythonDevice, RecordedLaunch
+from relay.runtime.devices.device import PythonDevice, StartedLaunch
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
 from relay.tir.stmt import PrimFunc
@@ -29,22 +28,14 @@ class Simulator(PythonDevice):
         functions = [parse_primfunc(text, hierarchy=MACHINE) for text in data.decode().split(SEPARATOR)]
         return {function.name: function for function in functions}
 
-    def run(
-        self, module: object, launch: RecordedLaunch, buffers: Sequence[memoryview], scalars: Sequence[int]
-    ) -> None:
-        assert isinstance(module, dict)
-        function: PrimFunc = module[launch.entry]
+    def run(self, module: dict[str, PrimFunc], launch: StartedLaunch) -> None:
         self.launches.append(launch.entry)
-        numbers = [scalars[each.scalar] for each in launch.arguments if each.buffer is None]
-        symbols = dict(zip(function.symbols, numbers, strict=True))
-        places = [(each.buffer, scalars[each.scalar]) for each in launch.arguments if each.buffer is not None]
-        arrays: list[np.ndarray] = []
-        for (buffer, start), parameter in zip(places, function.parameters, strict=True):
-            shape = tuple(evaluate(extent, symbols) for extent in parameter.shape)
-            dtype = parameter.dtype.numpy
-            size_bytes = int(np.prod(shape)) * dtype.itemsize
-            memory = np.frombuffer(buffers[buffer], np.uint8)[start : start + size_bytes]
-            arrays.append(memory.view(dtype).reshape(shape))
+        function = module[launch.entry]
+        symbols = dict(zip(function.symbols, launch.scalars, strict=True))
+        arrays = [
+            np.ndarray([evaluate(extent, symbols) for extent in each.shape], each.dtype.numpy, memory)
+            for each, memory in zip(function.parameters, launch.buffers, strict=True)
+        ]
         interpret(function, arrays, symbols, seed=next(self._seeds))
 
 

@@ -54,6 +54,19 @@ class RecordedLaunch:
     arguments: tuple[LaunchArgument, ...]
 
 
+@frozen(eq=False)
+class StartedLaunch:
+    """A launch as a device runs it. `buffers` are the memory from the place of each buffer argument on, which only what
+    is written may change, `scalars` the numbers, both in the order of the arguments."""
+
+    entry: str
+    grid: tuple[int, ...]
+    group: tuple[int, ...]
+    group_memory_bytes: int
+    buffers: tuple[memoryview, ...]
+    scalars: tuple[int, ...]
+
+
 class PythonDevice:
     """A device written in Python: subclasses say how modules are loaded and launches are run; memory is the host's.
 
@@ -78,10 +91,8 @@ class PythonDevice:
         """What launches of a module are run by. Raises for a format that the device does not know."""
         raise NotImplementedError
 
-    def run(
-        self, module: object, launch: RecordedLaunch, buffers: Sequence[memoryview], scalars: Sequence[int]
-    ) -> None:
-        """Run one launch on the memory of a submission."""
+    def run(self, module: Any, launch: StartedLaunch) -> None:
+        """Run a launch of a module, as `load_module` gave it."""
         raise NotImplementedError
 
     # --------------------------------------------------------------------------------------------------- the functions
@@ -118,7 +129,7 @@ class PythonDevice:
         numbers = [int(scalars[i]) for i in range(scalar_count)]
         for launch in self._find(recording):
             if all(numbers[position] > 0 for position in launch.grid):
-                self.run(self._find(launch.module), launch, memory, numbers)
+                self.run(self._find(launch.module), _started(launch, memory, numbers))
         return self._own(None)
 
     def wait(self, event: int, timeout_nanoseconds: int) -> int:  # noqa: ARG002
@@ -180,9 +191,24 @@ def _recorded(command: Command) -> RecordedLaunch:
     )
 
 
+def _started(launch: RecordedLaunch, memory: Sequence[memoryview], numbers: Sequence[int]) -> StartedLaunch:
+    def place(argument: LaunchArgument, buffer: int) -> memoryview:
+        part = memory[buffer][numbers[argument.scalar] :]
+        return part if argument.is_written else part.toreadonly()
+
+    return StartedLaunch(
+        launch.entry,
+        tuple(numbers[each] for each in launch.grid),
+        tuple(numbers[each] for each in launch.group),
+        numbers[launch.group_memory_bytes],
+        tuple(place(each, each.buffer) for each in launch.arguments if each.buffer is not None),
+        tuple(numbers[each.scalar] for each in launch.arguments if each.buffer is None),
+    )
+
+
 def _argument(argument: Argument) -> LaunchArgument:
     buffer = None if argument.kind else int(argument.buffer)
     return LaunchArgument(bool(argument.access & 2), buffer, argument.scalar, argument.scalar_bytes)
 
 
-__all__ = ["NOT_YET", "LaunchArgument", "OpenedDevice", "PythonDevice", "RecordedLaunch"]
+__all__ = ["NOT_YET", "OpenedDevice", "PythonDevice", "StartedLaunch"]
