@@ -41,7 +41,7 @@ class Supported:
 
 @frozen
 class Refused:
-    """The target makes no code of a group, and why: the rest of "it …"."""
+    """The target makes no code of a group, and why, in words about "it", the target."""
 
     reason: str
 
@@ -155,7 +155,7 @@ class LoopTarget:
     intrinsics: ClassVar[tuple[AnyIntrinsic, ...]] = ()
 
     def schedule(self, group: Group) -> tuple[Step, ...]:
-        """The steps for a group. Raises `RelayError`, whose message says why there are none: the rest of "it …"."""
+        """The steps for a group. Raises `RelayError`, whose message says why there are none (`Refused`)."""
         raise NotImplementedError
 
     def choice(self, group: Group) -> Choice:  # noqa: ARG002

@@ -11,6 +11,7 @@ import pytest
 import relay
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
+from tests.targets.strangers.programs import cnn, lstm, mlp, normal
 
 
 @pytest.fixture
@@ -23,43 +24,6 @@ def device(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
     relay.register_device("toy_gpu", lambda _: opened, replace=True)
     yield opened
     relay.unregister_target("toy_gpu")
-
-
-def normal(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
-
-
-def dense(data: relay.Expr, units: int, depth: int, seed: int) -> relay.Expr:
-    weight, bias = relay.const(normal(units, depth, seed=seed)), relay.const(normal(units, seed=seed + 1))
-    return relay.nn.bias_add(relay.nn.dense(data, weight), bias)
-
-
-def mlp() -> relay.Function:
-    x = relay.var("x", shape=(8, 16))
-    return relay.Function([x], relay.nn.softmax(dense(relay.nn.relu(dense(x, 32, 16, 1)), 12, 32, 3)))
-
-
-def cnn() -> relay.Function:
-    x = relay.var("x", shape=(1, 3, 8, 8))
-    kernels = relay.const(normal(4, 3, 3, 3, seed=5))
-    features = relay.nn.relu(relay.nn.conv2d(x, kernels, channels=4, kernel_size=(3, 3), padding=(1, 1)))
-    pooled = relay.nn.batch_flatten(relay.nn.max_pool2d(features, pool_size=(2, 2), strides=(2, 2)))
-    return relay.Function([x], relay.nn.softmax(dense(pooled, 8, 64, 7)))
-
-
-LSTM = """#[version = "0.0.5"]
-def @cell(%i: int32, %x: Tensor[(1, 4), float32], %h: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32],
-          %w: Tensor[(16, 8), float32]) -> Tensor[(1, 4), float32] {
-  if (%i == 0) { %h } else {
-    let %g = split(nn.dense(concatenate((%x, %h), axis=1), %w), indices_or_sections=4, axis=1);
-    let %next = add(multiply(sigmoid(%g.0), %c), multiply(sigmoid(%g.1), tanh(%g.2)));
-    @cell(%i - 1, %x, multiply(sigmoid(%g.3), tanh(%next)), %next, %w)
-  }
-}
-def @main(%n: int32, %x: Tensor[(1, 4), float32], %w: Tensor[(16, 8), float32]) {
-  @cell(%n, %x, zeros_like(%x), zeros_like(%x), %w)
-}
-"""
 
 
 @pytest.mark.parametrize(
@@ -78,7 +42,7 @@ def test_a_whole_model_runs_on_the_device(device, program, inputs):
 
 
 def test_recursion_is_the_hosts_and_its_regions_the_devices(device):
-    program = relay.parse(LSTM)
+    program = lstm(batch=1, size=4)
     inputs = np.int32(3), normal(1, 4, seed=13), normal(16, 8, seed=14)
     built = relay.build(program, target="toy_gpu")
     np.testing.assert_allclose(built(*inputs), relay.build(program)(*inputs), rtol=1e-4, atol=1e-6)

@@ -1,0 +1,163 @@
+"""From scheduled loops to instructions: loops over tiles are gone over here, those over the elements of a tile are one
+instruction each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from relay.arith.expr import IntExpr, Symbol, add, linear_parts, multiply
+from relay.arith.simplify import simplify
+from relay.base.dtypes import DType
+from relay.base.graph import post_order
+from relay.tir import expr, stmt
+from relay.tir.buffer import Buffer, Scope
+from relay.tir.expr import BinaryOp, Index, Ramp, Value
+from relay.tir.stmt import PrimFunc, Stmt
+from relay.tir.traversal import ValueIndex, value_children
+from toy_accelerator.instructions import (
+    ACCUMULATOR_TILES,
+    INPUT_TILES,
+    MOST_INSTRUCTIONS,
+    TILE,
+    Alu,
+    AluOp,
+    Fill,
+    Gemm,
+    Instruction,
+    Load,
+    Place,
+    Store,
+    TileProgram,
+)
+from toy_accelerator.schedules import GEMM, INPUTS, refused
+
+_WHOLE_TILE = (0, TILE, 1)
+_OPS = {
+    BinaryOp.ADD: AluOp.ADD,
+    BinaryOp.SUBTRACT: AluOp.SUBTRACT,
+    BinaryOp.MULTIPLY: AluOp.MULTIPLY,
+    BinaryOp.MINIMUM: AluOp.MINIMUM,
+    BinaryOp.MAXIMUM: AluOp.MAXIMUM,
+}
+
+
+def written(function: PrimFunc) -> TileProgram:
+    """The program of a kernel. Raises `RelayError` for what it has no instructions for."""
+    elements: list[int] = []
+    for buffer in function.parameters:
+        extents = [each for each in buffer.shape if isinstance(each, int)]
+        if buffer.dtype is not DType.FLOAT32 or len(extents) < len(buffer.shape):
+            raise refused(f"it takes float32 of known extents, and `{buffer.name}` is of {buffer.dtype}")
+        elements.append(prod(extents))
+    writer = _Writer({buffer: number for number, buffer in enumerate(function.parameters)})
+    writer.write(function.body)
+    return TileProgram(tuple(elements), tuple(writer.instructions))
+
+
+@dataclass(slots=True)
+class _Writer:
+    """`tiles` are where buffers in the accelerator's own memories stand, inputs first."""
+
+    buffers: Mapping[Buffer, int]
+    tiles: dict[Buffer, int] = field(default_factory=dict)
+    instructions: list[Instruction] = field(default_factory=list)
+
+    def write(self, body: Stmt) -> None:
+        stack: list[tuple[Stmt, Mapping[Symbol, int]]] = [(body, {})]
+        while stack:
+            statement, known = stack.pop()
+            match statement:
+                case stmt.Sequence(statements):
+                    stack += [(each, known) for each in reversed(statements)]
+                case stmt.Allocate(buffer, inner):
+                    self._allocate(buffer)
+                    stack.append((inner, known))
+                case stmt.For(row, 8, stmt.For(column, 8, stmt.Store(mask=None) as store)):
+                    self._tile(store, row, column, known)
+                case stmt.For(variable, int(extent), inner):
+                    stack += [(inner, {**known, variable: i}) for i in reversed(range(extent))]
+                case stmt.Evaluate(expr.Call(name, arguments)) if name == GEMM:
+                    self._add(Gemm(*(self._tile_of(each) for each in arguments)))
+                case _:
+                    raise refused(f"it has no instruction for {type(statement).__name__}")
+
+    def _allocate(self, buffer: Buffer) -> None:
+        if buffer in self.tiles:
+            return
+        inputs = buffer.scope.name == INPUTS
+        first, room = (0, INPUT_TILES) if inputs else (INPUT_TILES, ACCUMULATOR_TILES)
+        taken = sum((each.scope.name == INPUTS) is inputs for each in self.tiles)
+        if buffer.scope is Scope.GLOBAL or buffer.shape != (TILE, TILE) or taken == room:
+            raise refused(f"it has no room for {buffer} in {buffer.scope}")
+        self.tiles[buffer] = first + taken
+
+    def _tile_of(self, value: Value) -> int:
+        match value:
+            case expr.Load(buffer, (0, 0)) if buffer in self.tiles:
+                return self.tiles[buffer]
+            case _:
+                raise refused("it multiplies whole tiles")
+
+    def _tile(self, store: stmt.Store, row: Symbol, column: Symbol, known: Mapping[Symbol, int]) -> None:
+        """`store` for all rows and columns of a tile."""
+
+        def strides(buffer: Buffer, indices: Sequence[Index]) -> tuple[int, int, int]:
+            return _strides(buffer, indices, row, column, known)
+
+        spare = INPUT_TILES + sum(each.scope.name != INPUTS for each in self.tiles)
+        tile_of: dict[int, int] = {}
+        for part in post_order((store.value,), value_children):
+            wanted = self.tiles.get(store.buffer) if part is store.value else None
+            into = tile_of[id(part)] = spare if wanted is None else wanted
+            match part:
+                case expr.Load(buffer, indices, None) if buffer in self.tiles and wanted is None:
+                    if strides(buffer, indices) != _WHOLE_TILE:
+                        raise refused("its ALU works on whole tiles")
+                    tile_of[id(part)] = self.tiles[buffer]
+                    continue
+                case expr.Load(buffer, indices, None) if buffer in self.buffers:
+                    self._add(Load(into, Place(self.buffers[buffer], *strides(buffer, indices))))
+                case expr.Imm(number):
+                    self._add(Fill(into, float(number)))
+                case expr.Binary(op, left, right) if op in _OPS:
+                    self._add(Alu(_OPS[op], into, tile_of[id(left)], tile_of[id(right)]))
+                case _:
+                    raise refused(f"its ALU has no {getattr(part, 'op', type(part).__name__)}")
+            spare += wanted is None
+        if spare > INPUT_TILES + ACCUMULATOR_TILES:
+            raise refused(f"it has {ACCUMULATOR_TILES} tiles for sums and formulas, and this formula needs more")
+        place = strides(store.buffer, store.indices)
+        if store.buffer in self.buffers:
+            self._add(Store(tile_of[id(store.value)], Place(self.buffers[store.buffer], *place)))
+        elif place != _WHOLE_TILE:
+            raise refused("its ALU works on whole tiles")
+
+    def _add(self, instruction: Instruction) -> None:
+        if len(self.instructions) == MOST_INSTRUCTIONS:
+            raise refused(f"its programs have at most {MOST_INSTRUCTIONS} instructions")
+        self.instructions.append(instruction)
+
+
+def _strides(
+    buffer: Buffer, indices: Sequence[Index], row: Symbol, column: Symbol, known: Mapping[Symbol, int]
+) -> tuple[int, int, int]:
+    """The first element, and how far it is from row to row and from column to column."""
+    flat: IntExpr = 0
+    for index, extent in zip(indices, buffer.shape, strict=True):
+        if isinstance(index, Ramp | ValueIndex):
+            raise refused("its copies go by even steps")
+        flat = add(multiply(flat, extent), index)
+    first, terms = linear_parts(simplify(flat, {}))
+    steps = {row: 0, column: 0}
+    for term, factor in terms:
+        if term in steps:
+            steps[term] += factor
+        elif term in known:
+            first += factor * known[term]
+        else:
+            raise refused("its copies go by even steps")
+    if min(first, *steps.values()) < 0:
+        raise refused("its copies do not go backwards")
+    return first, steps[row], steps[column]

@@ -1,0 +1,140 @@
+"""Whole models on the toy accelerator of `examples/targets/`, which is outside of the package."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import relay
+from relay.base.diagnostics import RelayError
+from relay.driver.build import compile_stages
+from tests.targets.strangers.programs import cnn, dense, lstm, mlp, normal
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[object]:
+    """The simulator, registered as its package would be by entry points."""
+    monkeypatch.syspath_prepend(str(request.config.rootpath / "examples" / "targets" / "toy_accelerator"))
+    toy_accelerator = importlib.import_module("toy_accelerator")
+    opened = toy_accelerator.open_device(0)
+    relay.register_target(toy_accelerator.KIND)
+    relay.register_device("toy_accelerator", lambda _: opened, replace=True)
+    yield opened
+    relay.unregister_target("toy_accelerator")
+
+
+@pytest.fixture
+def instructions(device: object) -> ModuleType:
+    return importlib.import_module("toy_accelerator.instructions")
+
+
+def refusals(program: object) -> list[str]:
+    return [reason for each in compile_stages(program, "toy_accelerator").called_kernels for reason in each.refusals]
+
+
+ALL_ELSE = "toy_accelerator: it multiplies two matrices, and leaves all else to the host"
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs", "products"),
+    [
+        (mlp(units=16), (normal(8, 16, seed=11),), 8 + 8),
+        (cnn(batch=8, units=8), (normal(8, 3, 8, 8, seed=12),), 8),
+        (lstm(batch=8, size=8), (np.int32(3), normal(8, 8, seed=13), normal(32, 16, seed=14)), 3 * 8),
+    ],
+    ids=["mlp", "cnn", "lstm"],
+)
+def test_products_run_there_and_the_rest_on_the_host(device, program, inputs, products):
+    built = relay.build(program, target="toy_accelerator")
+    np.testing.assert_allclose(built(*inputs), relay.build(program)(*inputs), rtol=1e-4, atol=1e-6)
+    assert device.executed["Gemm"] == products, "of 8 x 8 x 8"
+    assert set(refusals(program)) == {ALL_ELSE}
+
+
+def test_a_layer_is_one_program(device, instructions):
+    x = relay.var("x", shape=(8, 8))
+    stages = compile_stages(relay.Function([x], relay.nn.relu(dense(x, 8, 8, 1))), "toy_accelerator")
+    (region,) = stages.program.device_regions
+    (call,) = region.region.calls
+    (kernel,) = [each for each in stages.kernels if each.target.device_kind == "toy_accelerator"]
+    assert call.kernel == kernel.info.name
+    program = instructions.decode(kernel.target.module(kernel.lowered()).data)
+    assert [type(each).__name__ for each in program.instructions] == [
+        "Fill", "Load", "Load", "Gemm", "Load", "Alu", "Fill", "Alu", "Store",
+    ]  # fmt: skip
+    assert program.elements == (64, 64, 8, 64)
+
+
+@pytest.mark.parametrize(
+    ("shape", "units", "after", "reason"),
+    [
+        ((8, 16), 12, None, "its tiles are 8 × 8, and 12 is no multiple of 8"),
+        ((8, 12), 16, None, "its tiles are 8 × 8, and 12 is no multiple of 8"),
+        (("n", 16), 16, None, "its programs have no loops, and only calls tell the extent n"),
+        ((8, 16), 16, relay.exp, "its ALU has no exp"),
+        ((512, 512), 512, None, "its programs have at most 4096 instructions"),
+    ],
+    ids=["columns", "depth", "symbolic", "formula", "long"],
+)
+def test_what_it_does_not_do_it_refuses_with_a_reason(device, shape, units, after, reason):
+    x = relay.var("x", shape=shape)
+    layer = relay.nn.dense(x, relay.var("w", shape=(units, shape[1])))
+    program = relay.Function(relay.analysis.free_vars(layer), layer if after is None else after(layer))
+    assert refusals(program) == [f"toy_accelerator: {reason}"]
+
+
+def test_numbers_that_are_no_float32(device):
+    x, w = relay.var("x", shape=(8, 8), dtype="int32"), relay.var("w", shape=(8, 8), dtype="int32")
+    (reason,) = refusals(relay.Function([x, w], relay.nn.dense(x, w)))
+    assert reason == "toy_accelerator: it multiplies float32, and no int32"
+
+
+def test_a_saved_model_needs_the_device_and_no_compiler(device, tmp_path):
+    relay.build(mlp(units=16), target="toy_accelerator").save(tmp_path / "mlp.rlx")
+    loaded = relay.load(tmp_path / "mlp.rlx")
+    assert [(each.kind, each.formats) for each in loaded.manifest.devices] == [
+        ("toy_accelerator", ("toy-accelerator-1",))
+    ]
+    x = normal(8, 16, seed=16)
+    np.testing.assert_allclose(loaded(x), relay.build(mlp(units=16))(x), rtol=1e-4, atol=1e-6)
+
+
+def test_instructions_are_read_as_they_were_written(instructions):
+    i = instructions
+    place = i.Place(1, 3, 8, 1)
+    program = i.TileProgram(
+        (64, 80),
+        (i.Load(0, place), i.Load(1, place), i.Fill(4, -1.5), i.Gemm(4, 0, 1), i.Alu(i.AluOp.MAXIMUM, 5, 4, 4),
+         i.Store(5, i.Place(0, 0, 0, 1))),
+    )  # fmt: skip
+    assert i.decode(i.encode(program)) == program
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda i, data: b"", "ends within its head"),
+        (lambda i, data: data[:-1], "not all of it"),
+        (lambda i, data: b"GPU!" + data[4:], "no program of a toy accelerator"),
+        (lambda i, data: data[:12] + b"\x09" + data[13:], "9 is not a valid Code"),
+        (lambda i, data: i.encode(i.TileProgram((64,), (i.Store(4, i.Place(0, 1, 8, 1)),))), "leaves its buffer"),
+        (lambda i, data: i.encode(i.TileProgram((64,), (i.Load(0, i.Place(1, 0, 8, 1)),))), "leaves its buffer"),
+        (lambda i, data: i.encode(i.TileProgram((), (i.Gemm(4, 0, 5),))), "not in its memory"),
+        (lambda i, data: i.encode(i.TileProgram((), (i.Fill(12, 0.0),))), "not in its memory"),
+    ],
+    ids=["empty", "cut", "magic", "code", "behind", "buffer", "factor", "tile"],
+)
+def test_the_device_loads_no_broken_program(device, instructions, change, message):
+    data = instructions.encode(instructions.TileProgram((64,), (instructions.Load(0, instructions.Place(0, 0, 8, 1)),)))
+    with pytest.raises(ValueError, match=message):
+        device.load_module("toy-accelerator-1", change(instructions, data))
+
+
+def test_it_has_no_flags(device):
+    with pytest.raises(RelayError) as caught:
+        relay.build(mlp(), target="toy_accelerator -fast")
+    assert (caught.value.rule, caught.value.found) == ("toy-accelerator-flag", "-fast")
