@@ -14,7 +14,7 @@ from relay.lower.planning.kernel_calls import KernelInfo, KernelOf, extent_here,
 from relay.lower.planning.storage import Lifetime, plan_storage
 from relay.lower.planning.straight_line import KernelStep, Part, Storage
 from relay.lower.program.place import ArenaPlace, Place, moved
-from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
+from relay.lower.program.region import BROUGHT, CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
 from relay.runtime.artefact.work import ArenaBuffer
 
 Result: TypeAlias = tuple[Storage, Place]
@@ -143,7 +143,7 @@ class _Plan:
         self.places.update((storage, ArenaPlace(offsets[whose])) for storage, whose in self.owner.items())
 
         def writer(storage: Storage) -> str:
-            return "copy" if storage in brought else self.kernels[first[storage]].name
+            return BROUGHT if storage in brought else self.kernels[first[storage]].name
 
         arena = tuple(
             ArenaBuffer(writer(storage), offsets[whose], storage.size_bytes, first[storage], self.last[storage])

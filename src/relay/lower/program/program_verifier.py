@@ -6,6 +6,8 @@ calls       and jumps have the arguments and results of what they lead to
 places      lie inside constants and arena; nothing is read in the arena that is not alive there, and no two values
             that are alive at once overlap, but for one that is written over another in its last use
 memory      that a tensor has over another is written when that is read no more (`overwriting_verifier`)
+devices     are called with an argument for each parameter of a region, which keeps rules of its own
+            (`device_region_verifier`)
 flat code   runs one region on the addresses that it is given, and nothing else does
 words       are owned by one at a time, and given away or released on every path (`ownership_verifier`)
 """
@@ -18,6 +20,8 @@ from dataclasses import dataclass, field
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
+from relay.lower.program.device_region import DeviceRegion
+from relay.lower.program.device_region_verifier import broken_device_region
 from relay.lower.program.overwriting_verifier import broken_overwriting, broken_region
 from relay.lower.program.ownership_verifier import broken_ownership
 from relay.lower.program.place import (
@@ -70,6 +74,8 @@ def verify_program(program: Program, may_overwrite: MayOverwrite) -> None:
     verifiers = [_Verifier(program, procedures, procedure, may_overwrite) for procedure in program.procedures]
     for verifier in verifiers:
         verifier.verify()
+    for region in program.device_regions:
+        _verify_device_region(program, region, may_overwrite)
     for where, rule in broken_ownership(program):
         raise CompilerBug("verify program", f"{where}: {rule}")
     for verifier in verifiers:
@@ -87,6 +93,19 @@ def _verify_donations(entry: Entry, procedure: Procedure, may_overwrite: MayOver
             broken = broken_region(region.instructions, output, given, may_overwrite)
             for instruction, rule in broken:
                 raise CompilerBug("verify program", f"@{procedure.name}, `{instruction}`: {rule}")
+
+
+def _verify_device_region(program: Program, region: DeviceRegion, may_overwrite: MayOverwrite) -> None:
+    def broken(what: object, rule: str) -> CompilerBug:
+        return CompilerBug("verify program", f"device region @{region.name}, `{str(what).splitlines()[0]}`: {rule}")
+
+    for where, rule in (*broken_device_region(region), *broken_arena(region.region, may_overwrite)):
+        raise broken(where, rule)
+    for place in region.constants:
+        if not 0 <= place.offset_bytes < max(1, program.constant_bytes):
+            raise broken(region.region, f"{place} lies behind the constants")
+    for symbol in symbols_of(region.region).difference(region.symbols):
+        raise broken(region.region, f"nobody tells it `{symbol.name}`")
 
 
 @frozen
@@ -108,6 +127,11 @@ class _Verifier:
     may_overwrite: MayOverwrite
     kinds: dict[Register, Kind] = field(default_factory=dict)
     known: dict[int, _Known] = field(default_factory=dict)  # at the beginning of each block
+
+    @property
+    def device_parameters(self) -> Mapping[str, int]:
+        """How many arrays each region for a device takes."""
+        return {each.name: len(each.parameters) for each in self.program.device_regions}
 
     def verify(self) -> None:
         self._written_once()
@@ -200,6 +224,9 @@ class _Verifier:
                     self._broken(block, region, f"{place} lies behind the constants")
                 case _:
                     pass
+        for call in region.calls:
+            if call.on_device and len(call.arguments) != self.device_parameters.get(call.kernel):
+                self._broken(block, call, "there is no such region for a device")
         for instruction, rule in broken_arena(region, self.may_overwrite):
             self._broken(block, instruction, rule)
 

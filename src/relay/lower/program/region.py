@@ -21,6 +21,9 @@ from relay.lower.program.place import Place, Scalar
 from relay.runtime.artefact.work import ArenaBuffer
 from relay.text.types import TypeNames
 
+BROUGHT = "copy"
+"""What is said to write those values of an arena that copies bring there before the first call."""
+
 
 @frozen
 class CallKernel(Form):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 
 from relay.arith.expr import IntExpr
 from relay.lower.program.place import ArenaPlace, Place
-from relay.lower.program.region import CallKernel, RegionInstruction, RunRegion
+from relay.lower.program.region import BROUGHT, CopyBytes, RegionInstruction, RunRegion
 from relay.lower.program.registers import read_and_written
 from relay.runtime.artefact.work import ArenaBuffer
 
@@ -17,13 +19,14 @@ def broken_arena(
     """What breaks a rule, and the rule. `may_overwrite` are the inputs, by position, that the result of a kernel may be
     written over."""
     calls = list(region.calls)
-    for buffer in region.arena:
+    arena = list(_present(region))
+    for buffer in arena:
         end = _end(buffer)
         if end is not None and isinstance(region.arena_bytes, int) and end > region.arena_bytes:
             yield buffer, f"it ends behind the arena, at byte {end} of {region.arena_bytes}"
-    alive = _alive(region)
-    for one in region.arena:
-        for other in alive[one.first]:
+    alive = _alive(arena, len(calls))
+    for one in arena:
+        for other in alive[max(one.first, 0)]:
             if other is not one and _collide(one, other) and not _is_overwritten(one, other, calls, may_overwrite):
                 yield one, f"it lies over what `{other.kernel}` makes, which is needed at the same time"
     written = 0  # how many calls have written their results
@@ -36,11 +39,22 @@ def broken_arena(
         yield from ((instruction, f"it has no room at {each}") for each in _dead(alive, made, now, now))
 
 
-def _alive(region: RunRegion) -> list[list[ArenaBuffer]]:
-    """Who is in the arena while each kernel runs."""
-    found: list[list[ArenaBuffer]] = [[] for _ in region.calls]
+def _present(region: RunRegion) -> Iterator[ArenaBuffer]:
+    """Who is in the arena. What copies bring there is written by call number -1; where the copy is missing, by nobody."""
+    copies = takewhile(lambda each: isinstance(each, CopyBytes), region.instructions)
+    brought = {place for each in copies for place in read_and_written(each)[1]}
     for buffer in region.arena:
-        for time in range(buffer.first, buffer.last + 1):
+        if buffer.kernel != BROUGHT:
+            yield buffer
+        elif ArenaPlace(buffer.offset_bytes) in brought:
+            yield replace(buffer, first=-1)
+
+
+def _alive(arena: Sequence[ArenaBuffer], call_count: int) -> list[list[ArenaBuffer]]:
+    """Who is in the arena while each kernel runs."""
+    found: list[list[ArenaBuffer]] = [[] for _ in range(call_count)]
+    for buffer in arena:
+        for time in range(max(buffer.first, 0), buffer.last + 1):
             found[time].append(buffer)
     return found
 
@@ -48,7 +62,7 @@ def _alive(region: RunRegion) -> list[list[ArenaBuffer]]:
 def _dead(alive: Sequence[Sequence[ArenaBuffer]], places: Sequence[Place], first: int, last: int) -> Iterator[Place]:
     """The places in the arena that belong to nobody who was written by call number `first` and is needed by `last`."""
     for place in places:
-        if isinstance(place, ArenaPlace) and not any(_holds(each, place, first) for each in alive[last]):
+        if isinstance(place, ArenaPlace) and not any(_holds(each, place, first) for each in alive[max(last, 0)]):
             yield place
 
 
@@ -79,6 +93,8 @@ def _is_overwritten(
     over it."""
     earlier, later = (one, other) if one.first < other.first else (other, one)
     if (earlier.offset_bytes, earlier.size_bytes) != (later.offset_bytes, later.size_bytes):
+        return False
+    if later.first < 0:
         return False
     call = calls[later.first]
     shared = [position for position, place in enumerate(call.inputs) if place == ArenaPlace(later.offset_bytes)]
