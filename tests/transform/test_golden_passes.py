@@ -44,9 +44,9 @@ class Case:
     expected: str
 
 
-def cases(name: str) -> list[Case]:
+def cases(name: str, folder: Path = FOLDER) -> list[Case]:
     found = []
-    path = FOLDER / f"{name}.relay"
+    path = folder / f"{name}.relay"
     for block in (path.read_text() if path.exists() else "").split("# title: ")[1:]:
         title, _, rest = block.partition("\n")
         source, _, expected = rest.partition("=====>\n")
@@ -111,7 +111,7 @@ def test_pass(name: str, case: Case) -> None:
         after = PASSES[name](before)
         again = PASSES[name](after)
     if os.environ.get("UPDATE_GOLDEN"):
-        _rewrite(name, case, shown(after))
+        rewrite_case(name, case, shown(after))
     else:
         assert shown(after) == case.expected
     assert shown(again) == shown(after), "a second run changes something"
@@ -122,8 +122,8 @@ def test_pass(name: str, case: Case) -> None:
         np.testing.assert_allclose(one, other, rtol=TOLERANCE.get(name, 1e-4), atol=TOLERANCE.get(name, 1e-5))
 
 
-def _rewrite(name: str, case: Case, text: str) -> None:
-    path = FOLDER / f"{name}.relay"
+def rewrite_case(name: str, case: Case, text: str, folder: Path = FOLDER) -> None:
+    path = folder / f"{name}.relay"
     content = path.read_text()
     start = content.index(f"# title: {case.title}\n")
     arrow = content.index("=====>\n", start) + len("=====>\n")

@@ -40,7 +40,7 @@ def broken_arena(
 
 
 def _present(region: RunRegion) -> Iterator[ArenaBuffer]:
-    """Who is in the arena. What copies bring there is written by call number -1; where the copy is missing, by nobody."""
+    """Who is in the arena. What copies bring there is written by call -1; where the copy is missing, by nobody."""
     copies = takewhile(lambda each: isinstance(each, CopyBytes), region.instructions)
     brought = {place for each in copies for place in read_and_written(each)[1]}
     for buffer in region.arena:

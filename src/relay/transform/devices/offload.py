@@ -51,6 +51,8 @@ def _offloaded(function: Function, device: str, supports: Supports, names: Fresh
     inner = {node.body for node in post_order(function.body) if isinstance(node, Let) and isinstance(node.body, Let)}
 
     def step(node: Expr, rebuilt: Expr) -> Expr:
+        if isinstance(node, Function) and node.attrs.get("Primitive"):
+            return node  # a kernel or a region, which nobody looks into
         if not isinstance(node, Let) or node in inner:
             return rebuilt
         lets, result = let_chain(rebuilt)
