@@ -152,12 +152,12 @@ def _strides(
     first, terms = linear_parts(simplify(flat, {}))
     steps = {row: 0, column: 0}
     for term, factor in terms:
+        if not isinstance(term, Symbol) or (term not in steps and term not in known):
+            raise refused("its copies go by even steps")
         if term in steps:
             steps[term] += factor
-        elif term in known:
-            first += factor * known[term]
         else:
-            raise refused("its copies go by even steps")
+            first += factor * known[term]
     if min(first, *steps.values()) < 0:
         raise refused("its copies do not go backwards")
     return first, steps[row], steps[column]

@@ -6,6 +6,8 @@ matrices goes by tiles: a block stages parts of both in shared memory, and each 
 
 from __future__ import annotations
 
+from functools import partial, reduce
+
 from relay.arith.expr import free_symbols
 from relay.base.diagnostics import RelayError
 from relay.lower.kernels.group import Group
@@ -30,8 +32,6 @@ def schedule(group: Group, machine: Hierarchy, threads: int) -> tuple[Step, ...]
         if _reduction(stage) is None and not s.state.is_output(stage):
             s.compute_inline(stage.name)
     for stage in s.state.stages:
-        if not stage.roots:
-            raise RelayError(rule="toy-gpu", message="it leaves scalars to the host")
         if _is_product(stage):
             _by_tiles(s, stage.name)
         elif _has_tree(stage):
@@ -101,29 +101,20 @@ def _by_tiles(s: ScheduleBuilder, stage: str) -> None:
 
 def _tree(s: ScheduleBuilder, stage: str, threads: int) -> None:
     (reduced,) = _reduced(s.state.stage(stage))
-    _bind_blocks(s, stage)
+    s.bind(stage, _fused(s, stage), "blockIdx.x")
     _, inner = s.split(stage, reduced, factor=min(threads, LEAST_TREE))
     s.bind(stage, inner, "threadIdx.x")
 
 
 def _element_for_each_thread(s: ScheduleBuilder, stage: str, threads: int) -> None:
-    loops = _axes(s.state.stage(stage))
-    if not loops:
-        raise RelayError(rule="toy-gpu", message="it leaves scalars to the host")
-    fused = loops[0]
-    for loop in loops[1:]:
-        fused = s.fuse(stage, fused, loop)
-    blocks, inner = s.split(stage, fused, factor=threads)
+    blocks, inner = s.split(stage, _fused(s, stage), factor=threads)
     s.bind(stage, blocks, "blockIdx.x")
     s.bind(stage, inner, "threadIdx.x")
 
 
-def _bind_blocks(s: ScheduleBuilder, stage: str) -> None:
-    """A block for each result."""
+def _fused(s: ScheduleBuilder, stage: str) -> str:
+    """All loops over results as one. Raises `RelayError` where there are none."""
     loops = _axes(s.state.stage(stage))
     if not loops:
         raise RelayError(rule="toy-gpu", message="it leaves scalars to the host")
-    fused = loops[0]
-    for loop in loops[1:]:
-        fused = s.fuse(stage, fused, loop)
-    s.bind(stage, fused, "blockIdx.x")
+    return reduce(partial(s.fuse, stage), loops)
