@@ -70,6 +70,27 @@ def test_a_layer_is_one_program(device, instructions):
 
 
 @pytest.mark.parametrize(
+    "after",
+    [
+        lambda y, x, b: relay.multiply(y, y),
+        lambda y, x, b: relay.subtract(x, y),
+        lambda y, x, b: relay.maximum(relay.add(y, b), relay.const(0.5)),
+        lambda y, x, b: relay.reshape(relay.nn.relu(y), (4, 32)),
+        lambda y, x, b: relay.Tuple([y, relay.nn.relu(y), x]),
+    ],
+    ids=["square", "residual", "column", "reshape", "several"],
+)
+def test_formulas_of_a_product_run_there_with_it(device, after):
+    x, w, b = relay.var("x", shape=(16, 8)), relay.var("w", shape=(8, 8)), relay.var("b", shape=(16, 1))
+    program = relay.Function([x, w, b], after(relay.nn.dense(x, w), x, b))
+    inputs = normal(16, 8, seed=17), normal(8, 8, seed=18), normal(16, 1, seed=19)
+    assert refusals(program) == []
+    results = relay.build(program, target="toy_accelerator")(*inputs), relay.build(program)(*inputs)
+    for one, other in zip(*(each if isinstance(each, tuple) else (each,) for each in results), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
     ("shape", "units", "after", "reason"),
     [
         ((8, 16), 12, None, "its tiles are 8 × 8, and 12 is no multiple of 8"),
