@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from relay.arith.expr import IntExpr
 from relay.lower.program.place import ArenaPlace, Place
-from relay.lower.program.region import BROUGHT, CopyBytes, RegionInstruction, RunRegion
+from relay.lower.program.region import BROUGHT, CallKernel, CopyBytes, RegionInstruction, RunRegion
 from relay.lower.program.registers import read_and_written
 from relay.runtime.artefact.work import ArenaBuffer
 
