@@ -51,7 +51,7 @@ def first_call(change: Callable[[CallKernel], CallKernel]) -> Change:
 
 
 def with_input(place: Place) -> Change:
-    return first_call(lambda call: replace(call, arguments=(place, *call.arguments[1:])))
+    return first_call(lambda call: replace(call, inputs=(place, *call.inputs[1:])))
 
 
 def region_with(change: Callable[[RunRegion], RunRegion]) -> Change:
@@ -77,7 +77,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
         r"a kernel of a device cannot read \*%0",
     ),
     "a kernel writes a constant": (
-        first_call(lambda call: replace(call, arguments=(*call.inputs, ConstantPlace(0)))),
+        first_call(lambda call: replace(call, outputs=(ConstantPlace(0),))),
         r"a kernel of a device cannot write constant\[0\]",
     ),
     "a copy on the host": (
@@ -98,7 +98,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "a region in a region": (first_call(lambda call: replace(call, on_device=True)), "a device calls no regions"),
     "a constant behind the others": (
-        first_call(lambda call: replace(call, arguments=(call.arguments[0], ConstantPlace(9999), *call.arguments[2:]))),
+        first_call(lambda call: replace(call, inputs=(call.inputs[0], ConstantPlace(9999), *call.inputs[2:]))),
         r"constant\[9999\] lies behind the constants",
     ),
     "a small arena": (region_with(lambda each: replace(each, arena_bytes=4)), "it ends behind the arena"),
