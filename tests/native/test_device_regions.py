@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -206,6 +207,14 @@ def test_extents_that_calls_tell():
     for rows in (1, 5, 2, 9):
         x = np.linspace(-1, 1, rows * 3, dtype=np.float32).reshape(rows, 3)
         np.testing.assert_allclose(run(x), relay.build(program)(x), rtol=1e-5)
+
+
+def test_threads_take_turns_on_a_device():
+    run, plain = built(network(), FrameKernels(), Frame()), relay.build(network())
+    inputs = [np.full((4, 8), seed, np.float32) for seed in range(6)]
+    with ThreadPoolExecutor(3) as threads:
+        for found, given in zip(threads.map(run, inputs), inputs, strict=True):
+            np.testing.assert_allclose(found, plain(given), rtol=1e-5)
 
 
 def test_regions_inside_of_recursion():
