@@ -37,7 +37,8 @@ def test_what_each_operator_multiplies_and_adds():
 
 
 def test_every_heavy_operator_has_the_fact():
-    heavy = {"nn.conv1d", "nn.conv2d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.dense", "nn.matmul",
+    heavy = {"nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose",
+             "nn.conv3d_transpose", "nn.dense", "nn.matmul",
              "nn.batch_matmul", "nn.contrib_dense_pack", "nn.contrib_dense_words", "nn.contrib_conv2d_words",
              "nn.contrib_conv2d_winograd_without_weight_transform",
              "nn.attention"}  # fmt: skip

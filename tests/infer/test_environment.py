@@ -7,7 +7,7 @@ from relay.base.span import Source, Span
 from relay.infer.environment import Environment, Signature
 from relay.infer.explain import callee_name, describe, place, short_name, span_of_use
 from relay.infer.forms import TYPING
-from relay.infer.infer_type import infer_type_expr
+from relay.infer.infer_type import infer_type, infer_type_expr
 from relay.infer.known import annotated_type
 from relay.infer.node_types import NodeTypes
 from relay.infer.unify import Mode
@@ -29,6 +29,7 @@ from relay.ir.expr import (
     TupleGetItem,
     Var,
     const,
+    record_type,
 )
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
@@ -257,3 +258,12 @@ def test_places():
     assert (place(None), place(let.span)) == ("", ", line 4")
     assert span_of_use(X, let) is span_of_use(Tuple(()), let) is let.span
     assert span_of_use(let.value, let) is let.value.span is not let.span
+
+
+def test_what_a_name_stands_for_is_what_its_module_says():
+    name, x = GlobalVar("f"), Var("x", scalar_type("float32"))
+    record_type(name, FuncType((scalar_type("int32"),), scalar_type("int32")))  # in another module, before
+    y = Var("y", scalar_type("float32"))
+    main = Function((x,), Call(name, (x,)))
+    typed = infer_type(IRModule({GlobalVar("main"): main, name: Function((y,), y)}))
+    assert str(typed["main"].body.checked_type) == "float32"

@@ -56,12 +56,7 @@ class NodeTypes:
     def of(self, expr: Expr) -> Type:
         """The type of an expression; of one that has none yet, a variable that stands for it. Each mention of an
         operator has a type of its own."""
-        known = self.known(expr)
-        if known is not None:
-            return known
-        match expr:
-            case Var():
-                return self.bind(expr)
+        match expr:  # what a name stands for is the environment's, whatever was recorded of it in another module
             case GlobalVar():
                 return self.environment.signature(expr).type
             case Constructor():
@@ -69,8 +64,14 @@ class NodeTypes:
             case Op():
                 return operator_as_value(self.unifier, self.solver, expr)
             case _:
-                hole = self._open[expr] = IncompleteType(reason=f"the type of {describe(expr)}", span=expr.span)
-                return hole
+                pass
+        known = self.known(expr)
+        if known is not None:
+            return known
+        if isinstance(expr, Var):
+            return self.bind(expr)
+        hole = self._open[expr] = IncompleteType(reason=f"the type of {describe(expr)}", span=expr.span)
+        return hole
 
     def known(self, expr: Expr) -> Type | None:
         """The type of an expression if it has one already."""

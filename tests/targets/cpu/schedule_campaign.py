@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import relay
 from relay import te
 from relay.base.diagnostics import RelayError
-from relay.base.target import Target
 from relay.driver.build import compile_stages
 from relay.driver.targets import targets_for
 from relay.targets.cpu import object_code
@@ -110,7 +109,7 @@ def _worker() -> Worker:
 
 @cache
 def _words(target: str) -> tuple[str, str, str]:
-    return machine_words(targets_for(Target.parse(target)).target)
+    return machine_words(targets_for(target).host.target)
 
 
 def check(example: Example) -> None:
