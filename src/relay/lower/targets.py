@@ -7,6 +7,7 @@ runs by itself. Most targets of devices derive theirs from `LoopTarget`: `docs/w
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar, Protocol, TypeAlias, Union
@@ -142,7 +143,7 @@ class KernelTarget(Protocol):
         ...
 
 
-class LoopTarget:
+class LoopTarget(ABC):
     """A kernel target whose kernels are loops that a schedule, a pipeline of passes and a writer of modules make: what
     such targets do alike. A subclass says `target`, `device_kind`, `schedule` and `module`, and what it does otherwise.
     """
@@ -154,9 +155,9 @@ class LoopTarget:
     hierarchy: ClassVar[Hierarchy] = PLAIN
     intrinsics: ClassVar[tuple[AnyIntrinsic, ...]] = ()
 
+    @abstractmethod
     def schedule(self, group: Group) -> tuple[Step, ...]:
         """The steps for a group. Raises `RelayError`, whose message says why there are none (`Refused`)."""
-        raise NotImplementedError
 
     def choice(self, group: Group) -> Choice:  # noqa: ARG002
         return Choice("schedule", (), "decided while its steps are made")
@@ -164,9 +165,9 @@ class LoopTarget:
     def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:  # noqa: ARG002
         return self.schedule(group)
 
+    @abstractmethod
     def module(self, function: PrimFunc) -> KernelModule:
         """The module of a kernel, lowered. Raises `RelayError` as `schedule` does."""
-        raise NotImplementedError
 
     def supports(self, group: Function) -> Answer:
         """It says so by trying: what cannot be scheduled or written, or is not proved to be sound, is refused."""

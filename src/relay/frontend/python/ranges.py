@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from relay.arith.bounds import Interval
 from relay.arith.expr import Comparison, IntExpr, add, free_symbols
@@ -49,7 +49,7 @@ def range_of(ranges: Mapping[Expr, Range], value: Any) -> Range:
     Range(low=3, stop=4, exactly=3)
     """
     if isinstance(value, ExprBase):
-        return ranges.get(value, UNKNOWN)  # type: ignore[call-overload]
+        return ranges.get(cast("Expr", value), UNKNOWN)
     return Range(value, value + 1, value) if isinstance(value, int) else UNKNOWN
 
 

@@ -40,8 +40,8 @@ def check_of(function: Function, args: Sequence[Expr]) -> ValueCheck | None:
     fault = _fault(function.body)
     if fault is None or not isinstance(function.body, Call):
         return None
-    given = dict(zip(function.params, args, strict=True))
-    data, holds = (given.get(each, each) for each in function.body.args)  # type: ignore[call-overload]
+    given: dict[Expr, Expr] = dict(zip(function.params, args, strict=True))
+    data, holds = (given.get(each, each) for each in function.body.args)
     return ValueCheck(data, holds, fault.message(function.body.attrs))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Protocol
@@ -67,7 +68,7 @@ class StartedLaunch:
     scalars: tuple[int, ...]
 
 
-class PythonDevice:
+class PythonDevice(ABC):
     """A device written in Python: subclasses say how modules are loaded and launches are run; memory is the host's.
 
     What a subclass raises is the error of the call that native code made. Submissions run at once, one after another.
@@ -87,13 +88,13 @@ class PythonDevice:
 
     # ------------------------------------------------------------------------------------------- what subclasses say
 
+    @abstractmethod
     def load_module(self, form: str, data: bytes) -> object:
         """What launches of a module are run by. Raises for a format that the device does not know."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run(self, module: Any, launch: StartedLaunch) -> None:
         """Run a launch of a module, as `load_module` gave it."""
-        raise NotImplementedError
 
     # --------------------------------------------------------------------------------------------------- the functions
 
