@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.ir.expr import Expr
+from relay.ir.types import TensorType
 from relay.transform.fusion.formulas import Read, elements
 from relay.transform.fusion.graph import Node, operands
 
@@ -58,6 +59,29 @@ def gathers(members: Sequence[Node]) -> bool:
         if any(maker.formula.scatters for maker in makers):
             return True
     return False
+
+
+def regroups_what_is_turned(members: Sequence[Node]) -> bool:
+    """Whether a reshape gives other rows to what a transposition made: a kernel that turns squares of it in registers
+    must know its rows. Behind its group the reshape is a view."""
+    turned: set[Expr] = set()
+    for member in members:
+        is_of_turned = any(operand in turned for operand in operands(member.call))
+        if is_of_turned and member.record.is_view and _has_other_rows(member):
+            return elements(member.call) > FREE_OPERATIONS
+        if is_of_turned or any(read.is_across for read in member.formula.reads):
+            turned.add(member.call)
+    return False
+
+
+def _has_other_rows(view: Node) -> bool:
+    """Whether the result of a reshape differs from its operand in more than axes of one element."""
+    before, after = (
+        [extent for extent in each.checked_type.shape if extent != 1]
+        for each in (operands(view.call)[0], view.call)
+        if isinstance(each.checked_type, TensorType)
+    )
+    return before != after
 
 
 @dataclass(slots=True, eq=False)

@@ -9,7 +9,13 @@ from relay.base.dtypes import DType
 from relay.ops.convert import CastAttributes
 from relay.ops.record import FusionKind
 from relay.transform.framework.context import FusionLimits
-from relay.transform.fusion.evaluations import FREE_OPERATIONS, gathers, operations, repeated
+from relay.transform.fusion.evaluations import (
+    FREE_OPERATIONS,
+    gathers,
+    operations,
+    regroups_what_is_turned,
+    repeated,
+)
 from relay.transform.fusion.fronts import (
     MOST_OPERATIONS_OF_A_FRONT,
     copies_its_data,
@@ -84,14 +90,14 @@ def _finish(node: Node, limits: FusionLimits, passes: Callable[[Node], bool]) ->
 
 def injective_with_reduction(node: Node, limits: FusionLimits) -> None:
     """What moves and computes single elements, in front of anything up to a reduction; unless it would be computed
-    again and again, or gathered."""
+    again and again, or gathered, or what is transposed would get other rows."""
     sink = node.post_dominator
     if node.group.kind <= FusionKind.INJECTIVE and sink is not None and sink.kind <= FusionKind.COMM_REDUCE:
         _join(node, sink, lambda between: between.kind <= FusionKind.INJECTIVE, limits, _is_computed_once)
 
 
 def _is_computed_once(members: list[Node], result: Node) -> bool:
-    if _is_heavy_fed(members) or gathers(members):
+    if _is_heavy_fed(members) or gathers(members) or regroups_what_is_turned(members):
         return False
     return repeated(members, result) <= FREE_OPERATIONS
 
