@@ -26,7 +26,7 @@ from relay.ops.pool_adaptive import (
     global_avg_pool2d,
     global_max_pool2d,
 )
-from relay.ops.resize import upsampling
+from relay.ops.resize import upsampling, upsampling3d
 from relay.ops.shape import batch_flatten
 from relay.ops.softmax import log_softmax, softmax
 from relay.ops.space_depth import depth_to_space, space_to_depth
@@ -87,4 +87,5 @@ __all__ = [
     "softmax",
     "space_to_depth",
     "upsampling",
+    "upsampling3d",
 ]

@@ -25,7 +25,7 @@ from relay.ops.pool import MaxPool2DAttributes
 from relay.ops.pool_adaptive import AdaptivePool2DAttributes
 from relay.ops.reduce import ReduceAttributes
 from relay.ops.reduce_index import ArgReduceAttributes
-from relay.ops.resize import Resize2DAttributes, UpSamplingAttributes
+from relay.ops.resize import Resize2DAttributes, UpSampling3DAttributes, UpSamplingAttributes
 from relay.ops.shape import ExpandDimsAttributes, ReshapeAttributes, ReshapeLikeAttributes, SqueezeAttributes
 from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
 from relay.ops.softmax import SoftmaxAttributes
@@ -154,6 +154,8 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("image.resize2d", (t(1, 3, 8, 8),), Resize2DAttributes((4, 4), coordinate_transformation_mode="half")),
         BadCase("image.resize2d", (t(1, 3, 8, 8),), Resize2DAttributes((4,))),
         BadCase("nn.upsampling", (t(1, 3, n, 8),), UpSamplingAttributes(1.5, 2.0)),
+        BadCase("nn.upsampling3d", (t(1, 3, 4, 8, 8),), UpSampling3DAttributes(2.0, 2.0, 2.0, method="bilinear")),
+        BadCase("nn.upsampling3d", (t(1, 3, 4, 8, 8),), UpSampling3DAttributes(coordinate_transformation_mode="half")),
         BadCase("nn.depth_to_space", (t(1, 6, 8, 8),), SubPixelAttributes(2)),
         BadCase("nn.space_to_depth", (t(1, 6, 7, 8),), SubPixelAttributes(2)),
     ),

@@ -17,7 +17,7 @@ from relay.ops.pool import (
     MaxPool3DAttributes,
 )
 from relay.ops.pool_adaptive import AdaptivePool2DAttributes, GlobalPool2DAttributes
-from relay.ops.resize import Resize2DAttributes, UpSamplingAttributes
+from relay.ops.resize import Resize2DAttributes, UpSampling3DAttributes, UpSamplingAttributes
 from relay.ops.space_depth import SubPixelAttributes
 from tests.ops.case import EXACT, NARROW, SUMMED, Case, floats, integers
 
@@ -127,6 +127,15 @@ def _resizes() -> list[Case]:
              torch_resize((6, 8), "bilinear", True), SUMMED),
         Case("nn.upsampling", (floats(1, 3, 4, 2),), UpSamplingAttributes(2.0, 2.0, "NHWC"),
              _nhwc(torch_resize((6, 8), "nearest", None)), label="NHWC"),
+        Case("nn.upsampling3d", (floats(1, 2, 2, 3, 4),),
+             UpSampling3DAttributes(2.0, 1.0, 3.0, coordinate_transformation_mode="asymmetric"),
+             lambda x: functional.interpolate(x, (4, 3, 12), mode="nearest")),
+        *(Case("nn.upsampling3d", (floats(1, 2, 3, 4, 5),),
+               UpSampling3DAttributes(2.0, 1.0, 3.0, "NCDHW", "trilinear", coordinates),
+               lambda x, a=align: functional.interpolate(x, (6, 4, 15), mode="trilinear", align_corners=a), SUMMED,
+               coordinates)
+          for coordinates, align in (("half_pixel", False), ("align_corners", True))),
+        Case("nn.upsampling3d", (floats(1, 2, 3, 2, 2),), UpSampling3DAttributes(2.0, 2.0, 2.0, "NDHWC"), label="NDHWC"),
     ]  # fmt: skip
 
 

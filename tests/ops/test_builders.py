@@ -174,6 +174,7 @@ def test_what_moves_over_three_axes() -> None:
     assert text(nn.conv3d(space, weight, (2, 2, 2), 1)) == "Tensor[(n, 4, 4, 5, 5), float32]"
     assert text(nn.conv3d_transpose(space, var("w", shape=(3, 4, 2, 2, 2)), 2)) == "Tensor[(n, 4, 16, 18, 20), float32]"
     assert text(nn.max_pool3d(space, 2, 2)) == text(nn.avg_pool3d(space, 2, 2)) == "Tensor[(n, 3, 4, 4, 5), float32]"
+    assert text(nn.upsampling3d(space, 2, 1, 1.5)) == "Tensor[(n, 3, 16, 9, 15), float32]"
 
 
 def test_products_of_batches_transpose_unless_told_and_say_so_in_text() -> None:

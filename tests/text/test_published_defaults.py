@@ -120,6 +120,11 @@ PUBLISHED = {
     "nn.softmax": {"axis": -1},
     "nn.space_to_depth": _SUB_PIXEL,
     "nn.upsampling": {"layout": "NCHW", "method": "nearest_neighbor", "align_corners": False},
+    "nn.upsampling3d": {
+        "layout": "NCDHW",
+        "method": "nearest_neighbor",
+        "coordinate_transformation_mode": "half_pixel",
+    },
     "on_device": {"constrain_body": True, "constrain_result": False},
     "one_hot": {"depth": 1, "axis": -1, "dtype": None},
     "ones": {"dtype": None},

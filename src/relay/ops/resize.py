@@ -1,4 +1,4 @@
-"""Images in another size: image.resize2d, nn.upsampling.
+"""Images in another size: image.resize2d, nn.upsampling, nn.upsampling3d.
 
 A result element at `x` along an axis samples the data at a rational coordinate, which is kept as a fraction of whole
 numbers, so that rounding never picks a neighbour by a float's last bit. Coordinate modes (of ONNX) with `size` data
@@ -14,9 +14,10 @@ Places outside the data are moved to its edge.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial, reduce
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol, TypeAlias, Union
 
 import numpy as np
 
@@ -48,35 +49,6 @@ ROUNDINGS = ("", "floor", "ceil", "round", "round_prefer_floor", "round_prefer_c
 
 
 @frozen
-class Resize2DAttributes(Attributes):
-    """`size`: rows and columns of the result. `rounding_method` (of nearest_neighbor): empty for `round` with
-    align_corners, else `floor`. `cubic_alpha`: Keys' parameter; `cubic_exclude`: 1 leaves out weights outside. `roi`
-    and `extrapolation_value` mean something in the mode `tf_crop_and_resize` alone, which does not exist here yet."""
-
-    size: tuple[IntExpr, ...]
-    roi: tuple[float, ...] | None = None
-    layout: str = "NCHW"
-    method: str = "linear"
-    coordinate_transformation_mode: str = "half_pixel"
-    rounding_method: str = "round"
-    cubic_alpha: float = -0.5
-    cubic_exclude: int = 0
-    extrapolation_value: float = 0.0
-    out_dtype: DType | None = None
-
-
-@frozen
-class UpSamplingAttributes(Attributes):
-    """`scale_h`, `scale_w`: at least 1. `method`: `nearest_neighbor`, `bilinear` or `bicubic`."""
-
-    scale_h: float = 1.0
-    scale_w: float = 1.0
-    layout: str = "NCHW"
-    method: str = "nearest_neighbor"
-    align_corners: bool = False
-
-
-@frozen
 class Sampling:
     """How one axis is sampled: a fraction of whole numbers for each result element."""
 
@@ -84,9 +56,9 @@ class Sampling:
     count: Any
     coordinates: str
     method: str
-    rounding: str
-    alpha: float
-    exclude: bool
+    rounding: str = ""
+    alpha: float = -0.5
+    exclude: bool = False
 
     def coordinate(self, x: Any) -> tuple[Any, Any]:
         """`(numerator, denominator)` of the place in the data that element `x` samples."""
@@ -136,20 +108,99 @@ def cubic_weights(t: Any, alpha: float, one: Any) -> tuple[Any, ...]:
     return far(t + one), near(t), near(one - t), far(one - t + one)
 
 
-def _samplings(attributes: Any, sizes: Sequence[Any], counts: Sequence[Any]) -> tuple[Sampling, ...]:
-    if isinstance(attributes, UpSamplingAttributes):
-        coordinates = "align_corners" if attributes.align_corners else "asymmetric"
-        method = {"bilinear": "linear", "bicubic": "cubic"}.get(attributes.method, attributes.method)
-        return tuple(
-            Sampling(size, count, "asymmetric" if method == METHODS[0] else coordinates, method, "", -0.5, False)
-            for size, count in zip(sizes, counts, strict=True)
-        )
-    return tuple(
-        Sampling(size, count, attributes.coordinate_transformation_mode, attributes.method, attributes.rounding_method,
-                 attributes.cubic_alpha, bool(attributes.cubic_exclude))
-        for size, count in zip(sizes, counts, strict=True)
-    )  # fmt: skip
+@frozen
+class Resize2DAttributes(Attributes):
+    """`size`: rows and columns of the result. `rounding_method` (of nearest_neighbor): empty for `round` with
+    align_corners, else `floor`. `cubic_alpha`: Keys' parameter; `cubic_exclude`: 1 leaves out weights outside. `roi`
+    and `extrapolation_value` mean something in the mode `tf_crop_and_resize` alone, which does not exist here yet."""
 
+    size: tuple[IntExpr, ...]
+    roi: tuple[float, ...] | None = None
+    layout: str = "NCHW"
+    method: str = "linear"
+    coordinate_transformation_mode: str = "half_pixel"
+    rounding_method: str = "round"
+    cubic_alpha: float = -0.5
+    cubic_exclude: int = 0
+    extrapolation_value: float = 0.0
+    out_dtype: DType | None = None
+
+    axes: ClassVar[str] = "HW"
+    methods: ClassVar[Mapping[str, str]] = MappingProxyType({each: each for each in METHODS})
+
+    def sampling(self, size: Any, count: Any) -> Sampling:
+        return Sampling(
+            size, count, self.coordinate_transformation_mode, self.method, self.rounding_method, self.cubic_alpha,
+            bool(self.cubic_exclude),
+        )  # fmt: skip
+
+
+@frozen
+class UpSamplingAttributes(Attributes):
+    """`scale_h`, `scale_w`: at least 1. `method`: `nearest_neighbor`, `bilinear` or `bicubic`."""
+
+    scale_h: float = 1.0
+    scale_w: float = 1.0
+    layout: str = "NCHW"
+    method: str = "nearest_neighbor"
+    align_corners: bool = False
+
+    axes: ClassVar[str] = "HW"
+    methods: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}
+    )
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        return self.scale_h, self.scale_w
+
+    def sampling(self, size: Any, count: Any) -> Sampling:
+        method = self.methods[self.method]
+        aligned = self.align_corners and method != "nearest_neighbor"
+        return Sampling(size, count, "align_corners" if aligned else "asymmetric", method)
+
+
+@frozen
+class UpSampling3DAttributes(Attributes):
+    """`scale_d`, `scale_h`, `scale_w`: at least 1. `method`: `nearest_neighbor` or `trilinear`."""
+
+    scale_d: float = 1.0
+    scale_h: float = 1.0
+    scale_w: float = 1.0
+    layout: str = "NCDHW"
+    method: str = "nearest_neighbor"
+    coordinate_transformation_mode: str = "half_pixel"
+
+    axes: ClassVar[str] = "DHW"
+    methods: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"nearest_neighbor": "nearest_neighbor", "trilinear": "linear"}
+    )
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        return self.scale_d, self.scale_h, self.scale_w
+
+    def sampling(self, size: Any, count: Any) -> Sampling:
+        return Sampling(size, count, self.coordinate_transformation_mode, self.methods[self.method])
+
+
+class Resizing(Protocol):
+    """What the operators differ in. `methods`: what each calls those of `METHODS`."""
+
+    axes: ClassVar[str]
+    methods: ClassVar[Mapping[str, str]]
+
+    @property
+    def layout(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+
+    def sampling(self, size: Any, count: Any) -> Sampling:
+        """How an axis of `size` elements is sampled where the result has `count`."""
+        ...
+
+
+Rule: TypeAlias = Callable[[RelationRun, Any], TensorType]
 
 Taps: TypeAlias = tuple[tuple[Any, Any], ...]
 """`(place, weight)` of the elements that a result element mixes along an axis; a weight of None is 1."""
@@ -172,44 +223,44 @@ def _taps(sampling: Sampling, x: Any, clip: Callable[[Any], Any], number: Callab
     return tuple((clip(below + k - 1), weight) for k, weight in enumerate(weights))
 
 
-def _checked(
-    run: RelationRun, method: str, methods: Sequence[str], layout: Layout
-) -> tuple[TensorType, dict[str, Dimension]]:
-    check_layout(run, ("H", "W"), layout)
-    if method not in methods:
-        run.conflict("wrong-attribute", "`method` is not known", ", ".join(methods), method)
+def _checked(run: RelationRun, attributes: Resizing) -> tuple[TensorType, Layout, dict[str, Dimension]]:
+    """The type, the layout and the extents of `data`."""
+    layout = parse_layout(attributes.layout)
+    check_layout(run, tuple(attributes.axes), layout)
+    _check_known(run, "method", attributes.method, attributes.methods)
     data = run.tensor(0, layout.rank)
     run.dtype_in(0, lambda dtype: not dtype.is_bool, "a number type")
     extents = layout.extents(data.shape)
-    for axis in "HW":
+    for axis in attributes.axes:
         if extents[axis] is not ANY:
             run.require(
                 Comparison(1, "<=", extents[axis]), "empty-source", f"axis {axis} of `data` must not be empty", (0,)
             )
-    return data, extents
+    return data, layout, extents
+
+
+def _check_known(run: RelationRun, name: str, value: str, known: Iterable[str]) -> None:
+    if value not in known:
+        run.conflict("wrong-attribute", f"`{name}` is not known", ", ".join(filter(None, known)), value)
 
 
 def _resize_rule(run: RelationRun, attributes: Resize2DAttributes) -> TensorType:
     """data[N, C, H, W] → [N, C, *size]"""
-    layout = parse_layout(attributes.layout)
-    mode = attributes.coordinate_transformation_mode
-    for name, value, known in (("coordinate_transformation_mode", mode, COORDINATES),
-                               ("rounding_method", attributes.rounding_method, ROUNDINGS)):  # fmt: skip
-        if value not in known:
-            run.conflict("wrong-attribute", f"`{name}` is not known", ", ".join(filter(None, known)), value)
+    _check_known(run, "coordinate_transformation_mode", attributes.coordinate_transformation_mode, COORDINATES)
+    _check_known(run, "rounding_method", attributes.rounding_method, ROUNDINGS)
     if len(attributes.size) != 2:
         run.conflict("wrong-attribute", "`size` must be rows and columns", "two numbers", str(attributes.size))
-    data, extents = _checked(run, attributes.method, METHODS, layout)
+    data, layout, extents = _checked(run, attributes)
     rows, columns = attributes.size
     return TensorType(layout.shape({**extents, "H": rows, "W": columns}), attributes.out_dtype or data.dtype)
 
 
-def _upsampling_rule(run: RelationRun, attributes: UpSamplingAttributes) -> TensorType:
-    """data[N, C, H, W] → [N, C, H · scale_h, W · scale_w]"""
-    layout = parse_layout(attributes.layout)
-    data, extents = _checked(run, attributes.method, ("nearest_neighbor", "bilinear", "bicubic"), layout)
-    scales = {"H": attributes.scale_h, "W": attributes.scale_w}
-    for axis, scale in scales.items():
+def _upsampling_rule(run: RelationRun, attributes: Union[UpSamplingAttributes, UpSampling3DAttributes]) -> TensorType:
+    """data[N, C, space] → [N, C, space · scales]"""
+    if isinstance(attributes, UpSampling3DAttributes):
+        _check_known(run, "coordinate_transformation_mode", attributes.coordinate_transformation_mode, COORDINATES)
+    data, layout, extents = _checked(run, attributes)
+    for axis, scale in zip(attributes.axes, attributes.scales, strict=True):
         if not scale > 0:
             run.conflict("wrong-attribute", "a scale must be above 0", "above 0", str(scale))
         extents[axis] = _scaled(run, extents[axis], scale)
@@ -224,19 +275,14 @@ def _scaled(run: RelationRun, extent: Dimension, scale: float) -> Dimension:
     return round(extent * scale)
 
 
-def _meaning(attributes: Any, data: Array) -> Array:
-    layout, plain = parse_layout(attributes.layout), parse_layout("NCHW")
-    run = RelationRun(("data",), (TensorType(data.shape, dtype_of(data.dtype)),))
-    if isinstance(attributes, UpSamplingAttributes):
-        result = _upsampling_rule(run, attributes)
-    else:
-        result = _resize_rule(run, attributes)
-    x = relayout(wide(data), layout, plain)
+def _meaning(rule: Rule, attributes: Resizing, data: Array) -> Array:
+    layout, plain = parse_layout(attributes.layout), parse_layout("NC" + attributes.axes)
+    result = rule(RelationRun(("data",), (TensorType(data.shape, dtype_of(data.dtype)),)), attributes)
     counts = layout.extents(result.shape)
-    samplings = _samplings(attributes, x.shape[2:], (counts["H"], counts["W"]))
+    x = relayout(wide(data), layout, plain)
     number = np.float64 if x.dtype == np.float64 else np.float32
-    for axis, sampling in zip((2, 3), samplings, strict=True):
-        x = _resampled(x, axis, sampling, number)
+    for position, axis in enumerate(attributes.axes, 2):
+        x = _resampled(x, position, attributes.sampling(x.shape[position], counts[axis]), number)
     return relayout(to_dtype(_rounded_result(x, result.dtype), result.dtype), plain, layout)
 
 
@@ -262,17 +308,14 @@ def _rounded_result(x: Array, dtype: DType) -> Array:
     return np.floor(x + x.dtype.type(0.5)) if dtype.is_integer and x.dtype.kind == "f" else x
 
 
-def _compute(attributes: Any, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
+def _compute(name: str, attributes: Resizing, inputs: tuple[te.Tensor], result: TensorType) -> te.Tensor:
     (data,) = inputs
     layout = parse_layout(attributes.layout)
     sizes, counts = layout.extents(data.shape), layout.extents(result.shape)
-    samplings = dict(
-        zip("HW", _samplings(attributes, (sizes["H"], sizes["W"]), (counts["H"], counts["W"])), strict=True)
-    )
+    samplings = {axis: attributes.sampling(sizes[axis], counts[axis]) for axis in attributes.axes}
     dtype = DType.FLOAT64 if data.dtype is DType.FLOAT64 else DType.FLOAT32
 
-    def axis_taps(axis: str, at: IntExpr) -> Taps:
-        sampling = samplings[axis]
+    def axis_taps(sampling: Sampling, at: IntExpr) -> Taps:
         return _taps(
             sampling, at, lambda place: maximum(minimum(place, sampling.size - 1), 0),
             lambda value: te.index_value(value, dtype),
@@ -281,21 +324,20 @@ def _compute(attributes: Any, inputs: tuple[te.Tensor], result: TensorType) -> t
 
     def element(*indices: IntExpr) -> Value:
         at = layout.positions(indices)
-        rows, columns = axis_taps("H", at["H"]), axis_taps("W", at["W"])
+        taps = {axis: axis_taps(sampling, at[axis]) for axis, sampling in samplings.items()}
 
-        def read(row: IntExpr, column: IntExpr) -> Value:
-            return data[layout.indices({**at, "H": row, "W": column})]
+        def mixed(axes: str, places: Mapping[str, IntExpr]) -> Value:
+            """The data at `places`, mixed along `axes`: along the last one of mixes along those before it."""
+            if not axes:
+                return te.cast(data[layout.indices({**at, **places})], dtype)
+            return _sum(mixed(axes[:-1], {**places, axes[-1]: place}) * weight for place, weight in taps[axes[-1]])
 
-        if rows[0][1] is None:
-            return te.cast(read(rows[0][0], columns[0][0]), result.dtype)
-        mixes = [
-            (_sum(te.cast(read(row, column), dtype) * row_weight for row, row_weight in rows), column_weight)
-            for column, column_weight in columns
-        ]
-        total = _sum(mixed * column_weight for mixed, column_weight in mixes)
+        if attributes.methods[attributes.method] == "nearest_neighbor":
+            nearest = {axis: place for axis, ((place, _),) in taps.items()}
+            return te.cast(data[layout.indices({**at, **nearest})], result.dtype)
+        total = mixed(attributes.axes, {})
         return te.cast(te.floor(total + 0.5) if result.dtype.is_integer else total, result.dtype)
 
-    name = "upsampling" if isinstance(attributes, UpSamplingAttributes) else "resize2d"
     return te.compute(result.shape, element, name=name)
 
 
@@ -303,15 +345,15 @@ def _sum(values: Iterable[Value]) -> Value:
     return reduce(lambda left, right: left + right, values)
 
 
-def _record(name: str, description: str, attributes: type[Attributes], rule: Any, level: int) -> OperatorRecord:
+def _record(name: str, description: str, attributes: type[Attributes], rule: Rule, level: int) -> OperatorRecord:
     return define(
         name,
         description,
-        inputs={"data": "[N, C, H, W] in the order of layout"},
+        inputs={"data": "[N, C, space] in the order of layout"},
         attributes=attributes,
         type_rule=rule,
-        meaning=_meaning,
-        compute=_compute,
+        meaning=partial(_meaning, rule),
+        compute=partial(_compute, name.rpartition(".")[2]),
         fusion=FusionKind.INJECTIVE,
         layout=LayoutAttribute("layout"),
         floating_point=FloatingPointClass.ROUNDING,
@@ -326,8 +368,11 @@ def _record(name: str, description: str, attributes: type[Attributes], rule: Any
 
 RESIZE2D = _record("image.resize2d", "An image in another size.", Resize2DAttributes, _resize_rule, 5)
 UPSAMPLING = _record("nn.upsampling", "An image made larger by factors.", UpSamplingAttributes, _upsampling_rule, 2)
+UPSAMPLING3D = _record(
+    "nn.upsampling3d", "A volume made larger by factors.", UpSampling3DAttributes, _upsampling_rule, 2
+)
 
-RESIZES: tuple[OperatorRecord, ...] = (RESIZE2D, UPSAMPLING)
+RESIZES: tuple[OperatorRecord, ...] = (RESIZE2D, UPSAMPLING, UPSAMPLING3D)
 
 
 def resize2d(
@@ -371,3 +416,22 @@ def upsampling(
     return call(
         UPSAMPLING, (data,), UpSamplingAttributes(float(scale_h), float(scale_w), layout, method, align_corners)
     )
+
+
+def upsampling3d(
+    data: Argument, scale_d: float = 1, scale_h: float = 1, scale_w: float = 1, layout: str = "NCDHW",
+    method: str = "nearest_neighbor", coordinate_transformation_mode: str = "half_pixel",
+) -> Call:  # fmt: skip
+    """data[N, C, D, H, W] → [N, C, D · scale_d, H · scale_h, W · scale_w]; `method`: `nearest_neighbor` or `trilinear`.
+
+    `coordinate_transformation_mode`: as of `resize2d`; with `asymmetric`, `nearest_neighbor` repeats elements.
+
+    Raises `RelayError`: `wrong-attribute`, `bad-layout`, `wrong-rank`, `empty-source`.
+
+    >>> from relay.ops.build import var
+    >>> print(upsampling3d(var("x", shape=("n", 3, 4, 8, 8)), 2, 2, 2).checked_type)
+    Tensor[(n, 3, 8, 16, 16), float32]
+    """
+    scales = float(scale_d), float(scale_h), float(scale_w)
+    attributes = UpSampling3DAttributes(*scales, layout, method, coordinate_transformation_mode)
+    return call(UPSAMPLING3D, (data,), attributes)
