@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.ir.types import (
@@ -90,6 +90,23 @@ def free_type_leaves(type_: Type) -> tuple[TypeVar | IncompleteType, ...]:
         if isinstance(part, (TypeVar, IncompleteType)):
             found[part] = None
     return tuple(leaf for leaf in found if leaf not in bound)
+
+
+def has_extents_of(type_: Type, symbols: Set[Symbol]) -> bool:
+    """Whether all extents in a type are numbers, or made of these symbols."""
+    for leaf in type_leaves(type_):
+        if isinstance(leaf, TensorType):
+            for dim in leaf.shape:
+                if not isinstance(dim, int) and not (free_symbols(dim) and free_symbols(dim) <= symbols):
+                    return False
+    return True
+
+
+def is_closed(type_: Type | None) -> bool:
+    """Whether a type is known, and means the same everywhere: it has no variables, and no extents but numbers."""
+    if type_ is None or any(isinstance(leaf, TypeVar | IncompleteType) for leaf in type_leaves(type_)):
+        return False
+    return has_extents_of(type_, frozenset())
 
 
 def type_calls(type_: Type) -> Iterator[TypeCall]:

@@ -18,6 +18,7 @@ from relay.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem, Var
 from relay.ir.known_types import known_tensor_type
 from relay.ir.rewriting import typed_as
 from relay.ir.traversal import children, post_order
+from relay.ir.type_traversal import is_closed
 from relay.ir.types import TensorType
 from relay.ops.matmul import DENSE_PACK, DenseAttributes, DensePackAttributes, MatmulAttributes
 from relay.ops.pad import pad
@@ -26,7 +27,6 @@ from relay.ops.shape import reshape
 from relay.ops.transpose import transpose
 from relay.transform.batching.rows import Batched, Rows, Shared
 from relay.transform.framework.context import fitting_block
-from relay.transform.functions.known_functions import is_closed
 
 
 def with_panels(call: Call, args: tuple[Batched, ...], blocks: tuple[int, ...]) -> tuple[Call, tuple[Batched, ...]]:

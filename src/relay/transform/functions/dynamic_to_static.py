@@ -27,12 +27,12 @@ from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Op, Va
 from relay.ir.module import IRModule
 from relay.ir.operator import Solved
 from relay.ir.traversal import children, post_order, rebuild
+from relay.ir.type_traversal import is_closed
 from relay.ir.types import FuncType, TensorType, Type
 from relay.ops.record import OperatorRecord
 from relay.ops.registry import operators
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
-from relay.transform.functions.known_functions import is_closed
 from relay.transform.simplify.fold_constant import fold_call
 
 

@@ -9,8 +9,8 @@ from typing import TypeAlias, Union
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.traversal import children, post_order
-from relay.ir.type_traversal import type_leaves
-from relay.ir.types import FuncType, IncompleteType, TensorType, Type, TypeVar, type_parts
+from relay.ir.type_traversal import is_closed
+from relay.ir.types import FuncType, TensorType, Type, type_parts
 from relay.normalize.a_normal_form import is_atom
 from relay.transform.functions.lifting import Lifted, Lifting, captures_of, tells_extents, typed_var
 from relay.transform.simplify.unused_bindings import without_unused
@@ -63,13 +63,6 @@ class Known:
 
 
 Argument: TypeAlias = Union[Expr, Known]
-
-
-def is_closed(type_: Type | None) -> bool:
-    """Whether a type has no variables, and no extents but numbers."""
-    if type_ is None or not has_numbers_only(type_):
-        return False
-    return not any(isinstance(each, TypeVar | IncompleteType) for each in type_leaves(type_))
 
 
 def has_numbers_only(type_: Type | None) -> bool:

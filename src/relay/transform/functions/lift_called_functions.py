@@ -29,11 +29,11 @@ from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
+from relay.ir.type_traversal import is_closed
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.budgets import BUDGETS
-from relay.transform.functions.known_functions import is_closed
 from relay.transform.functions.lifting import Lifting, captures_of, tells_extents
 
 

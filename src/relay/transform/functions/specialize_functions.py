@@ -33,6 +33,7 @@ from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op,
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import children, post_order
+from relay.ir.type_traversal import is_closed
 from relay.ir.types import FuncType, Type
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import is_atom
@@ -47,7 +48,6 @@ from relay.transform.functions.known_functions import (
     Known,
     Target,
     has_numbers_only,
-    is_closed,
 )
 from relay.transform.functions.lifting import Lifting, typed_var
 from relay.transform.functions.retyping import instantiated, retyped

@@ -36,11 +36,11 @@ from relay.ir.expr import Call, Constant, Expr, Function, If, Let, Match, Op, Va
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
 from relay.ir.traversal import LEAVES, children, post_order
+from relay.ir.type_traversal import is_closed
 from relay.ir.types import FuncType, TensorType, Type
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied
-from relay.transform.functions.known_functions import is_closed
 from relay.transform.functions.lifting import typed_var
 from relay.transform.loops.loops import LoopName, lets_and_end, self_calls, with_loops_split
 

@@ -37,14 +37,13 @@ from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
 from relay.ir.sharing import Scopes, scopes
 from relay.ir.traversal import LEAVES, children, post_order
-from relay.ir.type_traversal import type_leaves
+from relay.ir.type_traversal import is_closed, type_leaves
 from relay.ir.types import FuncType, TensorType, Type
 from relay.ir.variables import free_vars
 from relay.ops.record import FromTypes, FusionKind, OperatorRecord
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied
-from relay.transform.functions.known_functions import is_closed
 from relay.transform.functions.lifting import typed_var
 from relay.transform.loops.loops import LoopName, lets_and_end, self_calls, with_loops_split
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relay.ir.expr import Var
-from relay.ir.type_traversal import free_type_leaves
+from relay.ir.type_traversal import is_closed
 from relay.ir.types import Type
 from relay.transform.functions.budgets import BUDGETS
-from relay.transform.functions.known_values.functions import Functions, has_extents_of
+from relay.transform.functions.known_values.functions import Functions
 from relay.transform.functions.known_values.values import (
     Block,
     Environment,
@@ -85,11 +85,6 @@ class Abstraction:
 
     def _require(self, type_: Type) -> None:
         self.possible = self.possible and is_closed(type_)
-
-
-def is_closed(type_: Type) -> bool:
-    """Whether a type means the same everywhere: its extents are numbers, its variables its own."""
-    return has_extents_of(type_, frozenset()) and not free_type_leaves(type_)
 
 
 def _parts(value: PartialValue, functions: Functions) -> list[PartialValue]:

@@ -20,8 +20,9 @@ from typing import Any
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Function, GlobalVar, Var, record_type
+from relay.ir.type_traversal import is_closed
 from relay.ir.types import FuncType, Type
-from relay.transform.functions.known_values.abstraction import Abstraction, is_closed, over
+from relay.transform.functions.known_values.abstraction import Abstraction, over
 from relay.transform.functions.known_values.activations import Abandon, Activation, Kind, Reason
 from relay.transform.functions.known_values.blocks import closed
 from relay.transform.functions.known_values.evaluator import Evaluator

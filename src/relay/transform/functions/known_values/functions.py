@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 
 from relay.analysis.effects import EVERYTHING, ModuleEffects
-from relay.arith.expr import Symbol, free_symbols
+from relay.arith.expr import Symbol
 from relay.infer.checks import node_checks
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.traversal import LEAVES, post_order
-from relay.ir.type_traversal import type_leaves
-from relay.ir.types import FuncType, TensorType, Type
+from relay.ir.type_traversal import has_extents_of
+from relay.ir.types import FuncType
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.transform.functions.known_values.values import KnownFunction, KnownName, PartialValue
@@ -74,16 +74,6 @@ class Functions:
             case _:
                 found = self.effects.of_call(callee.atom) if isinstance(callee.atom, Function) else EVERYTHING
         return found.writes or found.stateful
-
-
-def has_extents_of(type_: Type, symbols: frozenset[Symbol]) -> bool:
-    """Whether all extents in a type are numbers, or made of these symbols."""
-    for leaf in type_leaves(type_):
-        if isinstance(leaf, TensorType):
-            for dim in leaf.shape:
-                if not isinstance(dim, int) and not (free_symbols(dim) and free_symbols(dim) <= symbols):
-                    return False
-    return True
 
 
 def _is_plain(function: Function) -> bool:

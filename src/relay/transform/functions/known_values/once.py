@@ -8,11 +8,10 @@ from collections.abc import Set
 from relay.arith.expr import Symbol
 from relay.ir.expr import Call, Function, Let, Var
 from relay.ir.traversal import children, post_order
-from relay.ir.type_traversal import type_symbols
+from relay.ir.type_traversal import has_extents_of, type_symbols
 from relay.ir.types import FuncType, Type
 from relay.ir.variables import free_vars
 from relay.transform.functions.known_values.evaluator import Evaluator
-from relay.transform.functions.known_values.functions import has_extents_of
 from relay.transform.functions.known_values.policy import Work
 from relay.transform.functions.known_values.values import Environment, KnownFunction, PartialValue
 
