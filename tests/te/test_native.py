@@ -53,7 +53,9 @@ def run_native(program, func: PrimFunc) -> list[np.ndarray]:
     results = [np.zeros(tuple(evaluate(e, extents) for e in t.shape), t.dtype.numpy) for t in program.outputs]
     support = load_support(support_object(NATIVE))
     lowered = lower(func)
-    loaded = load_objects([emit_object(emit_kernel(lowered, NATIVE), NATIVE)], [func.name], support.addresses)
+    module = emit_kernel(lowered, NATIVE)
+    image = emit_object(module.text, NATIVE, module.optimization_level)
+    loaded = load_objects([image], [func.name], support.addresses)
     kinds = [ctypes.c_void_p] * len(func.parameters) + [ctypes.c_int64] * len(func.symbols)
     addresses = [array.ctypes.data for array in (*arrays, *results)]
     ctypes.CFUNCTYPE(None, *kinds)(loaded.address(func.name))(*addresses, *(extents[s] for s in func.symbols))

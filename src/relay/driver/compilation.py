@@ -43,6 +43,7 @@ from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Ma
 from relay.runtime.artefact.work import KernelWork
 from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.targets.external import ExternalTarget
+from relay.tir.stmt import PrimFunc
 from relay.transform.devices.offload import offload
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.instruments.timing import TimedPass, Timing
@@ -217,17 +218,16 @@ class Compilation:
         return tuple(objects)
 
     def _kernel_source(self, kernel: Kernel) -> KernelSource:
-        def asked(make: Callable[[Stopwatch], Result]) -> Result:
+        def emitted(emit: Callable[[PrimFunc], Result], /) -> Result:
             """Schedules that are ours: what is refused here is not the user's fault."""
             try:
-                return make(self.watch)
+                return kernel.emitted(emit, self.watch)
             except RelayError as error:
                 if kernel.recorded is not None:
                     raise
                 raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
 
-        loops, text = partial(asked, kernel.lowered), partial(asked, kernel.source)
-        return KernelSource(kernel.info.name, kernel.key, kernel.function, loops, text)
+        return KernelSource(kernel.info.name, kernel.key, kernel.function, emitted)
 
     @property
     def manifest(self) -> Manifest:

@@ -7,9 +7,10 @@ target and the compiler's version before anything is lowered.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
@@ -36,6 +37,8 @@ from relay.te.schedule.step import Step
 from relay.text.printer import astext
 from relay.tir.stmt import PrimFunc
 from relay.transform.devices.offload import TARGET
+
+Code = TypeVar("Code")
 
 
 @frozen(eq=False)
@@ -118,15 +121,20 @@ class Kernel:
         with self._by_record(), part_of(watch, "passes over loops"):
             return self.target.lower(loops)
 
-    def source(self, watch: Stopwatch | None = None) -> str:
-        """The kernel in the target's language. `watch` is told how long each step took. Raises what `loops` raises."""
+    def emitted(self, emit: Callable[[PrimFunc], Code], watch: Stopwatch | None = None) -> Code:
+        """What `emit` makes of the loops, ready for emission. `watch` is told how long each step took. Raises what
+        `loops` raises."""
         lowered = self.lowered(watch)
         with self._by_record(), part_of(watch, "emit text"):
-            return self.target.text(lowered)
+            return emit(lowered)
+
+    def source(self) -> str:
+        """The kernel in the target's language. Raises what `loops` raises."""
+        return self.emitted(self.target.text)
 
     def assembly(self) -> str:
         """What the machine will run. Raises what `loops` raises."""
-        return self.target.assembly(self.lowered())
+        return self.emitted(self.target.assembly)
 
     @contextmanager
     def _by_record(self) -> Generator[None]:

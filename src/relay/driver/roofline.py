@@ -19,7 +19,7 @@ from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.runtime.memory.objects import load_objects, load_support, pool_threads
 from relay.runtime.memory.threads import set_num_threads
 from relay.runtime.profile.roofline import MemoryLevel, Roofline, keep_roofline, kept_roofline
-from relay.targets.cpu.codegen import kept_object, optimization_level
+from relay.targets.cpu.codegen import kept_object
 from relay.targets.cpu.emit.kernel import emit_kernel
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support import support_object
@@ -177,8 +177,8 @@ def _read(target: CpuTarget, size_bytes: int, threads: int) -> tuple[float, Call
 def _loaded(target: CpuTarget, function: PrimFunc) -> Callable[..., None]:
     """A kernel as a function of arrays."""
     lowered = lower(function)
-    text = emit_kernel(lowered, target)
-    image = kept_object(text, target, optimization_level(text))
+    module = emit_kernel(lowered, target)
+    image = kept_object(module.text, target, module.optimization_level)
     support = load_support(support_object(target))
     code = load_objects([image], [function.name], support.addresses)
     native = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(function.name))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar, Protocol, TypeAlias, Union
+from typing import ClassVar, Protocol, TypeAlias, TypeVar, Union
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
@@ -50,17 +50,25 @@ class Refused:
 Answer: TypeAlias = Union[Supported, Refused]
 
 
+Code = TypeVar("Code")
+
+
+class Emitted(Protocol):
+    """Gives what `emit` makes of a kernel's loops, as `KernelTarget.lower` leaves them. What is refused on the way is
+    told as the fault of the kernel's schedule. It takes its time."""
+
+    def __call__(self, emit: Callable[[PrimFunc], Code], /) -> Code: ...
+
+
 @frozen(eq=False)
 class KernelSource:
-    """A kernel that code is made of. `key` tells it from others, whatever the target and the compiler. `loops` gives it
-    as `KernelTarget.lower` leaves it, `text` as `KernelTarget.text` writes that; both take their time, and need not be
-    asked for where code of that key is kept."""
+    """A kernel that code is made of. `key` tells it from others, whatever the target and the compiler: where code of
+    that key is kept, `emitted` need not be called."""
 
     name: str
     key: str
     function: Function
-    loops: Callable[[], PrimFunc]
-    text: Callable[[], str]
+    emitted: Emitted
 
 
 Report: TypeAlias = Callable[[int, int], None]
@@ -200,7 +208,7 @@ class LoopTarget(ABC):
         made: list[KernelModule] = []
         for kernel in kernels:
             report(len(made), len(kernels))
-            made.append(self.module(kernel.loops()))
+            made.append(kernel.emitted(self.module))
         report(len(made), len(kernels))
         return made
 

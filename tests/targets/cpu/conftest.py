@@ -50,7 +50,8 @@ def run(support: dict[str, int]) -> Run:
     """`run(func, target, *arrays, symbols=())`: compile, load, call."""
 
     def call(func: PrimFunc, target: Target, *arrays: np.ndarray, symbols: Sequence[int] = ()) -> None:
-        image = emit_object(emit_kernel(func, target), target)
+        module = emit_kernel(func, target)
+        image = emit_object(module.text, target, module.optimization_level)
         if target.triple.startswith("aarch64"):
             run_kernel([image, support_object(target)], func.name, arrays, symbols)
             return

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,8 @@ from relay.driver.compilation import Compilation
 from relay.driver.targets import Targets
 from relay.lower.targets import KernelModule, KernelSource, Report
 from relay.runtime.executable import Executable, instantiate
-from relay.targets.cpu.codegen import kept_object, optimization_level
+from relay.targets.cpu.codegen import kept_object
+from relay.targets.cpu.emit import emit_kernel
 from relay.targets.cpu.host import resolve, supports
 from relay.targets.cpu.host_target import CpuHostTarget
 from relay.targets.cpu.kernel_target import CpuKernelTarget
@@ -71,8 +72,8 @@ class PlayedKernels(CpuKernelTarget):
     def emit(
         self, kernels: Sequence[KernelSource], report: Report, watch: Stopwatch | None = None
     ) -> list[KernelModule]:
-        texts = [played(kernel.text()) for kernel in kernels]
-        images = [kept_object(text, self.host, optimization_level(text)) for text in texts]
+        modules = [kernel.emitted(partial(emit_kernel, target=self.target)) for kernel in kernels]
+        images = [kept_object(played(each.text), self.host, each.optimization_level) for each in modules]
         return [KernelModule(self.host.object_format, image) for image in images]
 
 

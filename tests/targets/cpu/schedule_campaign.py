@@ -18,7 +18,9 @@ from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
 from relay.driver.targets import targets_for
 from relay.targets.cpu import object_code
-from relay.targets.cpu.codegen import machine_words, optimization_level
+from relay.targets.cpu.codegen import machine_words
+from relay.targets.cpu.emit import emit_kernel
+from relay.targets.cpu.emit.text import LlvmModule
 from relay.targets.cpu.workers import Worker
 from relay.te.schedule.step import apply
 from relay.tir.pipeline import lower
@@ -42,7 +44,7 @@ class Example:
     kernel: str
     target: str
     steps: tuple[te.Step, ...]
-    text: str
+    module: LlvmModule | None
 
     def __repr__(self) -> str:
         return f"{self.target}\n{self.kernel}\n{te.print_steps(self.steps)}"
@@ -63,7 +65,7 @@ def examples(draw: st.DrawFn) -> Example:
     stages = compile_stages(function, target, opt_level=draw(st.sampled_from((0, 2, 3))))
     kernels = [kernel for kernel in stages.called_kernels if not kernel.is_external]
     if not kernels:
-        return Example("", target, (), "")
+        return Example("", target, (), None)
     kernel = draw(st.sampled_from(kernels))
     group = kernel.group()
     begin = list(kernel.schedule(group)) if draw(st.booleans()) else []
@@ -78,10 +80,10 @@ def examples(draw: st.DrawFn) -> Example:
         state, steps = changed, [*steps, step]
     try:
         loops = te.lower_state(state, group.inputs, kernel.info.name, stages.targets.kernels.intrinsics)
-        text = stages.targets.kernels.text(lower(loops))
+        module = emit_kernel(lower(loops), targets_for(target).host.target)
     except RelayError:
-        text = ""  # refused with a reason
-    return Example(kernel.text, target, tuple(steps), text)
+        module = None  # refused with a reason
+    return Example(kernel.text, target, tuple(steps), module)
 
 
 def _step(draw: st.DrawFn, state: te.State) -> te.Step:
@@ -114,8 +116,8 @@ def _words(target: str) -> tuple[str, str, str]:
 
 def check(example: Example) -> None:
     """Raises where LLVM refuses the text, or does not survive it."""
-    if example.text and len(example.text) <= LONGEST_TEXT:
-        taken, reply = _worker().compile(example.text, _words(example.target), optimization_level(example.text))
+    if example.module is not None and len(example.module.text) <= LONGEST_TEXT:
+        taken, reply = _worker().compile(example.module, _words(example.target))
         assert taken, f"{reply.decode()}\n{example!r}"
 
 
@@ -127,7 +129,7 @@ def _check_and_keep(example: Example, folder: Path) -> None:
         _worker.cache_clear()
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "schedule.txt").write_text(repr(example))
-        (folder / "kernel.ll").write_text(example.text)
+        (folder / "kernel.ll").write_text("" if example.module is None else example.module.text)
         raise
 
 

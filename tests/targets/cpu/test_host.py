@@ -16,7 +16,7 @@ from relay.runtime.artefact.machine import RequiredMachine
 from relay.runtime.memory.host import check_runs_here
 from relay.runtime.memory.tiles import ask_for_tiles
 from relay.targets.cpu import object_code
-from relay.targets.cpu.codegen import emit_object, optimization_level
+from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.emit.shared_entry import emit_shared_entry
 from relay.targets.cpu.host import host_features, resolve, supports
 from relay.targets.cpu.target import CpuTarget
@@ -70,11 +70,6 @@ def test_objects_are_the_same_every_time():
     target = resolve(Target.parse("llvm"))
     text = "define float @f(float %x) {\n  %y = fadd float %x, 1.0\n  ret float %y\n}\n"
     assert emit_object(text, target) == emit_object(text, target)
-
-
-def test_vector_code_needs_little_of_llvm():
-    assert optimization_level("%a = fadd <16 x float> %b, %c") == 1
-    assert optimization_level("%a = fadd float %b, %c\n%s = alloca [16 x i8]") == 2
 
 
 def test_a_named_processor_has_its_features():

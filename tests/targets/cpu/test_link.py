@@ -50,7 +50,8 @@ def parallel_kernel() -> PrimFunc:
 @pytest.fixture(scope="module")
 def library(native, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("library") / "libkernel.so"
-    link_shared([emit_object(emit_kernel(parallel_kernel(), native), native), support_object(native)], path, native)
+    kernel = emit_object(emit_kernel(parallel_kernel(), native).text, native)
+    link_shared([kernel, support_object(native)], path, native)
     return path
 
 
@@ -70,7 +71,8 @@ def test_a_c_program_calls_the_library(library, tmp_path):
 
 def test_the_same_objects_give_the_same_library(library, native, tmp_path):
     again = tmp_path / "libkernel.so"
-    link_shared([emit_object(emit_kernel(parallel_kernel(), native), native), support_object(native)], again, native)
+    kernel = emit_object(emit_kernel(parallel_kernel(), native).text, native)
+    link_shared([kernel, support_object(native)], again, native)
     assert again.read_bytes() == library.read_bytes()
 
 

@@ -52,7 +52,8 @@ def inner_loop(assembly: str) -> list[str]:
 
 @pytest.mark.parametrize(("target", "rows", "vectors", "lanes"), TILES)
 def test_inner_loop(target, rows, vectors, lanes):
-    assembly = emit_assembly(emit_kernel(tile(rows, vectors, lanes), target), target)
+    module = emit_kernel(tile(rows, vectors, lanes), target)
+    assembly = emit_assembly(module.text, target, module.optimization_level)
     assert "Spill" not in assembly
     loop = inner_loop(assembly)
     products = [line for line in loop if line.startswith("vfmadd")]

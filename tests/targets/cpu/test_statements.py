@@ -285,7 +285,7 @@ def test_a_parallel_loop_inside_another_is_serial(native):
     i, j = Symbol("i"), Symbol("j")
     out = Buffer("out", (8, 8), F32)
     inner = For(j, 8, Store(out, (i, j), imm(1, F32)), LoopKind.PARALLEL)
-    text = emit_kernel(PrimFunc("f", (out,), 1, (), For(i, 8, inner, LoopKind.PARALLEL)), native)
+    text = emit_kernel(PrimFunc("f", (out,), 1, (), For(i, 8, inner, LoopKind.PARALLEL)), native).text
     assert text.count("call void @relay_parallel_for") == 1
 
 
@@ -296,7 +296,7 @@ def test_a_call_with_little_work_is_not_shared_out(native):
 
     def text(extent, wrap=lambda body: body):
         inside = wrap(For(j, extent, Store(out, (i, j), imm(1, F32))))
-        return emit_kernel(PrimFunc("f", (out,), 1, (n,), For(i, n, inside, LoopKind.PARALLEL)), native)
+        return emit_kernel(PrimFunc("f", (out,), 1, (n,), For(i, n, inside, LoopKind.PARALLEL)), native).text
 
     call = "call void @relay_parallel_for"
     (decided,) = (line for line in text(64).splitlines() if call in line)
@@ -312,7 +312,20 @@ def test_one_thread_means_no_pool(native):
     i = Symbol("i")
     out = Buffer("out", (8,), F32)
     func = PrimFunc("f", (out,), 1, (), For(i, 8, Store(out, (i,), imm(1, F32)), LoopKind.PARALLEL))
-    assert "relay_parallel_for" not in emit_kernel(func, native.with_threads(1))
+    assert "relay_parallel_for" not in emit_kernel(func, native.with_threads(1)).text
+
+
+def test_a_kernel_written_in_vectors_needs_little_of_llvm(native):
+    i, out = Symbol("i"), Buffer("out", (64,), F32)
+    scalar = Store(out, (i,), imm(1, F32))
+    vector = Store(out, (Ramp(8 * i, 1, 8),), Broadcast(imm(1, F32), 8))
+
+    def level(count, body, kind):
+        return emit_kernel(PrimFunc("f", (out,), 1, (), For(i, count, body, kind)), native).optimization_level
+
+    kinds = (LoopKind.SERIAL, LoopKind.PARALLEL)
+    assert [level(64, scalar, kind) for kind in kinds] == [2, 2]
+    assert [level(8, vector, kind) for kind in kinds] == [1, 1]
 
 
 def test_prefetch_fma_reinterpret_and_c_functions(run, native):
@@ -335,8 +348,8 @@ def test_prefetch_fma_reinterpret_and_c_functions(run, native):
 def test_contraction_is_the_callers_choice(native):
     a = Buffer("a", (3,), F32)
     body = Store(a, (0,), Load(a, (0,)) + Load(a, (1,)) * Load(a, (2,)))
-    fused = emit_kernel(PrimFunc("f", (a,), 1, (), body), native)
-    exact = emit_kernel(PrimFunc("f", (a,), 1, (), body, (("contract", 0),)), native)
+    fused = emit_kernel(PrimFunc("f", (a,), 1, (), body), native).text
+    exact = emit_kernel(PrimFunc("f", (a,), 1, (), body, (("contract", 0),)), native).text
     assert "llvm.fma" in fused
     assert "llvm.fma" not in exact
 
@@ -347,7 +360,7 @@ def test_in_place_operands_may_be_the_same_memory(run, native):
     at = (Ramp(i * 16, 1, 16),)
     body = For(i, 4, Store(b, at, Unary(UnaryOp.NEGATIVE, Load(a, at))))
     func = PrimFunc("f", (a, b), 1, (), body, (("may_alias", "a,b"),))
-    assert "noalias" not in emit_kernel(func, native)
+    assert "noalias" not in emit_kernel(func, native).text
     x = floats(64)
     wanted = -x
     run(func, native, x, x)
@@ -382,7 +395,8 @@ def test_other_machines(native):
     at = (Ramp(i * 4, 1, 4),)
     func = PrimFunc("f", (out,), 1, (), For(i, 4, Store(out, at, Unary(UnaryOp.EXP, Load(out, at)))))
     arm = resolve(Target.parse("llvm -mtriple=aarch64-unknown-linux-gnu"))
-    assert "fmla" in emit_assembly(emit_kernel(func, arm), arm)
+    module = emit_kernel(func, arm)
+    assert "fmla" in emit_assembly(module.text, arm, module.optimization_level)
 
 
 def test_the_text_is_the_same_every_time(native):
@@ -401,7 +415,8 @@ def test_alternating_loops_go_back_and_forth(native, support, kind, threads):
     body = Sequence((Store(out, (i,), Load(out, (i,)) + imm(1, F32)), Store(last, (0,), IndexValue(i, F32))))
     target = native.with_threads(threads)
     func = PrimFunc("f", (out, last), 2, (n,), For(i, n, body, kind, ((ALTERNATE, 1),)))
-    loaded = load_objects([emit_object(emit_kernel(func, target), target)], ["f"], support)
+    module = emit_kernel(func, target)
+    loaded = load_objects([emit_object(module.text, target, module.optimization_level)], ["f"], support)
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(loaded.address("f"))
     counts, end = np.zeros(37, np.float32), np.zeros(1, np.float32)
     ends = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from relay.base.target import Target
 from relay.runtime.values import heap
-from relay.targets.cpu.codegen import emit_object, optimization_level
+from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support.generate import UNITS, Unit, generated_text
 from relay.targets.cpu.support.library import heap_text, support_text, tiles_text, values_text
@@ -52,7 +53,7 @@ def test_the_text_is_of_no_machine(unit: Unit):
     kept = unit.path.read_text(encoding="utf-8")
     for words in ("target triple", "target datalayout", "target-", "attributes #", "!", "llvm.x86", "dso_local"):
         assert words not in kept
-    assert optimization_level(kept) == 2, "vectors would tell that the loops of a program are written in vectors too"
+    assert not re.search(r"<\d+ x ", kept), "vectors are made for a machine"
 
 
 @pytest.mark.parametrize("unit", UNITS[2:], ids=lambda unit: unit.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -12,18 +13,21 @@ import relay
 from relay.base.diagnostics import CompilerBug
 from relay.lower.targets import KernelSource
 from relay.targets.cpu import object_code
+from relay.targets.cpu.emit.text import LlvmModule
 from relay.targets.cpu.kernel_target import CpuKernelTarget
 from relay.targets.cpu.object_code import GREETING
 from relay.targets.cpu.workers import KernelCompiler
 
-TEXTS = [f"define i32 @f{k}(i32 %x) {{\n  %y = add i32 %x, {k}\n  ret i32 %y\n}}\n" for k in range(6)]
+MODULES = [
+    LlvmModule(f"f{k}", f"define i32 @f{k}(i32 %x) {{\n  %y = add i32 %x, {k}\n  ret i32 %y\n}}\n") for k in range(6)
+]
 
 
-def compiled(native, command=None, timeout=60.0, workers=2, texts=TEXTS):
+def compiled(native, command=None, timeout=60.0, workers=2, modules=MODULES):
     options = {} if command is None else {"command": command}
     with KernelCompiler(native, worker_count=workers, reply_timeout_seconds=timeout, **options) as compiler:
-        for text in texts:
-            compiler.submit(text)
+        for module in modules:
+            compiler.submit(module)
         return compiler.results()
 
 
@@ -32,7 +36,7 @@ def test_workers_make_the_same_objects_as_this_process(native):
 
 
 def test_equal_texts_are_compiled_once(native):
-    objects = compiled(native, workers=1, texts=[TEXTS[0], TEXTS[1], TEXTS[0]])
+    objects = compiled(native, workers=1, modules=[MODULES[0], MODULES[1], MODULES[0]])
     assert objects[0] == objects[2] != objects[1]
 
 
@@ -51,14 +55,14 @@ GREETED = f"import os, sys, time; os.write(1, {GREETING!r}); "
 )  # fmt: skip
 def test_what_ends_a_worker_is_an_error_that_leaves_a_reproduction(native, tmp_path, program, reason):
     """The text is not compiled in this process, which it would end as well."""
-    named = f'source_filename = "cube"\n{TEXTS[0]}'
+    cube = replace(MODULES[0], name="cube")
     config = {"relay.repro_folder": str(tmp_path)}
     with relay.PassContext(config=config), pytest.raises(CompilerBug) as caught:
-        compiled(native, (sys.executable, "-c", GREETED + program), timeout=0.5, texts=[named], workers=1)
+        compiled(native, (sys.executable, "-c", GREETED + program), timeout=0.5, modules=[cube], workers=1)
     (folder,) = tmp_path.iterdir()
     assert caught.value.repro == str(folder)
     assert f"the process that compiled the kernel cube {reason}" in caught.value.message
-    assert (folder / "kernel.ll").read_text() == named
+    assert (folder / "kernel.ll").read_text() == cube.text
     assert reason.split(":")[0] in (folder / "failure.txt").read_text()
     done = subprocess.run([sys.executable, folder / "reproduce.py"], check=False)
     assert done.returncode == 0  # LLVM itself has nothing against this one
@@ -92,7 +96,7 @@ def test_where_no_worker_can_start_this_process_does_the_work(native, caplog, co
 @pytest.mark.parametrize("workers", [0, 1])
 def test_text_that_llvm_refuses_is_a_bug_of_ours(native, workers):
     with pytest.raises(CompilerBug, match="LLVM refuses the text"):
-        compiled(native, workers=workers, texts=["define nonsense"])
+        compiled(native, workers=workers, modules=[LlvmModule("f", "define nonsense")])
 
 
 def test_what_is_kept_is_neither_written_nor_compiled_again(native, tmp_path, monkeypatch):
@@ -101,26 +105,26 @@ def test_what_is_kept_is_neither_written_nor_compiled_again(native, tmp_path, mo
     target, asked = CpuKernelTarget(native), []
 
     def source(position):
-        def text():
+        def emitted(_):
             asked.append(position)
-            return TEXTS[position]
+            return MODULES[position]
 
-        return KernelSource(f"kernel{position}", f"kernel {position}", None, None, text)
+        return KernelSource(f"kernel{position}", f"kernel {position}", None, emitted)
 
     def emitted():
-        return [module.data for module in target.emit(list(map(source, range(len(TEXTS)))), lambda done, total: None)]
+        return [module.data for module in target.emit(list(map(source, range(len(MODULES)))), lambda done, total: None)]
 
     first = emitted()
     assert first == compiled(native)
-    assert asked == list(range(len(TEXTS)))
-    assert len(list(tmp_path.glob("kernels/*/*.o"))) == len(TEXTS)
+    assert asked == list(range(len(MODULES)))
+    assert len(list(tmp_path.glob("kernels/*/*.o"))) == len(MODULES)
     assert emitted() == first
-    assert asked == list(range(len(TEXTS)))
+    assert asked == list(range(len(MODULES)))
 
 
 def test_results_may_be_asked_for_twice(native):
     with KernelCompiler(native, worker_count=1) as compiler:
-        compiler.submit(TEXTS[0])
+        compiler.submit(MODULES[0])
         first = compiler.results()
-        compiler.submit(TEXTS[1])
+        compiler.submit(MODULES[1])
         assert compiler.results()[0] == first[0]

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.object_code import assembly_text, object_bytes, target_machine
 from relay.targets.cpu.target import CpuTarget
-
-_VECTOR_TYPE = re.compile(r"<\d+ x ")
-
-
-def optimization_level(text: str) -> int:
-    """How much LLVM has to do. A kernel written in vectors needs only its stack slots turned into registers (level 1:
-    more makes it no faster and takes two to five times as long). Scalar loops are left to LLVM's vectorizer (level 2:
-    five to ten times faster, small kernels as they are)."""
-    return 1 if _VECTOR_TYPE.search(text) else 2
 
 
 def machine_words(target: CpuTarget) -> tuple[str, str, str]:
@@ -49,21 +38,20 @@ def kept_object(text: str, target: CpuTarget, opt: int) -> bytes:
     return image
 
 
-def emit_object(text: str, target: CpuTarget, opt: int | None = None) -> bytes:
-    """The object file of a module of LLVM text. The same text and target give the same bytes.
-
-    `opt` is LLVM's level (0 to 3), by default what the text needs."""
+def emit_object(text: str, target: CpuTarget, opt: int = 2) -> bytes:
+    """The object file of a module of LLVM text, optimized by LLVM's level `opt` (0 to 3). The same text and target give
+    the same bytes."""
     words = machine_words(target)
     try:
-        return object_bytes(text, *words, optimization_level(text) if opt is None else opt)
+        return object_bytes(text, *words, opt)
     except RuntimeError as error:
         raise CompilerBug("codegen", f"LLVM refuses the text: {str(error).strip()}") from None
 
 
-def emit_assembly(text: str, target: CpuTarget, opt: int | None = None) -> str:
+def emit_assembly(text: str, target: CpuTarget, opt: int = 2) -> str:
     """The machine instructions of a module of LLVM text."""
     words = machine_words(target)
     try:
-        return assembly_text(text, *words, optimization_level(text) if opt is None else opt)
+        return assembly_text(text, *words, opt)
     except RuntimeError as error:
         raise CompilerBug("codegen", f"LLVM refuses the text: {str(error).strip()}") from None

@@ -4,9 +4,9 @@ see it again."""
 from __future__ import annotations
 
 import hashlib
-import re
 
 from relay.base.diagnostics import CompilerBug
+from relay.targets.cpu.emit.text import LlvmModule
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.failure import repro_parent
 
@@ -20,28 +20,25 @@ from relay.targets.cpu.object_code import object_bytes
 text = (Path(__file__).parent / "kernel.ll").read_text(encoding="utf-8")
 object_bytes(text, {triple!r}, {cpu!r}, {features!r}, opt={opt})
 '''
-_NAME = re.compile(r'^source_filename = "(.*)"$', re.MULTILINE)
 
 
 def lost_kernel(
-    text: str, words: tuple[str, str, str], opt: int, description: str, reason: str, said: str
+    module: LlvmModule, words: tuple[str, str, str], description: str, reason: str, said: str
 ) -> CompilerBug:
     """The bug, and its folder: the LLVM text `kernel.ll`, the kernel and its schedule as `kernel.txt`, how it ended as
     `failure.txt`, and `reproduce.py`, which ends in the same way."""
-    triple, cpu, features = words
-    found = _NAME.search(text)
-    name = found[1] if found else "kernel"
-    digest = hashlib.sha256("\0".join((*words, str(opt), text)).encode()).hexdigest()[:16]
+    triple, cpu, features, opt = *words, module.optimization_level
+    digest = hashlib.sha256("\0".join((*words, str(opt), module.text)).encode()).hexdigest()[:16]
     folder = repro_parent(PassContext.current()) / f"repro_{digest}"
     folder.mkdir(parents=True, exist_ok=True)
     script = _SCRIPT.format(triple=triple, cpu=cpu, features=features, opt=opt)
     for file, content in (
-        ("kernel.ll", text),
+        ("kernel.ll", module.text),
         ("kernel.txt", f"{description}\n"),
         ("failure.txt", f"{reason}\n{said}\n"),
         ("reproduce.py", script),
     ):
         (folder / file).write_text(content, encoding="utf-8")
     last = said.splitlines()[-1] if said else ""
-    message = f"the process that compiled the kernel {name} {reason}" + (f": {last}" if last else "")
+    message = f"the process that compiled the kernel {module.name} {reason}" + (f": {last}" if last else "")
     return CompilerBug("LLVM", f"{message}; `python reproduce.py` ends in the same way", str(folder))

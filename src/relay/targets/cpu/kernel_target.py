@@ -18,6 +18,7 @@ from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_assembly
 from relay.targets.cpu.core import core_of
 from relay.targets.cpu.emit.kernel import emit_kernel
+from relay.targets.cpu.emit.text import LlvmModule
 from relay.targets.cpu.intrinsics.product_by_tiles import PRODUCT_BY_TILES
 from relay.targets.cpu.rates import rates_of
 from relay.targets.cpu.schedules.choose import choose, schedule_group, steps_of
@@ -105,10 +106,14 @@ class CpuKernelTarget:
         return lower(function)
 
     def text(self, function: PrimFunc) -> str:
-        return emit_kernel(function, self.target)
+        return self._module(function).text
 
     def assembly(self, function: PrimFunc) -> str:
-        return emit_assembly(self.text(function), self.target)
+        module = self._module(function)
+        return emit_assembly(module.text, self.target, module.optimization_level)
+
+    def _module(self, function: PrimFunc) -> LlvmModule:
+        return emit_kernel(function, self.target)
 
     def emit(
         self, kernels: Sequence[KernelSource], report: Report, watch: Stopwatch | None = None
@@ -125,7 +130,7 @@ class CpuKernelTarget:
         with KernelCompiler(self.target) as compiler:
             for done, position in enumerate(missing):
                 report(len(keys) - len(missing) + done, len(keys))
-                compiler.submit(kernels[position].text(), keys[position])
+                compiler.submit(kernels[position].emitted(self._module), keys[position])
             with part_of(watch, "wait for LLVM"):
                 made = compiler.results() if missing else []
         if watch is not None and missing:

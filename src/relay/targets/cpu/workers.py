@@ -25,7 +25,8 @@ from types import TracebackType
 
 from relay.base.diagnostics import CompilerBug
 from relay.targets.cpu import object_code
-from relay.targets.cpu.codegen import emit_object, machine_words, optimization_level
+from relay.targets.cpu.codegen import emit_object, machine_words
+from relay.targets.cpu.emit.text import LlvmModule
 from relay.targets.cpu.failure import lost_kernel
 from relay.targets.cpu.host import usable_cpus
 from relay.targets.cpu.target import CpuTarget
@@ -74,11 +75,11 @@ class Worker:
             self.stop()
             raise NoWorker("another program answered")
 
-    def compile(self, text: str, words: tuple[str, str, str], opt: int) -> tuple[bool, bytes]:
-        """Whether LLVM took the text, and the object file or its message. Raises WorkerLost."""
+    def compile(self, module: LlvmModule, words: tuple[str, str, str]) -> tuple[bool, bytes]:
+        """Whether LLVM took the module, and the object file or its message. Raises WorkerLost."""
         assert self._process.stdin is not None
         try:
-            for part in (*words, str(opt), text):
+            for part in (*words, str(module.optimization_level), module.text):
                 data = part.encode()
                 self._process.stdin.write(len(data).to_bytes(8, "little") + data)
             self._process.stdin.flush()
@@ -133,11 +134,10 @@ def _ending(code: int) -> str:
 
 @dataclass(slots=True)
 class Job:
-    """One text to compile, of the kernel that `description` tells. `image` is set when it is done, `message` when LLVM
+    """A module to compile, of the kernel that `description` tells. `image` is set when it is done, `message` when LLVM
     refused it, `lost` when it ended a worker."""
 
-    text: str
-    opt: int
+    module: LlvmModule
     description: str
     image: bytes | None = None
     message: str = ""
@@ -182,12 +182,12 @@ class KernelCompiler:
     ) -> None:
         self._finish()
 
-    def submit(self, text: str, description: str = "") -> None:
-        """Ask for the object of `text`. Equal texts are compiled once. `description` is the kernel's own text and
+    def submit(self, module: LlvmModule, description: str = "") -> None:
+        """Ask for the object of a module. Equal texts are compiled once. `description` is the kernel's own text and
         schedule, for who has to find out what is wrong with it."""
-        job = self._by_text.get(text)
+        job = self._by_text.get(module.text)
         if job is None:
-            job = self._by_text[text] = Job(text, optimization_level(text), description)
+            job = self._by_text[module.text] = Job(module, description)
             if self.worker_count:
                 self._enqueue(job)
         self._jobs.append(job)
@@ -197,11 +197,11 @@ class KernelCompiler:
         self._finish()
         for job in self._by_text.values():
             if job.lost is not None:
-                raise lost_kernel(job.text, self._words, job.opt, job.description, str(job.lost), job.lost.said)
+                raise lost_kernel(job.module, self._words, job.description, str(job.lost), job.lost.said)
             if job.message:
                 raise CompilerBug("codegen", f"LLVM refuses the text: {job.message}")
             if job.image is None:
-                job.image = emit_object(job.text, self._target, job.opt)
+                job.image = emit_object(job.module.text, self._target, job.module.optimization_level)
         return [job.image or b"" for job in self._jobs]
 
     @property
@@ -246,7 +246,7 @@ class KernelCompiler:
 
     def _compile(self, worker: Worker, job: Job) -> None:
         started = time.perf_counter()
-        taken, reply = worker.compile(job.text, self._words, job.opt)
+        taken, reply = worker.compile(job.module, self._words)
         job.seconds = time.perf_counter() - started
         if taken:
             job.image = reply

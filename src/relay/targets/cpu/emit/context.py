@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NoReturn, TypeVar
 
 from relay.arith.expr import IntExpr, Symbol
+from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.targets.cpu.emit.lanes import Lanes
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
@@ -93,6 +96,28 @@ class Place:
     invariant: bool = False
 
 
+Key = TypeVar("Key")
+Fact = TypeVar("Fact")
+
+
+class Known(dict[Key, Fact]):
+    """What is known of symbols, buffers or names. What is not there yet `find` tells, once."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, find: Callable[[Key], Fact]) -> None:
+        self._find = find
+        super().__init__()
+
+    def __missing__(self, key: Key) -> Fact:
+        fact = self[key] = self._find(key)
+        return fact
+
+
+def _nowhere(kernel_name: str, key: object) -> NoReturn:
+    raise CompilerBug("emit", f"{kernel_name}: `{key}` is defined nowhere")
+
+
 @dataclass(slots=True)
 class Emitter:
     """State of the emission of one function. `emit_value` is the walk over values, held here because indices hold
@@ -102,16 +127,20 @@ class Emitter:
     machine: Machine
     kernel_name: str
     emit_value: Callable[[Emitter, Value], str]
-    symbols: dict[Symbol, tuple[str, int]] = field(default_factory=dict)
+    symbols: Known[Symbol, tuple[str, int]] = field(init=False)
     ranges: dict[Symbol, IntExpr] = field(default_factory=dict)
-    places: dict[Buffer, Place] = field(default_factory=dict)
-    variables: dict[ValueVar, str] = field(default_factory=dict)
+    places: Known[Buffer, Place] = field(init=False)
+    variables: Known[ValueVar, str] = field(init=False)
     memo: dict[int, str] = field(default_factory=dict)
     guard: Guard | None = None
     in_parallel: bool = False
     held: list[str] = field(default_factory=list)  # what to free if the kernel has to return early
     tiles: str = ""  # which shapes of tiles are set where the function begins (`emit/tiles.py`)
     flushes: bool = False  # has a product been written that takes denormals for 0?
+
+    def __post_init__(self) -> None:
+        nowhere = partial(_nowhere, self.kernel_name)
+        self.symbols, self.places, self.variables = Known(nowhere), Known(nowhere), Known(nowhere)
 
     @property
     def module(self) -> ModuleText:

@@ -52,10 +52,7 @@ def _index(e: Emitter, expr: IntExpr) -> tuple[str, int]:
         case int():
             return str(expr), 0
         case Symbol():
-            known = e.symbols.get(expr)
-            if known is None:
-                raise CompilerBug("emit", f"{e.kernel_name}: the index `{expr}` is bound nowhere")
-            return known
+            return e.symbols[expr]
         case Sum(constant, terms):
             return _sum(e, constant, terms)
         case Product(factors):
@@ -177,9 +174,7 @@ class Element:
 
 def emit_address(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> Element:
     """Where `buffer[indices]` is."""
-    place = e.places.get(buffer)
-    if place is None:
-        raise CompilerBug("emit", f"{e.kernel_name}: the buffer `{buffer}` is defined nowhere")
+    place = e.places[buffer]
     constant = 0
     terms: dict[Node, int] = {}
     stride: int | None = 0

@@ -7,7 +7,7 @@ import re
 from relay.base.diagnostics import CompilerBug
 from relay.targets.cpu.emit.context import Emitter, Machine, Place, row_major_strides
 from relay.targets.cpu.emit.statement import emit_statement
-from relay.targets.cpu.emit.text import FunctionText, ModuleText
+from relay.targets.cpu.emit.text import FunctionText, LlvmModule, ModuleText
 from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.target import CpuTarget
@@ -16,8 +16,8 @@ from relay.tir.stmt import PrimFunc
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
-def emit_kernel(func: PrimFunc, target: CpuTarget) -> str:
-    """LLVM text of `func`, lowered (loops serial or parallel, vectors explicit), for a resolved `target`.
+def emit_kernel(func: PrimFunc, target: CpuTarget) -> LlvmModule:
+    """The module of `func`, lowered (loops serial or parallel, vectors explicit), for a resolved `target`.
 
         define void @name(ptr noalias p0, …, i64 symbol0, …)
 
@@ -27,7 +27,7 @@ def emit_kernel(func: PrimFunc, target: CpuTarget) -> str:
     """
     module = ModuleText(func.name)
     emit_kernel_function(func, target, module)
-    return module.render()
+    return module.finished()
 
 
 def emit_kernel_function(func: PrimFunc, target: CpuTarget, module: ModuleText, in_place: bool = False) -> None:

@@ -7,24 +7,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.frozen import frozen
 from relay.targets.cpu.core import SHORTEST_PARALLEL_NANOSECONDS
-from relay.targets.cpu.emit.context import Emitter
+from relay.targets.cpu.emit.context import Emitter, Known, Place
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText
 from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.typenames import register_type
 from relay.targets.cpu.emit.work import PARTS_OF_A_NANOSECOND, work_of
+from relay.tir.buffer import Buffer
+from relay.tir.expr import ValueVar
 from relay.tir.stmt import For
 from relay.tir.traversal import values_in_index
 
 EmitBody = Callable[[Emitter, For, Symbol | None, str, str], None]
-_CAPTURED_NAME = re.compile(r"%[psx]\d+\b")
 
 
 @frozen
@@ -41,34 +41,58 @@ def emit_parallel(e: Emitter, loop: For, turn: Symbol | None, emit_body: EmitBod
     """Write the body as functions of its own, and the call at this point. With a `turn` of 1, backwards."""
     part = f"{e.kernel_name}.part{e.module.outlined}"
     e.module.outlined += 1
-    inner, around = _inner_emitter(e)
+    capture = _Capture(e)
+    inner = capture.emitter()
     emit_body(inner, loop, turn, "%begin", "%end")
     emit_return(inner)
-    body = inner.function.render_body()
-    mentioned = set(_CAPTURED_NAME.findall(body))
-    held = [captured for captured in around if captured.inside in mentioned]
+    held = capture.in_order()
     struct = "{ " + ", ".join(captured.kind for captured in held) + " }"
     e.module.functions.append(_entry(part, struct, held))
-    e.module.functions.append(_body(part, held, body))
+    e.module.functions.append(_body(part, held, inner.function.render_body()))
     _call(e, loop, turn, part, struct, held)
 
 
-def _inner_emitter(e: Emitter) -> tuple[Emitter, list[Captured]]:
-    """An emitter for the body, to which all that is known here is known under new names, in the order of definition."""
-    inner = Emitter(FunctionText(e.module), e.machine, e.kernel_name, e.emit_value, in_parallel=True)
-    inner.ranges = dict(e.ranges)
-    around: list[Captured] = []
-    for position, (buffer, place) in enumerate(e.places.items()):
-        name = f"%p{position}"
-        around.append(Captured("ptr", place.pointer, name, "noalias " if place.load_key is buffer else ""))
-        inner.places[buffer] = replace(place, pointer=name, depth=0)
-    for position, (symbol, (text, _)) in enumerate(e.symbols.items()):
-        around.append(Captured("i64", text, f"%s{position}"))
-        inner.symbols[symbol] = (f"%s{position}", 0)
-    for position, (variable, text) in enumerate(e.variables.items()):
-        around.append(Captured(register_type(variable.dtype, variable.lanes), text, f"%x{position}"))
-        inner.variables[variable] = f"%x{position}"
-    return inner, around
+class _Capture:
+    """What the body of a loop takes from around it: what its emitter asks for, under new names, which tell the order in
+    which it was defined there."""
+
+    def __init__(self, around: Emitter) -> None:
+        self._around = around
+        self._buffers = {buffer: at for at, buffer in enumerate(around.places)}
+        self._symbols = {symbol: at for at, symbol in enumerate(around.symbols)}
+        self._variables = {variable: at for at, variable in enumerate(around.variables)}
+        self._held: dict[tuple[str, int], Captured] = {}
+
+    def emitter(self) -> Emitter:
+        """An emitter for the body."""
+        e = self._around
+        inner = Emitter(FunctionText(e.module), e.machine, e.kernel_name, e.emit_value, in_parallel=True)
+        inner.ranges = dict(e.ranges)
+        inner.places, inner.symbols = Known(self._place), Known(self._symbol)
+        inner.variables = Known(self._variable)
+        return inner
+
+    def in_order(self) -> list[Captured]:
+        """What was asked for: buffers, symbols and names, each in the order of definition."""
+        return [captured for _, captured in sorted(self._held.items(), key=lambda item: item[0])]
+
+    def _place(self, buffer: Buffer) -> Place:
+        place = self._around.places[buffer]
+        attribute = "noalias " if place.load_key is buffer else ""
+        return replace(place, pointer=self._hold("p", self._buffers[buffer], "ptr", place.pointer, attribute), depth=0)
+
+    def _symbol(self, symbol: Symbol) -> tuple[str, int]:
+        text, _ = self._around.symbols[symbol]
+        return self._hold("s", self._symbols[symbol], "i64", text), 0
+
+    def _variable(self, variable: ValueVar) -> str:
+        text = self._around.variables[variable]
+        return self._hold("x", self._variables[variable], register_type(variable.dtype, variable.lanes), text)
+
+    def _hold(self, letter: str, position: int, kind: str, outside: str, attribute: str = "") -> str:
+        captured = Captured(kind, outside, f"%{letter}{position}", attribute)
+        self._held[letter, position] = captured
+        return captured.inside
 
 
 def _entry(part: str, struct: str, held: list[Captured]) -> str:

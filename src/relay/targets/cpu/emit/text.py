@@ -12,9 +12,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from relay.base.frozen import frozen
 from relay.targets.cpu.emit.typenames import constant, mangled, vector_of
 
 HERE = 1 << 30  # the depth of a value that depends on the point where it was computed
+
+
+@frozen
+class LlvmModule:
+    """A module as text, and what the text would have to be searched for: its name, and whether it is written in
+    vectors."""
+
+    name: str
+    text: str
+    has_vectors: bool = False
+
+    @property
+    def optimization_level(self) -> int:
+        """How much LLVM has to do. A kernel written in vectors needs only its stack slots turned into registers (level
+        1: more makes it no faster and takes two to five times as long). Scalar loops are left to LLVM's vectorizer
+        (level 2: five to ten times faster, small kernels as they are)."""
+        return 1 if self.has_vectors else 2
 
 
 @dataclass(slots=True)
@@ -27,6 +45,7 @@ class ModuleText:
     functions: list[str] = field(default_factory=list)
     helpers: dict[str, str] = field(default_factory=dict)
     outlined: int = 0
+    has_vectors: bool = False
 
     def declare(self, name: str, signature: str) -> None:
         """`signature` is the text after `declare`."""
@@ -41,6 +60,9 @@ class ModuleText:
         lines.append("")
         lines.append("!0 = !{}")
         return "\n".join(lines) + "\n"
+
+    def finished(self) -> LlvmModule:
+        return LlvmModule(self.name, self.render(), self.has_vectors)
 
 
 @dataclass(slots=True)

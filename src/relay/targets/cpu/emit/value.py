@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import assert_never
 
 from relay.arith.expr import IntExpr
-from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.arithmetic import emit_binary, emit_compare, emit_unary
 from relay.targets.cpu.emit.context import Emitter, Guard
@@ -40,6 +39,7 @@ def emit_value(e: Emitter, value: Value) -> str:
     """The operand that holds `value`; a value met twice in one statement is computed once."""
     known = e.memo.get(id(value))
     if known is None:
+        e.module.has_vectors |= value.lanes > 1
         known = e.memo[id(value)] = _emit(e, value)
     return known
 
@@ -65,8 +65,6 @@ def _emit(e: Emitter, value: Value) -> str:
         case Call():
             return emit_call(e, value)
         case ValueVar():
-            if value not in e.variables:
-                raise CompilerBug("emit", f"{e.kernel_name}: the name `{value.name}` is bound nowhere")
             return e.variables[value]
         case IndexValue(index, dtype, lanes):
             return e.function.splat(register_element(dtype), lanes, _number(e, index, dtype))
@@ -101,17 +99,17 @@ def _number(e: Emitter, index: IntExpr, dtype: DType) -> str:
 
 
 def _ramp(e: Emitter, ramp: RampValue) -> str:
-    """`base + stride · lane` in 64 bits, then cast, so that every lane wraps or rounds by itself."""
-    lanes = ramp.lanes
-    steps = sequence(tuple(lane * ramp.stride for lane in range(lanes)), "i64")
-    i = e.lanes("i64", lanes)
-    base = emit_index(e, ramp.base)
-    if ramp.dtype.is_integer and ramp.dtype.bits >= 32:  # wrapping commutes with addition, in registers half as long
-        t = e.lanes(register_element(ramp.dtype), lanes)
-        narrow = emit_cast(e, DType.INT64, ramp.dtype, 1, base)
-        return t.op("add", e.function.splat(t.element, lanes, narrow), steps.replace("i64", t.element))
-    wide = i.op("add", e.function.splat("i64", lanes, base), steps)
-    cast = emit_cast(e, DType.INT64, ramp.dtype, lanes, wide)
+    """`base + stride · lane` in 64 bits, then cast, so that every lane wraps or rounds by itself. Wrapping commutes
+    with addition: numbers of 32 bits are added as such, in registers half as long."""
+    lanes, base = ramp.lanes, emit_index(e, ramp.base)
+    wraps = ramp.dtype.is_integer and ramp.dtype.bits >= 32
+    i = e.lanes(register_element(ramp.dtype) if wraps else "i64", lanes)
+    first = emit_cast(e, DType.INT64, ramp.dtype, 1, base) if wraps else base
+    steps = sequence([lane * ramp.stride for lane in range(lanes)], i.element)
+    total = i.op("add", e.function.splat(i.element, lanes, first), steps)
+    if wraps:
+        return total
+    cast = emit_cast(e, DType.INT64, ramp.dtype, lanes, total)
     return wrap_int4(e.lanes("i8", lanes), cast) if ramp.dtype is DType.INT4 else cast
 
 

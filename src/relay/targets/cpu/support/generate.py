@@ -48,7 +48,7 @@ UNITS = (
 _CLANG = ("cc", "-target", "x86_64-freestanding-none", "-S", "-emit-llvm", "-Wno-unused-command-line-argument")
 _DIALECT = ("-std=c11", "-ffreestanding", "-I.", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror")
 _OPTIMIZATIONS = ("-O2", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops")
-"""Vectors and unrolled loops are made for a machine, and tell `codegen` that nothing is left to do."""
+"""Vectors and unrolled loops are made for a machine."""
 _PLAIN_TEXT = (
     "-g0", "-fno-ident", "-fno-discard-value-names", "-fno-finite-loops", "-fno-stack-protector",
     "-fomit-frame-pointer", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
