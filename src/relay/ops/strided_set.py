@@ -17,14 +17,14 @@ from relay.ops.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.build import Argument, call
 from relay.ops.dyn.extents import LONG, shape_rank
 from relay.ops.layout_rule import OwnLayout
+from relay.ops.part_update import Place, changing, write_part
 from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 from relay.ops.scale_role import NO_SCALE_YET
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Load, Value, ValueVar
-from relay.tir.stmt import For, If, LetValue, Stmt, Store
-from relay.tir.stmt import Sequence as Statements
+from relay.tir.expr import Index, Load, Value, ValueVar
+from relay.tir.stmt import Stmt
 from relay.tir.traversal import ValueIndex
 
 
@@ -83,38 +83,22 @@ def _bounds(extent: IntExpr, begin: Value, end: Value, stride: Value) -> tuple[V
     return te.select(down, stop + 1, start), te.select(down, start + 1, stop), start
 
 
-def _write_part(inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]) -> Stmt:
+def _write_part(_: Attributes, inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]) -> Stmt:
     """Write the elements of `v` to their places, in memory that holds `data`."""
     data, part, *told = inputs
     indices = [Symbol(f"j{axis}") for axis in range(len(data.shape))]
-    places: list[IntExpr] = list(indices)
-    bounds: list[tuple[ValueVar, Value, Value]] = []
+    target: list[Index] = list(indices)
+    places: list[Place] = []
     for axis in range(int(told[0].shape[0])):  # pyright: ignore[reportArgumentType]
         begin, end, stride = (te.cast(Load(each, (axis,)), LONG) for each in told)
         low, high, start = _bounds(data.shape[axis], begin, end, stride)
-        place = ValueVar(f"place{axis}", LONG)
-        bounds.append((place, start + te.index_value(indices[axis], LONG) * stride, te.logical_and(
-            te.greater_equal(place, low), te.less(place, high)
-        )))  # fmt: skip
-        places[axis] = ValueIndex(place)
-    body: Stmt = Store(outputs[0], tuple(places), Load(part, tuple(indices)))
-    for axis in reversed(range(len(indices))):
-        if axis < len(bounds):
-            place, value, is_inside = bounds[axis]
-            body = LetValue(place, value, If(is_inside, body))
-        body = For(indices[axis], part.shape[axis], body)
-    return body
+        value = start + te.index_value(indices[axis], LONG) * stride
+        places.append(Place(axis + 1, ValueVar(f"place{axis}", LONG), value, low, high))
+        target[axis] = ValueIndex(places[axis].variable)
+    return write_part(outputs[0], part, indices, target, places)
 
 
-def _write_all(inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]) -> Stmt:
-    """Copy `data`, then write the part."""
-    data = inputs[0]
-    indices = tuple(Symbol(f"i{axis}") for axis in range(len(data.shape)))
-    body: Stmt = Store(outputs[0], indices, Load(data, indices))
-    for index, extent in reversed(list(zip(indices, data.shape, strict=True))):
-        body = For(index, extent, body)
-    return Statements((body, _write_part(inputs, outputs)))
-
+_COMPUTE, _UPDATE = changing("strided_set", _write_part)
 
 STRIDED_SET = define(
     "strided_set",
@@ -123,8 +107,8 @@ STRIDED_SET = define(
             "strides": "[k], integers"},
     type_rule=_rule,
     meaning=_meaning,
-    compute=lambda _, inputs, result: te.extern([result.shape], [result.dtype], inputs, _write_all, "strided_set")[0],
-    update=lambda _, inputs, result: te.extern([result.shape], [result.dtype], inputs, _write_part, "strided_set")[0],
+    compute=_COMPUTE,
+    update=_UPDATE,
     effect=Effect.PURE,
     gradient=WAITS_FOR_AUTODIFF,
     batch=NO_BATCH_RULE_YET,
