@@ -19,6 +19,7 @@ from relay.ops.comparison import (
     where,
 )
 from relay.ops.convert import cast, cast_like
+from relay.ops.coordinates import adv_index, meshgrid, unravel_index
 from relay.ops.create import (
     arange,
     full,
@@ -99,6 +100,10 @@ from relay.ops.reduce import (
 )
 from relay.ops.reduce_index import argmax, argmin
 from relay.ops.scan import cumprod, cumsum
+from relay.ops.scatter import scatter, scatter_add, scatter_elements, scatter_nd
+from relay.ops.search import searchsorted
+from relay.ops.segment import segment_sum
+from relay.ops.sequence import reverse_sequence, sequence_mask
 from relay.ops.shape import expand_dims, reshape, reshape_like, squeeze
 from relay.ops.slice import slice_like, strided_slice
 from relay.ops.sort import argsort, sort, topk
@@ -106,6 +111,7 @@ from relay.ops.strided_set import strided_set
 from relay.ops.table import OPERATORS
 from relay.ops.tile import broadcast_to, broadcast_to_like, repeat, tile
 from relay.ops.transpose import reverse, transpose
+from relay.ops.triangle import trilu
 from relay.ops.unique import unique
 from relay.ops.variance import mean_std, mean_variance, std, variance
 
@@ -114,6 +120,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "adv_index",
     "all",
     "any",
     "arange",
@@ -179,6 +186,7 @@ __all__ = [
     "mean",
     "mean_std",
     "mean_variance",
+    "meshgrid",
     "min",
     "minimum",
     "mod",
@@ -197,9 +205,17 @@ __all__ = [
     "reshape",
     "reshape_like",
     "reverse",
+    "reverse_sequence",
     "right_shift",
     "round",
     "rsqrt",
+    "scatter",
+    "scatter_add",
+    "scatter_elements",
+    "scatter_nd",
+    "searchsorted",
+    "segment_sum",
+    "sequence_mask",
     "shape_of",
     "sigmoid",
     "sign",
@@ -223,11 +239,13 @@ __all__ = [
     "tile",
     "topk",
     "transpose",
+    "trilu",
     "trunc",
     "trunc_divide",
     "trunc_mod",
     "unique",
     "TupleWrapper",
+    "unravel_index",
     "var",
     "variance",
     "where",

@@ -13,6 +13,7 @@ from relay.ops.checked import CheckedAttributes, CheckedExtentAttributes
 from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.conv_transpose import Conv2DTransposeAttributes
+from relay.ops.coordinates import MeshgridAttributes
 from relay.ops.create import ArangeAttributes, InitAttributes
 from relay.ops.dyn import DynStridedSliceAttributes
 from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
@@ -26,12 +27,16 @@ from relay.ops.pool_adaptive import AdaptivePool2DAttributes
 from relay.ops.reduce import ReduceAttributes
 from relay.ops.reduce_index import ArgReduceAttributes
 from relay.ops.resize import Resize2DAttributes, UpSampling3DAttributes, UpSamplingAttributes
+from relay.ops.scatter import ScatterAttributes, ScatterElementsAttributes, ScatterNDAttributes
+from relay.ops.search import SearchSortedAttributes
+from relay.ops.sequence import ReverseSequenceAttributes, SequenceMaskAttributes
 from relay.ops.shape import ExpandDimsAttributes, ReshapeAttributes, ReshapeLikeAttributes, SqueezeAttributes
 from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
 from relay.ops.softmax import SoftmaxAttributes
 from relay.ops.space_depth import SubPixelAttributes
 from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
 from relay.ops.transpose import ReverseAttributes, TransposeAttributes
+from relay.ops.triangle import TriluAttributes
 from relay.ops.unique import UniqueAttributes
 from relay.ops.variance import VarianceAttributes
 from relay.ops.winograd import WinogradAttributes, WinogradWeightAttributes
@@ -235,5 +240,36 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("strided_set", (t(4, 4), t(1, 3), i(1), i(1), i(1))),
         BadCase("strided_set", (t(4, 4), i(1, 4), i(1), i(1), i(1))),
         BadCase("dyn.strided_slice", (t(2, 3), i(2), i(1), i(2)), DynStridedSliceAttributes()),
+    ),
+    "places": (
+        BadCase("scatter", (t(4, 3), t(2, 3), t(2, 3)), ScatterAttributes(0)),
+        BadCase("scatter", (t(4, 3), i(2, 3), i(2, 3)), ScatterAttributes(0)),
+        BadCase("scatter", (t(4, 3), i(2), t(2, 3)), ScatterAttributes(0)),
+        BadCase("scatter", (t(4, 3), i(2, 3), t(1, 3)), ScatterAttributes(0)),
+        BadCase("scatter", (t(4, 3), i(2, 4), t(2, 4)), ScatterAttributes(0)),
+        BadCase("scatter_add", (t(4, dtype=DType.BOOL), i(2), t(2, dtype=DType.BOOL)), ScatterAttributes(0)),
+        BadCase("scatter_elements", (t(4), i(2), t(2)), ScatterElementsAttributes(0, "mean")),
+        BadCase("scatter_nd", (t(4, 3), i(2), t(3)), ScatterNDAttributes("sub")),
+        BadCase("scatter_nd", (t(4, 3), i(3, 2), t(2)), ScatterNDAttributes()),
+        BadCase("scatter_nd", (t(4, 3), i(1, 2), t(2, 4)), ScatterNDAttributes()),
+        BadCase("scatter_nd", (t(4, 3), i(1, 2), t(2, 4, 3)), ScatterNDAttributes()),
+        BadCase("adv_index", (TupleType((t(4, 3),)),), NoAttributes()),
+        BadCase("adv_index", (TupleType((t(4), t(2))),), NoAttributes()),
+        BadCase("adv_index", (TupleType((t(4, 3), i(2), i(3))),), NoAttributes()),
+        BadCase("adv_index", (TupleType((t(0), i(2))),), NoAttributes()),
+        BadCase("meshgrid", (TupleType((t(4), t(2, 2))),), MeshgridAttributes()),
+        BadCase("meshgrid", (TupleType((t(4), t(2))),), MeshgridAttributes("ji")),
+        BadCase("unravel_index", (t(4), i(2))),
+        BadCase("unravel_index", (i(4), i(2, 2))),
+        BadCase("reverse_sequence", (t(4, 3), i(3)), ReverseSequenceAttributes()),
+        BadCase("reverse_sequence", (t(4, 3), i(4)), ReverseSequenceAttributes(0, 0)),
+        BadCase("sequence_mask", (t(4), i(4)), SequenceMaskAttributes()),
+        BadCase("sequence_mask", (t(4, 3), t(3)), SequenceMaskAttributes()),
+        BadCase("trilu", (t(4), i()), TriluAttributes()),
+        BadCase("trilu", (t(4, 4), t()), TriluAttributes()),
+        BadCase("searchsorted", (t(4), i(4)), SearchSortedAttributes()),
+        BadCase("searchsorted", (t(2, 4), t(2)), SearchSortedAttributes()),
+        BadCase("searchsorted", (t(2, 4), t(3, 4)), SearchSortedAttributes()),
+        BadCase("searchsorted", (t(4), t(4)), SearchSortedAttributes(False, DType.INT8)),
     ),
 }

@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 import pytest
 
+import relay
 from relay import dyn, image, nn, op, random
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
@@ -218,3 +219,13 @@ def test_constants_stand_for_their_numbers() -> None:
     assert text(nn.pad(TABLE, const([[1, 0], [0, 2]]))) == "Tensor[(5, 7), float32]"
     assert text(op.expand_dims(TABLE, const(0))) == "Tensor[(1, 4, 5), float32]"
     assert text(nn.upsampling(image_data(1, 3, 4, 4), const(2), const(2))) == "Tensor[(1, 3, 8, 8), float32]"
+
+
+def test_sums_of_segments() -> None:
+    x, ids = np.arange(8, dtype=np.float32).reshape(4, 2), np.array([2, 0, 2, -9])
+    for count, wanted in ((None, [[2, 3], [0, 0], [4, 6]]), (4, [[2, 3], [0, 0], [4, 6], [0, 0]])):
+        data, numbers = var("x", shape=("n", 2)), var("ids", shape=("n",), dtype="int64")
+        function = Function([data, numbers], op.segment_sum(data, numbers, count))
+        np.testing.assert_array_equal(relay.build(function)(x, ids), np.array(wanted, np.float32))
+    with pytest.raises(RelayError, match=r"unknown-type.*`data` must be a tensor"):
+        op.segment_sum(var("x"), numbers)

@@ -28,6 +28,7 @@ NEEDS_CONSTANTS = {
     "nn.contrib_conv2d_winograd_without_weight_transform": "axes-differ",
     "gather_nd": "wrong-attribute",  # how many places an index has decides the rank of the result
     "strided_set": "unknown-rank",
+    "unravel_index": "unknown-rank",
     **{f"dyn.{name}": "unknown-rank" for name in ("full", "zeros", "ones", "reshape", "broadcast_to", "strided_slice")},
 }
 

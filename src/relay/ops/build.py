@@ -139,6 +139,11 @@ def as_expr(value: Argument, dtype: DType | None = None) -> Expr:
     return with_known_type(const(value, dtype))
 
 
+def as_tuple(data: Argument) -> Expr:
+    """The expression that an argument stands for; a list is a tuple, whatever its items are."""
+    return as_expr(tuple(as_expr(item) for item in data) if isinstance(data, (list, tuple)) else data)
+
+
 def _as_array(value: object) -> NDArray[np.generic] | None:
     try:
         return np.asarray(value)

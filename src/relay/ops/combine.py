@@ -16,7 +16,7 @@ from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, TupleType, Type
 from relay.ops.batch_rule import ALONG_AXIS, ALONG_NEW_AXIS
-from relay.ops.build import Argument, TupleWrapper, as_expr, call, tuple_call
+from relay.ops.build import Argument, TupleWrapper, as_tuple, call, tuple_call
 from relay.ops.dimensions import derived, quotient
 from relay.ops.layout_rule import AxisAttribute, OwnLayout
 from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
@@ -220,12 +220,12 @@ def concatenate(data: Argument, axis: int) -> Call:
     >>> print(concatenate([var("x", shape=("n", 4)), var("y", shape=("m", 4))], axis=0).checked_type)
     Tensor[(n + m, 4), float32]
     """
-    return call(CONCATENATE, (_as_tuple(data),), ConcatenateAttributes(axis))
+    return call(CONCATENATE, (as_tuple(data),), ConcatenateAttributes(axis))
 
 
 def stack(data: Argument, axis: int) -> Call:
     """k tensors [..] → [.., k, ..], the new axis at place `axis`. Errors as those of `concatenate`."""
-    return call(STACK, (_as_tuple(data),), StackAttributes(axis))
+    return call(STACK, (as_tuple(data),), StackAttributes(axis))
 
 
 def split(data: Argument, indices_or_sections: int | Sequence[IntExpr], axis: int = 0) -> TupleWrapper:
@@ -241,7 +241,3 @@ def split(data: Argument, indices_or_sections: int | Sequence[IntExpr], axis: in
     sections = indices_or_sections if isinstance(indices_or_sections, int) else tuple(indices_or_sections)
     size = sections if isinstance(sections, int) else len(sections) + 1
     return tuple_call(SPLIT, (data,), SplitAttributes(sections, axis), max(size, 0))
-
-
-def _as_tuple(data: Argument) -> Argument:
-    return as_expr(tuple(as_expr(item) for item in data)) if isinstance(data, (list, tuple)) else data

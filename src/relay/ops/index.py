@@ -6,8 +6,6 @@ and the rest is clipped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from relay import te
@@ -17,12 +15,13 @@ from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
-from relay.ir.types import Dimension, TensorType, Type
+from relay.ir.types import TensorType, Type
 from relay.ops.batch_rule import NO_BATCH_RULE_YET, TakesEntries
 from relay.ops.build import Argument, as_expr, call, known_dtype
 from relay.ops.dimensions import product
 from relay.ops.elementwise import INTEGERS
 from relay.ops.layout_rule import OwnLayout
+from relay.ops.places import clipped, from_end, from_end_array, no_empty_source, wide_index
 from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
 from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
@@ -61,29 +60,6 @@ class OneHotAttributes(Attributes):
     axis: int = -1
 
 
-def _wide_index(indices: te.Tensor, at: Sequence[IntExpr]) -> Value:
-    return te.cast(indices[tuple(at)], DType.INT64)
-
-
-def _clipped(place: Value, extent: IntExpr) -> Value:
-    return te.maximum(te.minimum(place, te.index_value(extent - 1, DType.INT64)), 0)
-
-
-def _from_end(place: Value, extent: IntExpr) -> Value:
-    """A place inside the data: negative ones count from the end, then all are clipped."""
-    return _clipped(te.select(te.less(place, 0), place + te.index_value(extent, DType.INT64), place), extent)
-
-
-def _from_end_array(places: Array, extent: int) -> Array:
-    places = places.astype(np.int64)
-    return np.clip(np.where(places < 0, places + extent, places), 0, max(extent - 1, 0))
-
-
-def _no_empty_source(run: RelationRun, extent: Dimension, indices: Sequence[Dimension]) -> None:
-    if extent == 0 and product(indices) != 0:
-        run.conflict("empty-source", "there is nothing to take from an axis of extent 0", "1 or more", "0", (0,))
-
-
 def _take_axis(run: RelationRun, attributes: TakeAttributes) -> tuple[int, int]:
     """`(axis, batch_dims)` counted from the front."""
     rank = len(run.tensor(0).shape)
@@ -103,11 +79,11 @@ def _take_rule(run: RelationRun, attributes: TakeAttributes) -> Type:
         run.conflict("wrong-attribute", "`mode` is not known", "`clip`, `wrap` or `fast`", attributes.mode)
     axis, batch = _take_axis(run, attributes)
     if attributes.axis is None:
-        _no_empty_source(run, product(data.shape), indices.shape)
+        no_empty_source(run, product(data.shape), indices.shape)
         return TensorType(indices.shape, data.dtype)
     for position in range(batch):
         run.equal(data.shape[position], indices.shape[position], f"batch axis {position} of `indices`", (0, 1))
-    _no_empty_source(run, data.shape[axis], indices.shape)
+    no_empty_source(run, data.shape[axis], indices.shape)
     return TensorType((*data.shape[:axis], *indices.shape[batch:], *data.shape[axis + 1 :]), data.dtype)
 
 
@@ -132,13 +108,13 @@ def _take_compute(attributes: TakeAttributes, inputs: tuple[te.Tensor, ...], res
     def place(value: Value, extent: IntExpr) -> Value:
         if attributes.mode == "wrap":
             return te.floor_modulo(value, te.index_value(extent, DType.INT64))
-        return _clipped(value, extent)
+        return clipped(value, extent)
 
     if attributes.axis is None:
         size = product(data.shape)
 
         def flat_element(*i: IntExpr) -> Value:
-            flat = te.as_index(place(_wide_index(indices, i), size))
+            flat = te.as_index(place(wide_index(indices, i), size))
             return data[reindexed(data.shape, (size,), (flat,))]
 
         return te.compute(result.shape, flat_element, name="take")
@@ -147,7 +123,7 @@ def _take_compute(attributes: TakeAttributes, inputs: tuple[te.Tensor, ...], res
 
     def element(*i: IntExpr) -> Value:
         at = (*i[:batch], *i[axis : axis + count - batch])
-        return data[(*i[:axis], place(_wide_index(indices, at), data.shape[axis]), *i[axis + count - batch :])]
+        return data[(*i[:axis], place(wide_index(indices, at), data.shape[axis]), *i[axis + count - batch :])]
 
     return te.compute(result.shape, element, name="take")
 
@@ -162,13 +138,13 @@ def _gather_rule(run: RelationRun, attributes: GatherAttributes) -> Type:
     for position, (extent, found) in enumerate(zip(data.shape, indices.shape, strict=True)):
         if position != axis:
             run.equal(extent, found, f"axis {position} of `indices`", (0, 1))
-    _no_empty_source(run, data.shape[axis], indices.shape)
+    no_empty_source(run, data.shape[axis], indices.shape)
     return TensorType(indices.shape, data.dtype)
 
 
 def _gather_meaning(attributes: GatherAttributes, data: Array, indices: Array) -> Array:
     axis = attributes.axis % data.ndim
-    return np.take_along_axis(data, _from_end_array(indices, data.shape[axis]), axis)
+    return np.take_along_axis(data, from_end_array(indices, data.shape[axis]), axis)
 
 
 def _gather_compute(attributes: GatherAttributes, inputs: tuple[te.Tensor, ...], result: TensorType) -> te.Tensor:
@@ -176,7 +152,7 @@ def _gather_compute(attributes: GatherAttributes, inputs: tuple[te.Tensor, ...],
     axis = attributes.axis % len(data.shape)
 
     def element(*i: IntExpr) -> Value:
-        return data[(*i[:axis], _from_end(_wide_index(indices, i), data.shape[axis]), *i[axis + 1 :])]
+        return data[(*i[:axis], from_end(wide_index(indices, i), data.shape[axis]), *i[axis + 1 :])]
 
     return te.compute(result.shape, element, name="gather")
 
@@ -197,13 +173,13 @@ def _gather_nd_rule(run: RelationRun, attributes: GatherNDAttributes) -> Type:
     for position in range(batch):
         run.equal(data.shape[position], indices.shape[1 + position], f"batch axis {position} of `indices`", (0, 1))
     for position in range(count):
-        _no_empty_source(run, data.shape[batch + position], indices.shape[1:])
+        no_empty_source(run, data.shape[batch + position], indices.shape[1:])
     return TensorType((*indices.shape[1:], *data.shape[batch + count :]), data.dtype)
 
 
 def _gather_nd_meaning(attributes: GatherNDAttributes, data: Array, indices: Array) -> Array:
     batch, count = attributes.batch_dims, indices.shape[0]
-    places = tuple(_from_end_array(indices[k], data.shape[batch + k]) for k in range(count))
+    places = tuple(from_end_array(indices[k], data.shape[batch + k]) for k in range(count))
     lead = np.indices(indices.shape[1:], sparse=True)[:batch] if batch else ()
     return data[(*lead, *places)]
 
@@ -215,7 +191,7 @@ def _gather_nd_compute(attributes: GatherNDAttributes, inputs: tuple[te.Tensor, 
     outer = len(indices.shape) - 1
 
     def element(*i: IntExpr) -> Value:
-        places = [_from_end(_wide_index(indices, (k, *i[:outer])), data.shape[batch + k]) for k in range(count)]
+        places = [from_end(wide_index(indices, (k, *i[:outer])), data.shape[batch + k]) for k in range(count)]
         return data[(*i[:batch], *places, *i[outer:])]
 
     return te.compute(result.shape, element, name="gather_nd")
@@ -246,7 +222,7 @@ def _one_hot_compute(attributes: OneHotAttributes, inputs: tuple[te.Tensor, ...]
     axis = attributes.axis % len(result.shape)
 
     def element(*i: IntExpr) -> Value:
-        hot = te.equal(_wide_index(indices, (*i[:axis], *i[axis + 1 :])), te.index_value(i[axis], DType.INT64))
+        hot = te.equal(wide_index(indices, (*i[:axis], *i[axis + 1 :])), te.index_value(i[axis], DType.INT64))
         return te.select(hot, on_value[()], off_value[()])
 
     return te.compute(result.shape, element, name="one_hot")

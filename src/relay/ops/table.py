@@ -15,6 +15,7 @@ from relay.ops.comparison import COMPARISONS
 from relay.ops.conv import CONVOLUTIONS
 from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
 from relay.ops.convert import CONVERSIONS
+from relay.ops.coordinates import COORDINATES
 from relay.ops.create import CREATIONS
 from relay.ops.device import DEVICES
 from relay.ops.dyn import DYNAMIC
@@ -34,6 +35,9 @@ from relay.ops.reduce import REDUCTIONS
 from relay.ops.reduce_index import INDEX_REDUCTIONS
 from relay.ops.resize import RESIZES
 from relay.ops.scan import SCANS
+from relay.ops.scatter import SCATTERS
+from relay.ops.search import SEARCHES
+from relay.ops.sequence import SEQUENCES
 from relay.ops.shape import RESHAPES
 from relay.ops.slice import SLICES
 from relay.ops.softmax import SOFTMAXES
@@ -42,6 +46,7 @@ from relay.ops.space_depth import SPACE_DEPTH
 from relay.ops.strided_set import UPDATES
 from relay.ops.tile import REPETITIONS
 from relay.ops.transpose import TRANSPOSES
+from relay.ops.triangle import TRIANGLES
 from relay.ops.unique import DISTINCT
 from relay.ops.variance import VARIANCES
 from relay.ops.winograd import WINOGRADS
@@ -54,7 +59,8 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         TRANSPOSED_CONVOLUTIONS, POOLS, ADAPTIVE_POOLS, NORMS, VECTOR_NORMS, SOFTMAXES, REDUCTIONS,
         VARIANCES, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
         INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
-        ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM, UPDATES,
+        ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM, UPDATES, SCATTERS,
+        COORDINATES, SEQUENCES, SEARCHES, TRIANGLES,
     )
     for record in family
 })  # fmt: skip

@@ -36,7 +36,7 @@ def entries(tensor: te.Tensor) -> list[Value]:
     return [te.cast(tensor[(position,)], LONG) for position in range(extent)]
 
 
-def _chosen(index: IntExpr, values: Sequence[Value]) -> Value:
+def chosen(index: IntExpr, values: Sequence[Value]) -> Value:
     """The value at a place in a list."""
     last: Value = values[-1]
     for position in reversed(range(len(values) - 1)):
@@ -45,7 +45,7 @@ def _chosen(index: IntExpr, values: Sequence[Value]) -> Value:
 
 
 def vector(values: Sequence[Value], name: str) -> te.Tensor:
-    return te.compute((len(values),), lambda i: _chosen(i, values), name=name)
+    return te.compute((len(values),), lambda i: chosen(i, values), name=name)
 
 
 def told(failures: Sequence[Value], values: Sequence[Value], name: str) -> te.Tensor:
