@@ -17,7 +17,7 @@ from relay.ops.check_indices import check_indices
 from relay.ops.combine import ConcatenateAttributes, concatenate, split
 from relay.ops.comparison import equal, less, less_equal
 from relay.ops.convert import CastAttributes, cast
-from relay.ops.create import InitAttributes
+from relay.ops.create import InitAttributes, ndarray_size, shape_of
 from relay.ops.elementwise_binary import add, divide, left_shift, multiply, power
 from relay.ops.known_elements import LARGEST_KNOWN, known_elements, meaning_of_known
 from relay.ops.reduce import ReduceAttributes
@@ -219,6 +219,15 @@ def test_an_extent_that_nobody_knows_is_not_answered() -> None:
 def test_a_run_that_would_fail_is_not_answered() -> None:
     x = var(1)
     assert known_elements([check_indices(x, (3,), "the table")], {x: np.array([7])}) == [None]
+
+
+def test_operators_that_read_shapes_know_extents_without_elements() -> None:
+    matrix, open_ = typed_var("m", shape=(N, 4)), typed_var("o", shape=(ANY, 4))
+    shape, size, scalar = known_elements(
+        [shape_of(matrix), ndarray_size(matrix), shape_of(typed_var("s", shape=()))], {}
+    )
+    assert [str(each) for each in (shape, size, scalar)] == ["[n 4]", "4*n", "[]"]
+    assert known_elements([shape_of(open_), ndarray_size(open_)], {}) == [None, None]
 
 
 def test_fields_of_tuples_are_followed() -> None:

@@ -74,6 +74,11 @@ def type_leaves(type_: Type) -> Iterator[Type]:
             yield node
 
 
+def tensor_types(type_: Type) -> Iterator[TensorType]:
+    """The tensor types in a type, left to right."""
+    return (leaf for leaf in type_leaves(type_) if isinstance(leaf, TensorType))
+
+
 def free_type_leaves(type_: Type) -> tuple[TypeVar | IncompleteType, ...]:
     """The type variables that no function type inside `type_` quantifies, and the types still to be found; each once,
     in order of first appearance.
@@ -94,12 +99,8 @@ def free_type_leaves(type_: Type) -> tuple[TypeVar | IncompleteType, ...]:
 
 def has_extents_of(type_: Type, symbols: Set[Symbol]) -> bool:
     """Whether all extents in a type are numbers, or made of these symbols."""
-    for leaf in type_leaves(type_):
-        if isinstance(leaf, TensorType):
-            for dim in leaf.shape:
-                if not isinstance(dim, int) and not (free_symbols(dim) and free_symbols(dim) <= symbols):
-                    return False
-    return True
+    extents = (extent for tensor in tensor_types(type_) for extent in tensor.shape)
+    return all(isinstance(each, int) or (free_symbols(each) and free_symbols(each) <= symbols) for each in extents)
 
 
 def is_closed(type_: Type | None) -> bool:
@@ -121,13 +122,12 @@ def type_calls(type_: Type) -> Iterator[TypeCall]:
 def type_symbols(type_: Type) -> tuple[Symbol, ...]:
     """Every dimension symbol in a type, alone or in an expression, each once, in order of first appearance."""
     found: dict[Symbol, None] = {}
-    for leaf in type_leaves(type_):
-        if isinstance(leaf, TensorType):
-            for dim in leaf.shape:
-                if isinstance(dim, Symbol):
-                    found[dim] = None
-                elif not isinstance(dim, int):
-                    found.update((symbol, None) for symbol in sorted(free_symbols(dim), key=lambda s: s.name))
+    for tensor in tensor_types(type_):
+        for dim in tensor.shape:
+            if isinstance(dim, Symbol):
+                found[dim] = None
+            elif not isinstance(dim, int):
+                found.update((symbol, None) for symbol in sorted(free_symbols(dim), key=lambda s: s.name))
     return tuple(found)
 
 
@@ -138,4 +138,4 @@ def type_holes(type_: Type) -> tuple[IncompleteType, ...]:
 
 def has_unknown_dimension(type_: Type) -> bool:
     """Whether `?` stands in a type."""
-    return any(isinstance(leaf, TensorType) and ANY in leaf.shape for leaf in type_leaves(type_))
+    return any(ANY in tensor.shape for tensor in tensor_types(type_))

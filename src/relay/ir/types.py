@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from enum import Enum
+from math import prod
 from typing import ClassVar, TypeAlias, Union
 
 from relay.arith.expr import Atom, IntExpr, Node, Symbol
@@ -112,6 +113,12 @@ class TensorType(Leaf):
                 refuse(extent, _EXTENT, "an extent of a TensorType")
         if type(self.dtype) is not DType:
             object.__setattr__(self, "dtype", dtype_of(self.dtype))
+
+    @property
+    def element_count(self) -> int | None:
+        """How many elements there are; None where an extent is no number."""
+        known = [extent for extent in self.shape if isinstance(extent, int)]
+        return prod(known) if len(known) == len(self.shape) else None
 
     def __str__(self) -> str:
         if not self.shape:

@@ -35,6 +35,7 @@ from relay.ops.record import (
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type, to_dtype
 from relay.ops.scale_role import SCALES_NOTHING
+from relay.ops.symbolic_integer import SymbolicInteger, expr_of, symbolic_array
 from relay.tir.expr import Value
 
 
@@ -86,8 +87,7 @@ def _filled(value: te.Tensor, result: TensorType, name: str) -> te.Tensor:
 
 
 def _static_init(attributes: dyn.DynInitAttributes, shape: Array) -> InitAttributes | None:
-    extents = tuple(int(extent) for extent in shape)
-    return None if min(extents, default=0) < 0 else InitAttributes(extents, attributes.dtype)
+    return None if any(extent < 0 for extent in shape) else InitAttributes(tuple(map(expr_of, shape)), attributes.dtype)
 
 
 def _constant(name: str, number: int, like: bool) -> OperatorRecord:
@@ -251,13 +251,20 @@ def _shape_compute(attributes: ShapeOfAttributes, inputs: tuple[te.Tensor], resu
     return te.compute(result.shape, element, name="shape_of")
 
 
+def _extents(extents: Any, dtype: DType) -> Array:
+    """Extents, symbolic ones too, as elements of `dtype`."""
+    if any(isinstance(each, SymbolicInteger) for each in np.asarray(extents, object).flat):
+        return to_dtype(symbolic_array(np.asarray(extents, object), DType.INT64), dtype)
+    return np.asarray(extents, dtype.numpy)
+
+
 SHAPE_OF = define(
     "shape_of",
     "The extents of a tensor.",
     inputs={"data": "[..]"},
     attributes=ShapeOfAttributes,
     type_rule=lambda run, attributes: TensorType((len(run.tensor(0).shape),), attributes.dtype),
-    meaning=lambda attributes, data: np.asarray(data.shape, attributes.dtype.numpy),
+    meaning=lambda attributes, data: _extents(data.shape, attributes.dtype),
     compute=_shape_compute,
     fusion=FusionKind.OPAQUE,
     layout=OwnLayout("its result counts axes in their order"),
@@ -273,7 +280,7 @@ NDARRAY_SIZE = define(
     inputs={"data": "[..]"},
     attributes=ShapeOfAttributes,
     type_rule=lambda run, attributes: (run.tensor(0), TensorType((), attributes.dtype))[1],
-    meaning=lambda attributes, data: np.asarray(data.size, attributes.dtype.numpy),
+    meaning=lambda attributes, data: _extents(data.size, attributes.dtype),
     compute=lambda attributes, inputs, _: te.compute(
         (), lambda: te.index_value(product(inputs[0].shape), attributes.dtype), name="ndarray_size"
     ),

@@ -144,7 +144,7 @@ Meaning: TypeAlias = Callable[..., Any]
 class StaticOf:
     """What an operator is the static form of: `dynamic` takes as its last inputs, tensors [k] of integers, what this
     one has in its attributes. `attributes(attributes of dynamic, *those inputs)` are this one's where it means the
-    same; None where the other fails."""
+    same; None where the other fails. The inputs come as meanings take them: numbers, or symbolic integers."""
 
     dynamic: Operator
     attributes: Callable[..., Attributes | None]

@@ -22,6 +22,7 @@ from relay.ops.reindex import reindexed
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array, element_type
 from relay.ops.scale_role import MOVES_ELEMENTS
+from relay.ops.symbolic_integer import expr_of
 
 
 @frozen
@@ -235,9 +236,9 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
 
 
 def _static_reshape(_: Attributes, newshape: Array) -> ReshapeAttributes | None:
-    """Codes below -1 mean something here only."""
-    codes = tuple(int(code) for code in newshape)
-    return None if min(codes, default=0) < -1 else ReshapeAttributes(codes)
+    """Codes below -1 mean something here only; an extent that the run knows must be none."""
+    meant = all(code >= -1 if isinstance(expr_of(code), int) else code > 0 for code in newshape)
+    return ReshapeAttributes(tuple(map(expr_of, newshape))) if meant else None
 
 
 RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes,

@@ -27,6 +27,7 @@ from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, Sta
 from relay.ops.relating import RelationRun
 from relay.ops.rounding import Array
 from relay.ops.scale_role import MOVES_ELEMENTS
+from relay.ops.symbolic_integer import expr_of
 
 
 @frozen
@@ -195,7 +196,10 @@ def _record(name: str, description: str, layout: Any = None, level: int = 3, **f
 def _static_slice(
     attributes: dyn.DynStridedSliceAttributes, begin: Array, end: Array, strides: Array
 ) -> StridedSliceAttributes | None:  # fmt: skip
-    first, last, steps = (tuple(int(place) for place in places) for places in (begin, end, strides))
+    """Places that the run knows must not count from the end."""
+    if not all(isinstance(expr_of(place), int) or place >= 0 for place in (*begin, *end)):
+        return None
+    first, last, steps = tuple(map(expr_of, begin)), tuple(map(expr_of, end)), tuple(map(int, strides))
     if attributes.slice_mode == "size":
         return StridedSliceAttributes(first, last, (1,) * len(first), "size")
     return None if 0 in steps else StridedSliceAttributes(first, last, steps, attributes.slice_mode)

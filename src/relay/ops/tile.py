@@ -24,6 +24,7 @@ from relay.ops.layout_rule import AxisAttribute, OwnLayout
 from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.relating import RelationRun
 from relay.ops.scale_role import MOVES_ELEMENTS
+from relay.ops.symbolic_integer import expr_of
 
 
 @frozen
@@ -133,8 +134,7 @@ REPEAT = _record(
 
 
 def _static_broadcast(_: Attributes, shape: Any) -> BroadcastToAttributes | None:
-    extents = tuple(int(extent) for extent in shape)
-    return None if min(extents, default=0) < 0 else BroadcastToAttributes(extents)
+    return None if any(extent < 0 for extent in shape) else BroadcastToAttributes(tuple(map(expr_of, shape)))
 
 
 BROADCAST_TO = _record(

@@ -4,36 +4,40 @@
     after:  reshape(%x, newshape=[2, 4, 3])
 
 Which operator is the static form of which, and with what attributes, its record says (`static_of`). On the way what is
-made of known shapes is computed, so that a shape may depend on the result of another such operator; types become
-exact, those of let variables without annotation and those of callers too. Not changed: a shape that only the run
-knows, one that the operator refuses, one that the run must check against extents that are not known, and a function in
-which exact types show that a call would fail: it fails when it is run. Floating point: EXACT.
+made of known shapes is computed by the operators' own meaning (`ops/known_elements.py`), so that a shape may depend on
+the result of another such operator, or on extents of the function's parameters; types become exact, those of let
+variables without annotation and those of callers too. Not changed: a shape that only the run knows, one that the
+operator refuses, one that the run must check against extents that are not known, and a function in which exact types
+show that a call would fail: it fails when it is run. Floating point: EXACT.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
-
-import numpy as np
+from collections.abc import Collection, Mapping, Set
+from functools import partial
 
 from relay.analysis.call_graph import call_graph
 from relay.analysis.effects import ModuleEffects
+from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
 from relay.infer.known import attributes_of
+from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Op, Var, record_type
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Solved
+from relay.ir.rewriting import typed_as
 from relay.ir.traversal import children, post_order, rebuild
-from relay.ir.type_traversal import is_closed
-from relay.ir.types import FuncType, TensorType, Type
+from relay.ir.type_traversal import has_extents_of, type_symbols
+from relay.ir.types import FuncType
+from relay.ops.known_elements import Known, depends_on_extents, elements_of, of_known
 from relay.ops.record import OperatorRecord
 from relay.ops.registry import operators
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
-from relay.transform.simplify.fold_constant import fold_call
+from relay.transform.simplify.fold_constant import constant_of
 
 
 @module_pass(level=2)
@@ -69,11 +73,14 @@ class _Rewriting:
         self.forms = forms
         self.retyped = retyped
         self.effects = ModuleEffects(IRModule())
+        self.symbols: Set[Symbol] = frozenset()
         self.new: dict[Expr, Expr] = {}
         self.vars: dict[Var, Expr] = {}
+        self.known: dict[Expr, Known | None] = {}
 
     def of(self, function: Function) -> Function:
         """The function without a type; the same one if nothing changes."""
+        self.symbols = {symbol for each in function.params for symbol in type_symbols(known_type(each))}
         nodes = post_order(function.body)
         lets = {node.var: node for node in nodes if isinstance(node, Let) and node.var.type_annotation is None}
         for node in nodes:
@@ -96,27 +103,38 @@ class _Rewriting:
         """What stands for a variable: a constant, or a new one where the type of its value may be another."""
         if var not in self.vars:
             value = self.new.get(let.value)  # none yet inside a function that calls itself
-            if value is let.value or value is None:
+            if value is None or value is let.value:
+                self.known[var] = self.known.get(let.value)
                 return var
-            fresh = Var(var.name_hint, span=var.span)
-            if value.checked_type is not None:
-                record_type(fresh, value.checked_type)
-            self.vars[var] = value if isinstance(value, Constant) else fresh
+            stands = value if isinstance(value, Constant) else typed_as(Var(var.name_hint, span=var.span), value)
+            self.vars[var], self.known[stands] = stands, self.known.get(value)
         return self.vars[var]
 
     def _node(self, node: Expr) -> Expr:
-        rebuilt = rebuild(node, [self.new[part] for part in children(node)])
+        rebuilt = self._typed(rebuild(node, [self.new[part] for part in children(node)]))
+        elements = self.known[rebuilt] = elements_of(rebuilt, self.known)
+        type_ = rebuilt.checked_type
+        if elements is None or type_ is None or depends_on_extents(elements) or isinstance(rebuilt, Constant):
+            return rebuilt
+        if not self.effects.of(rebuilt).is_removable:
+            return rebuilt
+        constant = constant_of(elements, type_, rebuilt.span)
+        self.known[constant] = elements
+        return constant
+
+    def _typed(self, rebuilt: Expr) -> Expr:
+        """The static form of a node, or the node itself, with a type that is as exact as may be."""
         match rebuilt:
             case Call(op=Op(operator=OperatorRecord() as record)):
                 rebuilt = self._static(rebuilt, record) or rebuilt
                 if rebuilt.checked_type is None:
-                    _record_exact(rebuilt, _result(rebuilt))
-                return self._known_shape(rebuilt, record) or fold_call(rebuilt)
+                    self._record_exact(rebuilt, _result(rebuilt))
+                return rebuilt
             case Call(op=GlobalVar() as callee) if callee in self.retyped:
                 again = Call(callee, rebuilt.args, rebuilt.attrs, rebuilt.given_type_args, span=rebuilt.span)
                 type_ = self.module[callee].checked_type
                 if isinstance(type_, FuncType) and not type_.type_params:
-                    _record_exact(again, Solved(type_.ret_type))
+                    self._record_exact(again, Solved(type_.ret_type))
                 return again
             case _:
                 if rebuilt.checked_type is None:
@@ -129,35 +147,26 @@ class _Rewriting:
         if form is None or form.static_of is None:
             return None
         count = len(form.inputs)
-        shapes = [each.data for each in call.args[count:] if isinstance(each, Constant)]
-        if count + len(shapes) != len(call.args):
+        shapes = call.args[count:]
+        known = [each for each in map(self.known.get, shapes) if each is not None]
+        if len(known) < len(shapes) or not all(self.effects.of(each).is_removable for each in shapes):
             return None
-        attributes = form.static_of.attributes(attributes_of(call, record), *shapes)
-        if attributes is None:
+        types = [each.checked_type for each in shapes]
+        attributes = of_known(partial(form.static_of.attributes, attributes_of(call, record)), known, types)
+        if attributes is None or not self.symbols >= set(attribute_symbols(attributes)):
             return None
         static = Call(Op(form), call.args[:count], attributes, span=call.span)
         outcome = _result(static)
         if outcome is None or outcome.checks:
             return None
-        return _record_exact(static, outcome)
+        return self._record_exact(static, outcome)
 
-    def _known_shape(self, call: Call, record: OperatorRecord) -> Expr | None:
-        """What an operator says of shapes that are known."""
-        types = [each.checked_type for each in call.args]
-        if not record.reads_shapes_only or not all(map(is_closed, types)) or call.checked_type is None:
-            return None
-        if not all(self.effects.of(each).is_removable for each in call.args):
-            return None
-        value: Any = record.meaning(attributes_of(call, record), *map(_placeholder, types))
-        return record_type(Constant(np.asarray(value), span=call.span), call.checked_type)
-
-
-def _placeholder(type_: Type | None) -> Any:
-    """An array of a type, without memory of its own."""
-    if not isinstance(type_, TensorType):
-        raise TypeError(f"a shape of {type_}")
-    shape = tuple(extent for extent in type_.shape if isinstance(extent, int))
-    return np.broadcast_to(np.zeros((), type_.dtype.numpy), shape)
+    def _record_exact(self, call: Call, outcome: Solved | None) -> Call:
+        """The call, its type recorded where the extents in it are told by the parameters: others are inference's to
+        name."""
+        if outcome is not None and has_extents_of(outcome.result, self.symbols):
+            record_type(call, outcome.result)
+        return call
 
 
 def _result(call: Call) -> Solved | None:
@@ -167,10 +176,3 @@ def _result(call: Call) -> Solved | None:
         return None
     outcome = call.op.operator.relation(tuple(types), attributes_of(call, call.op.operator))
     return outcome if isinstance(outcome, Solved) else None
-
-
-def _record_exact(call: Call, outcome: Solved | None) -> Call:
-    """The call, its type recorded where it has numbers for extents: others are inference's to name."""
-    if outcome is not None and is_closed(outcome.result):
-        record_type(call, outcome.result)
-    return call

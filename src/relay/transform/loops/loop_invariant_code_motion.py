@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
 
 from relay.analysis.effects import effects_of
 from relay.infer.checks import node_checks
@@ -37,8 +36,8 @@ from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
 from relay.ir.sharing import Scopes, scopes
 from relay.ir.traversal import LEAVES, children, post_order
-from relay.ir.type_traversal import is_closed, type_leaves
-from relay.ir.types import FuncType, TensorType, Type
+from relay.ir.type_traversal import is_closed, tensor_types
+from relay.ir.types import FuncType, Type
 from relay.ir.variables import free_vars
 from relay.ops.record import FromTypes, FusionKind, OperatorRecord
 from relay.transform.framework.context import PassContext
@@ -283,8 +282,4 @@ class _Invariants:
 
 def _elements(type_: Type | None) -> int:
     """How many elements a value of a type of known extents has."""
-    leaves = [] if type_ is None else type_leaves(type_)
-    return sum(
-        prod(extent for extent in leaf.shape if isinstance(extent, int))
-        for leaf in leaves if isinstance(leaf, TensorType)
-    )  # fmt: skip
+    return 0 if type_ is None else sum(tensor.element_count or 0 for tensor in tensor_types(type_))

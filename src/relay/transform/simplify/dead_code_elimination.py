@@ -20,8 +20,7 @@ from relay.ir.expr import Constructor, Expr, Function, GlobalVar, Let, Op, RefCr
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, typed_as, with_body
 from relay.ir.traversal import LEAVES, children, post_order
-from relay.ir.type_traversal import type_leaves
-from relay.ir.types import TensorType
+from relay.ir.type_traversal import tensor_types
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 
@@ -133,8 +132,7 @@ def _is_open(expr: Expr) -> bool:
     """Whether the type of an expression leaves an extent to the run; one without a type may."""
     if expr.checked_type is None:
         return not isinstance(expr, Op | Constructor)
-    leaves = type_leaves(expr.checked_type)
-    return any(isinstance(leaf, TensorType) and any(not isinstance(dim, int) for dim in leaf.shape) for leaf in leaves)
+    return any(tensor.element_count is None for tensor in tensor_types(expr.checked_type))
 
 
 def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[Expr]:

@@ -9,17 +9,21 @@ much larger than all that it is made of (`zeros` of a large shape stays a call).
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Sequence
 
 import numpy as np
 
 from relay.analysis.effects import ModuleEffects
+from relay.base.span import Span
 from relay.dataflow.effects import field_taken
+from relay.infer.known import attributes_of
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.rewriting import rewrite_nodes
-from relay.ir.types import TensorType, TupleType, Type
+from relay.ir.type_traversal import is_closed, tensor_types
+from relay.ir.types import TupleType, Type
+from relay.ops.known_elements import Known, meaning_of_known
 from relay.ops.record import OperatorRecord
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
@@ -43,66 +47,45 @@ def fold_call(expr: Expr) -> Expr:
     """The value of a pure call of constants; other expressions as they are."""
     match expr:
         case Call(op=Op(operator=OperatorRecord() as record), args=args) if record.effect is Effect.PURE:
-            arguments = [_value(argument) for argument in args]
-            if any(argument is None for argument in arguments):
+            known = [value for value in map(_constant_elements, args) if value is not None]
+            result = expr.checked_type
+            if len(known) < len(args) or result is None or not _is_worth_its_bytes(result, known):
                 return expr
-            return _folded(expr, record, arguments)
+            types = [each.checked_type for each in args]
+            value = meaning_of_known(record, attributes_of(expr, record), known, types, result)
+            return expr if value is None else constant_of(value, result, expr.span)
         case _:
             return expr
 
 
-def _value(expr: Expr) -> object | None:
-    """The array of a constant, or the arrays of a tuple of constants."""
-    match expr:
-        case Constant(data=data):
-            return data
-        case Tuple(fields=fields):
-            values = tuple(_value(field) for field in fields)
-            return None if any(value is None for value in values) else values
-        case _:
-            return None
-
-
-def _folded(call: Call, record: OperatorRecord, arguments: list[object | None]) -> Expr:
-    known = [type_ for type_ in (call.checked_type,) if type_ is not None]
-    if not known or _bytes_of(known[0]) is None:
-        return call
-    size_bytes = _bytes_of(known[0]) or 0
-    if size_bytes > max(_LARGEST_GROWN_CONSTANT_BYTES, _LARGEST_GROWTH * sum(map(_array_bytes, arguments))):
-        return call
-    with np.errstate(all="ignore"):
-        value: Any = record.meaning(call.attrs, *arguments)
-    return _constant(value, known[0], call)
-
-
-def _constant(value: object, type_: Type, call: Call) -> Expr:
-    if isinstance(type_, TupleType) and isinstance(value, tuple):
-        parts = cast("tuple[object, ...]", value)
-        fields = tuple(_constant(part, field, call) for part, field in zip(parts, type_.fields, strict=True))
-        return record_type(Tuple(fields, span=call.span), type_)
-    array = np.asarray(value)
+def constant_of(known: Known, type_: Type, span: Span | None) -> Expr:
+    """Known elements that are numbers, as a constant, or as a tuple of constants."""
+    if isinstance(type_, TupleType):
+        fields = tuple(constant_of(each, field, span) for each, field in zip(known, type_.fields, strict=True))
+        return record_type(Tuple(fields, span=span), type_)
+    array = np.asarray(known)
     if 0 in array.strides:  # repeated elements; other views, as of a transposed matrix, are copied by who packs them
         array = np.ascontiguousarray(array)
-    return record_type(Constant(array, span=call.span), type_)
+    return record_type(Constant(array, span=span), type_)
 
 
-def _bytes_of(type_: Type) -> int | None:
-    match type_:
-        case TensorType(shape, dtype):
-            total = dtype.item_bytes
-            for extent in shape:
-                if not isinstance(extent, int):
-                    return None
-                total *= extent
-            return total
-        case TupleType(fields):
-            sizes = [_bytes_of(field) for field in fields]
-            return None if any(size is None for size in sizes) else sum(size or 0 for size in sizes)
+def _constant_elements(expr: Expr) -> Known | None:
+    match expr:
+        case Constant(data):
+            return data
+        case Tuple(fields):
+            known = tuple(each for each in map(_constant_elements, fields) if each is not None)
+            return known if len(known) == len(fields) else None
         case _:
             return None
 
 
-def _array_bytes(argument: object) -> int:
-    if isinstance(argument, np.ndarray):
-        return argument.nbytes
-    return sum(map(_array_bytes, argument)) if isinstance(argument, tuple) else 0
+def _is_worth_its_bytes(result: Type, known: Sequence[Known]) -> bool:
+    if not is_closed(result):
+        return False
+    result_bytes = sum(each.dtype.item_bytes * (each.element_count or 0) for each in tensor_types(result))
+    return result_bytes <= max(_LARGEST_GROWN_CONSTANT_BYTES, _LARGEST_GROWTH * sum(map(_bytes_of, known)))
+
+
+def _bytes_of(known: Known) -> int:
+    return sum(map(_bytes_of, known)) if isinstance(known, tuple) else known.nbytes
