@@ -2,7 +2,8 @@
 in place.
 
 `descent` takes 50 steps `w := w - 0.1 g` over 8 MiB in one call, `step` one in a call that takes the array of `w`;
-`rows` writes 1,000 rows of a cache of so many, one after another. Gradients are zero, so that all calls give the same.
+`rows` writes 1,000 rows of a cache of so many, one after another, and `sparse` adds to 1,000 rows of such a table at
+once. Gradients are zero, so that all calls give the same.
 """
 
 from __future__ import annotations
@@ -114,8 +115,34 @@ def _writing_rows(count: int) -> relay.IRModule:
     )
 
 
+def _sparse(who: str, count: int) -> Call:
+    table, changes = np.zeros((count, WIDTH), np.float32), np.zeros((WRITTEN, WIDTH), np.float32)
+    numbers = np.random.default_rng(0).integers(0, count, WRITTEN)
+    if who == RELAY:
+        to, of = relay.var("table", shape=table.shape), relay.var("changes", shape=changes.shape)
+        at = relay.var("numbers", shape=(1, WRITTEN), dtype="int64")
+        function = relay.Function((to, of, at), relay.scatter_nd(to, at, of, mode="add"))
+        executable, rows = relay.build(function, opt_level=3, donate=("table",)), numbers[np.newaxis]
+        return lambda: executable(table, changes, rows)
+    if who == "pytorch":
+        torch = library("torch")
+        weights, updates, index = (torch.from_numpy(each) for each in (table, changes, numbers))
+        return lambda: weights.index_add_(0, index, updates)
+
+    def add() -> object:
+        np.add.at(table, numbers, changes)
+        return table
+
+    return add
+
+
 UPDATES: Mapping[str, tuple[Callable[[str, int], Call], int]] = MappingProxyType(
-    {"step_8MiB": (_step, 0), "descent_8MiB": (_descent, 0), **{f"rows_{count}": (_rows, count) for count in CACHES}}
+    {
+        "step_8MiB": (_step, 0),
+        "descent_8MiB": (_descent, 0),
+        **{f"rows_{count}": (_rows, count) for count in CACHES},
+        **{f"sparse_{count}": (_sparse, count) for count in CACHES},
+    }
 )
 QUICK = ("step_8MiB", "rows_1024")
 PEERS = (RELAY, "numpy", "pytorch")

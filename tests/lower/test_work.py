@@ -11,6 +11,8 @@ import relay
 from relay.arith.expr import evaluate
 from relay.runtime.artefact.arena_map import arena_map
 from relay.runtime.artefact.work import KernelWork
+from relay.tir.stmt import For
+from relay.tir.traversal import walk_statement
 
 
 def works(inputs: Sequence[relay.Var], body: relay.Expr) -> tuple[KernelWork, ...]:
@@ -48,6 +50,30 @@ def test_symbols_are_those_that_a_call_passes(n):
     values = dict.fromkeys(work.symbols, n)
     assert evaluate(work.multiply_adds, values) == n * 16 * 32
     assert evaluate(work.value_bytes, values) == 4 * n * (16 + 32)
+
+
+UPDATES = {
+    "strided_set": lambda x, rows, at: relay.strided_set(x, rows, at, relay.add(at, relay.const([8], "int64"))),
+    "scatter_nd": lambda x, rows, at: relay.scatter_nd(
+        x, relay.expand_dims(relay.broadcast_to(at, (8,)), 0), rows, "add"
+    ),
+    "scatter_elements": lambda x, rows, at: relay.scatter_elements(
+        x, relay.broadcast_to(relay.reshape(at, (1, 1)), (8, 16)), rows
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_an_update_moves_the_part_that_it_changes(name):
+    """Its loops run over the part, however many rows there are."""
+    x, rows = relay.var("x", shape=(4096, 16)), relay.var("rows", shape=(8, 16))
+    at = relay.var("at", shape=(1,), dtype="int64")
+    stages = relay.driver.compile_stages(relay.Function([x, rows, at], UPDATES[name](x, rows, at)), donate=("x",))
+    (work,) = (each for each in stages.manifest.kernels if name in each.operators)
+    indices = {"strided_set": 8 * 2, "scatter_nd": 8 * 8, "scatter_elements": 8 * 8 * 16}[name]
+    assert (work.constant_bytes or 0) + work.value_bytes == 2 * 4 * 8 * 16 + indices
+    loops = next(each for each in stages.kernels if each.info.name == work.name).loops()
+    assert [each.extent for each in walk_statement(loops.body) if isinstance(each, For)] == [8, 16]
 
 
 def test_attention_has_two_products():

@@ -263,6 +263,28 @@ def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> T {
   let %x = nn.softmax(%c);
   strided_set(%x, %x, concatenate((%one,)), multiply(%one, 9i64), %one)
 }""",
+    "rows by indices, in a loop": """
+def @loop(%c: T, %row: Tensor[(1, 8), float32], %n: int64) -> T {
+  if (equal(%n, 0i64)) { %c } else {
+    @loop(scatter_nd(%c, reshape(%n, newshape=[1, 1]), %row, mode="add"), %row, subtract(%n, 1i64))
+  }
+}
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> T { @loop(%c, %row, 5i64) }""",
+    "one place after another in several ways": """
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> T {
+  let %x = nn.softmax(%c);
+  let %at = broadcast_to(%one, shape=[3, 8]);
+  let %rows = concatenate((%row, negative(%row), %row), axis=0);
+  let %y = scatter_elements(%x, %at, %rows, axis=0, reduction="mul");
+  let %z = scatter_elements(scatter_add(%y, %at, %rows, axis=0), %at, %rows, axis=-2, reduction="max");
+  scatter(%z, reshape(%one, newshape=[1, 1]), reshape(sum(%z), newshape=[1, 1]), axis=1)
+}""",
+    "updates that are made of the source": """
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> (T, T) {
+  let %x = nn.softmax(%c);
+  let %at = broadcast_to(%one, shape=[4, 8]);
+  (scatter_elements(%x, %at, %x, reduction="add"), scatter_elements(%c, %at, negative(%c), reduction="min"))
+}""",
     "parts of a concatenation": """
 def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> Tensor[(8, 8), float32] {
   let %x = strided_set(nn.softmax(%c), %row, %one, add(%one, %one), %one);
@@ -292,6 +314,22 @@ def test_an_update_copies_nothing_where_the_source_is_nobody_elses():
     assert all(each.outputs == (each.inputs[each.updates or 0],) for each in updates)
 
 
+def test_sums_at_one_place_are_taken_in_order_on_any_number_of_threads():
+    source = """
+def @main(%x: Tensor[(3, 512), float32], %at: Tensor[(1, 4096), int32], %u: Tensor[(4096, 512), float32]) {
+  scatter_nd(%x, %at, %u, mode="add")
+}"""
+    random = np.random.default_rng(1)
+    x, updates = (random.standard_normal(shape, np.float32) for shape in ((3, 512), (4096, 512)))
+    at = random.integers(0, 3, (1, 4096), np.int32)
+    expected = x.copy()
+    for row, update in zip(at[0], updates, strict=True):
+        expected[row] += update
+    for threads in (1, 2):
+        found = relay.build(module(source), f"llvm -num-threads={threads}", opt_level=3)(x, at, updates)
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_the_graph_executor_writes_all_of_it():
     source = module(full(PARTS["two parts in one region"]))
     c, row, one = *arrays()[:1], arrays()[1][:1], np.ones(1, np.int64)
@@ -313,7 +351,7 @@ def updates_of_shared_values(draw: st.DrawFn) -> str:
         return draw(st.sampled_from(names))
 
     for _ in range(draw(st.integers(3, 14))):
-        match draw(st.integers(0, 9)):
+        match draw(st.integers(0, 10)):
             case 0:
                 bind(f"add({some(tensors)}, {some(tensors)})", tensors)
             case 1:
@@ -323,6 +361,9 @@ def updates_of_shared_values(draw: st.DrawFn) -> str:
             case 3:
                 row = f"reshape(sum({some(tensors)}, axis=[0]), newshape=[1, 8])"
                 bind(f"strided_set({some(tensors)}, {row}, %at, add(%at, %one), %one)", tensors)
+            case 10:
+                row = f"reshape(sum({some(tensors)}, axis=[0]), newshape=[1, 8])"
+                bind(f'scatter_nd({some(tensors)}, reshape(%at, newshape=[1, 1]), {row}, mode="max")', tensors)
             case 4:
                 bind(f"ref({some(tensors)})", refs)
             case 5:

@@ -20,6 +20,7 @@ from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import TensorType
 from relay.lower.kernels.group import leaf_types
 from relay.lower.kernels.index_faults import tells_of_body
+from relay.lower.kernels.updates import updated_input, updated_part
 from relay.lower.planning.kernel_calls import size_bytes
 from relay.lower.program.place import ConstantPlace
 from relay.lower.program.program import Program
@@ -55,20 +56,24 @@ def _calls(program: Program) -> Iterator[tuple[str, Sequence[object], int]]:
 def kernel_work(name: str, function: Function, symbols: Sequence[Symbol], use: KernelUse) -> KernelWork:
     """The work of a primitive function; `symbols` are the extents that a call passes, here named by their position.
 
-    A kernel without sums reads no more elements of an input than it writes: a gather does not read its whole table.
+    A kernel without sums reads no more elements of an input than it writes: a gather does not read its whole table. One
+    that changes a part of a tensor writes as many elements as it is given for that part, and leaves the others alone.
     """
     own = {symbol: Symbol(f"s{position}") for position, symbol in enumerate(symbols)}
     operators = [call for call in post_order(function.body) if isinstance(call, Call) and isinstance(call.op, Op)]
     tells = tells_of_body(function)
     inputs = [leaf for parameter in function.params for leaf in leaf_types(known_type(parameter))]
-    results = leaf_types(known_type(function.body))
+    updated, part = updated_input(function), updated_part(function)
+    results = leaf_types(known_type(function.body)) if part is None else (part,)
     gathers = not tells and all(map(_has_no_sums, operators))
 
     def count(exact: Callable[[], IntExpr]) -> IntExpr | None:
         return None if tells else _in_symbols(exact, own)
 
     def read(positions: Iterable[int]) -> IntExpr:
-        return _total(_read_bytes(inputs[position], results if gathers else ()) for position in positions)
+        return _total(
+            _read_bytes(inputs[position], results if gathers else ()) for position in positions if position != updated
+        )
 
     varying = [position for position in range(len(inputs)) if position not in use.constants]
     return KernelWork(

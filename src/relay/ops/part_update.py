@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from relay import te
 from relay.arith.expr import Symbol
 from relay.base.frozen import frozen
-from relay.ops.record import Compute
+from relay.ops.record import Compute, Update
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Index, Load, Value, ValueVar
 from relay.tir.stmt import For, If, LetValue, Stmt, Store
@@ -53,8 +53,9 @@ def write_part(
     return body
 
 
-def changing(name: str, write: WritePart) -> tuple[Compute, Compute]:
-    """The facts `compute` and `update` of an operator that changes a part of its first input."""
+def changing(name: str, write: WritePart, part: int) -> tuple[Compute, Update]:
+    """The facts `compute` and `update` of an operator that changes a part of its first input, and is given that part as
+    input number `part`."""
 
     def computing(write: WritePart) -> Compute:
         return lambda attributes, inputs, result: te.extern(
@@ -64,7 +65,7 @@ def changing(name: str, write: WritePart) -> tuple[Compute, Compute]:
     def copy_and_write(attributes: Any, inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]) -> Stmt:
         return Statements((_copy(inputs[0], outputs[0]), write(attributes, inputs, outputs)))
 
-    return computing(copy_and_write), computing(write)
+    return computing(copy_and_write), Update(computing(write), part)
 
 
 def _copy(data: Buffer, to: Buffer) -> Stmt:

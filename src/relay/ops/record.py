@@ -49,6 +49,15 @@ Compute: TypeAlias = Callable[[Any, tuple[Any, ...], Any], Any]
 
 
 @frozen
+class Update:
+    """A call changes a part of its input 0: `compute` writes that part into memory which holds the input, at most one
+    element for each of input number `part`."""
+
+    compute: Compute
+    part: int
+
+
+@frozen
 class FromTypes:
     """The result's extents follow from the input types alone."""
 
@@ -159,7 +168,7 @@ WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differe
 class OperatorRecord(Operator):
     """Everything about one operator. `argument_docs` has one entry an input; `support_level` is Relay's. `is_view`: the
     result is input 0's memory under another shape. `reads_shapes_only`: the values of its inputs do not matter.
-    `update`, where only a part of input 0 changes: what writes that part into memory that holds input 0."""
+    `update`: where only a part of input 0 changes."""
 
     argument_docs: tuple[str, ...]
     meaning: Meaning
@@ -178,7 +187,7 @@ class OperatorRecord(Operator):
     formula: Formula | NoFormula
     static_of: StaticOf | None
     reads_shapes_only: bool
-    update: Compute | None
+    update: Update | None
 
 
 def define(
@@ -205,7 +214,7 @@ def define(
     formula: Formula | NoFormula = PRIMITIVE,
     static_of: StaticOf | None = None,
     reads_shapes_only: bool = False,
-    update: Compute | None = None,
+    update: Update | None = None,
     multiply_adds: MultiplyAdds | None = None,
     input_defaults: tuple[tuple[str, float], ...] = (),
 ) -> OperatorRecord:

@@ -186,7 +186,7 @@ def _write_nd(attributes: ScatterNDAttributes, inputs: tuple[Buffer, ...], outpu
 
 
 def _record(name: str, description: str, indices: str, updates: str, write: Any, **fields: Any) -> OperatorRecord:
-    compute, update = changing(name, write)
+    compute, update = changing(name, write, part=2)
     return define(
         name,
         description,

@@ -98,7 +98,7 @@ def _write_part(_: Attributes, inputs: tuple[Buffer, ...], outputs: tuple[Buffer
     return write_part(outputs[0], part, indices, target, places)
 
 
-_COMPUTE, _UPDATE = changing("strided_set", _write_part)
+_COMPUTE, _UPDATE = changing("strided_set", _write_part, part=1)
 
 STRIDED_SET = define(
     "strided_set",

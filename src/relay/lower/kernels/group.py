@@ -144,7 +144,7 @@ def _placeholder(parameter: Var) -> Tensor:
 def _computed(expr: Expr, values: Mapping[int, GroupValue], is_update: bool = False) -> GroupValue:
     match expr:
         case Call(op=Op(operator=OperatorRecord() as record), args=args, attrs=attrs):
-            compute_ = record.update if is_update and record.update is not None else record.compute
+            compute_ = record.update.compute if is_update and record.update is not None else record.compute
             if not callable(compute_):
                 raise CompilerBug("lower", f"{record.name} has no tensor expression: {compute_.reason}")
             inputs = tuple(values[id(argument)] for argument in args)

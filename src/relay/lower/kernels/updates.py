@@ -9,8 +9,10 @@ Where nobody else has a use for %p0 the result is its memory, and nothing is cop
 from __future__ import annotations
 
 from relay.ir.expr import Call, Function, Op, Var
+from relay.ir.known_types import known_type
+from relay.ir.types import TensorType
 from relay.lower.kernels.index_faults import tells_of_body
-from relay.ops.record import OperatorRecord
+from relay.ops.record import OperatorRecord, Update
 
 UPDATE = "Update"
 """The attribute of a primitive function whose result holds its first argument before it runs."""
@@ -25,6 +27,16 @@ def as_update(function: Function) -> Function:
             return function.with_attr(UPDATE, 1) if is_alone else function
         case _:
             return function
+
+
+def updated_part(function: Function) -> TensorType | None:
+    """The type of what a primitive function has for the part that it changes; None if it writes all."""
+    match function.body:
+        case Call(op=Op(operator=OperatorRecord(update=Update(part=part))), args=args) if UPDATE in function.attrs:
+            type_ = known_type(args[part])
+            return type_ if isinstance(type_, TensorType) else None
+        case _:
+            return None
 
 
 def updated_input(function: Function) -> int | None:
