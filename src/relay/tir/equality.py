@@ -21,7 +21,7 @@ from relay.tir.expr import (
     Value,
     ValueVar,
 )
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex, map_value, statement_children, value_children
 
 
@@ -82,6 +82,8 @@ class _Matching:
                 same = self.binds(left.buffer, right.buffer)
             case Evaluate(), Evaluate():
                 same = self.values(left.value, right.value)
+            case Issue(), Issue():
+                same = left.queue == right.queue
             case Sequence(), Sequence():
                 same = True
             case _:

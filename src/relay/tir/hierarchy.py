@@ -27,12 +27,26 @@ class ThreadAxis:
 
 
 @frozen
+class Queue:
+    """What does operations by itself while the thread that has issued them goes on; each thread has one of its own.
+
+    One that is `ordered` does them one after another as they were issued. `reads` and `writes` are the scopes that
+    they may touch; where there are none, all.
+    """
+
+    name: str
+    ordered: bool = True
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+@frozen
 class Hierarchy:
     """The levels of a machine from outermost to innermost, and what is at them.
 
     `scopes` are the memories beside the plain ones (global at the first level, local and register at the last).
     `threads` are the axes that loops may be bound to, the one whose threads are neighbours first. `barriers` are the
-    levels inside a unit of which threads can wait for each other.
+    levels inside a unit of which threads can wait for each other. `queues` are what operations are issued to.
 
     >>> machine = Hierarchy(
     ...     ("device", "block", "thread"),
@@ -50,6 +64,7 @@ class Hierarchy:
     scopes: tuple[Scope, ...] = ()
     threads: tuple[ThreadAxis, ...] = ()
     barriers: tuple[str, ...] = ()
+    queues: tuple[Queue, ...] = ()
 
     @property
     def all_scopes(self) -> tuple[Scope, ...]:
@@ -121,6 +136,20 @@ class Hierarchy:
             expected="one of " + ", ".join(names) if names else "a target with threads that loops are bound to",
             found=name,
             remedy=near_names(name, names) or "`parallel` shares the iterations of a loop among the threads of a CPU",
+        )
+
+    def queue(self, name: str) -> Queue:
+        """The queue of that name. Raises `RelayError` (`schedule-queue`)."""
+        for queue in self.queues:
+            if queue.name == name:
+                return queue
+        names = [queue.name for queue in self.queues]
+        raise RelayError(
+            rule="schedule-queue",
+            message=f"this target has no queue `{name}`",
+            expected="one of " + ", ".join(names) if names else "a target with queues",
+            found=name,
+            remedy=near_names(name, names) or "leave the stage to the thread itself",
         )
 
 

@@ -2,7 +2,8 @@
 
 The function is turned into closures once, so inner loops pay for no dispatch. Every access is checked: an index out of
 range and the reading of a temporary's element that was never written are errors. Iterations of PARALLEL loops run last
-to first, and those of THREAD loops in a random order, so that a program which depends on their order shows it.
+to first, those of THREAD loops in a random order, and what is issued to queues at a random time, so that a program
+which depends on their order shows it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def interpret(
     `symbols` gives the extents, by symbol or in the order of `func.symbols`; what it leaves out is read off the shapes.
     `intrinsics` gives the meaning of calls, lane by lane; `seed` the order in which threads run. Raises `RelayError`:
     `kernel-arguments` (number, dtype or shape of the arrays), `index-out-of-range`, `uninitialized-read`,
-    `unknown-intrinsic`, `barrier-not-reached`.
+    `unknown-intrinsic`, `barrier-not-reached`, `queue-unknown`, `await-forever`, `not-awaited`.
     """
     values = symbol_values(func, arrays, symbols)
     machine = ThreadedMachine(values, intrinsics, func.hierarchy, Random(seed))
@@ -41,3 +42,4 @@ def interpret(
     run = machine.statement(func.body)
     with np.errstate(all="ignore"):
         run()
+    machine.queues.finish()

@@ -52,7 +52,7 @@ from relay.tir.expr import (
 )
 from relay.tir.printer import print_index
 from relay.tir.semantics import EFFECT_FREE_HINTS, INTRINSICS, integer_limits
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, Sequence, Stmt, Store
 from relay.tir.traversal import values_in_index, walk_value
 
 
@@ -127,11 +127,10 @@ class LaneBuilder:
                 self._expanded[buffer] = wide
                 self._mask_at_allocation[buffer] = None if mask is None else mask.value
                 return Allocate(wide, self._statement(body, mask, known))
-            case Evaluate(value):
-                hint = isinstance(value, Call) and value.name in EFFECT_FREE_HINTS
-                if not hint or self._value_varies(value):
-                    raise NotVectorizable("a call is made for its effect in each iteration")
+            case Evaluate(Call(name) as call) if name in EFFECT_FREE_HINTS and not self._value_varies(call):
                 return statement
+            case Evaluate() | Issue():
+                raise NotVectorizable("a call is made, or something is issued, for its effect in each iteration")
             case _:
                 assert_never(statement)
 

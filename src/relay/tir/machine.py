@@ -54,7 +54,7 @@ from relay.tir.semantics import (
     reinterpret_function,
     unary_function,
 )
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Block
 from relay.tir.traversal import ValueIndex
 
@@ -264,10 +264,19 @@ class Machine:
                 return _in_order((self.allocation(buffer), self.statement(body)))
             case Evaluate(Call(name)) if name in EFFECT_FREE_HINTS and name not in self.intrinsics:
                 return _nothing
-            case Evaluate(value):
-                return _discarded(self.value(value))
+            case Evaluate():
+                return self.evaluation(statement)
+            case Issue():
+                return self.issue(statement)
             case _:
                 assert_never(statement)
+
+    def evaluation(self, statement: Evaluate) -> Run:
+        return _discarded(self.value(statement.value))
+
+    def issue(self, issue: Issue) -> Run:
+        """It is done at once where nothing else runs."""
+        return self.statement(issue.body)
 
     def loop(self, loop: For) -> Run:
         extent, body = self.index(loop.extent), self.statement(loop.body)

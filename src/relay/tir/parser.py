@@ -33,7 +33,7 @@ from relay.tir.expr import (
 from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.lexer import TokenReader, split_type
 from relay.tir.printer import SIGNS
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex
 
 _BINARY_BY_SIGN = {sign: op for op, sign in SIGNS.items()}
@@ -173,6 +173,8 @@ class _Parser(TokenReader):
             value = self._value()
             self.expect(";")
             return Evaluate(value)
+        if self.accept("issue"):
+            return Issue(self.of_kind("name"), self._block())
         buffer, indices = self._place()
         self.expect("=")
         value = self._value()

@@ -42,15 +42,15 @@ from relay.tir.expr import (
     ValueVar,
 )
 from relay.tir.hierarchy import PLAIN_SCOPES
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex
 
 SIGNS = {BinaryOp.ADD: "+", BinaryOp.SUBTRACT: "-", BinaryOp.MULTIPLY: "*", BinaryOp.DIVIDE: "/"}
 KEYWORDS = frozenset(
     {
-        *("primfunc", "symbols", "attributes", "in", "if", "else", "alloc", "let", "where", "evaluate", "inf", "nan"),
+        *("primfunc", "symbols", "attributes", "in", "if", "else", "alloc", "let", "where", "evaluate", "issue"),
         *("ramp", "ramp_value", "index_value", "index", "holds", "load", "select", "cast", "call", "broadcast"),
-        *("min", "max", "true", "false"),
+        *("min", "max", "true", "false", "inf", "nan"),
         *(kind.value for kind in LoopKind),
         *(scope.name for scope in PLAIN_SCOPES),
         "shared",  # what targets call a scope of theirs
@@ -175,6 +175,8 @@ class _Printer:
                 self._block(f"alloc {self._declaration(buffer)}", body, depth)
             case Evaluate(value):
                 self._line(depth, f"evaluate {self.value(value)};")
+            case Issue(queue, body):
+                self._block(f"issue {queue}", body, depth)
             case _:
                 assert_never(statement)
 

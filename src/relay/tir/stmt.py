@@ -1,6 +1,6 @@
 """The statements of the loop language, and the function that holds them.
 
-stmt ::= For | Store | LetValue | Sequence | If | Allocate | Evaluate
+stmt ::= For | Store | LetValue | Sequence | If | Allocate | Evaluate | Issue
 """
 
 from __future__ import annotations
@@ -96,7 +96,16 @@ class Evaluate:
     value: Value
 
 
-Stmt: TypeAlias = Union[For, Store, LetValue, Sequence, If, Allocate, Evaluate]
+@frozen(eq=False)
+class Issue:
+    """`body` is done in a queue of the thread, some time between here and where the thread awaits it (see
+    `synchronization`). Symbols and variables are those of now; memory is read and written then."""
+
+    queue: str
+    body: Stmt
+
+
+Stmt: TypeAlias = Union[For, Store, LetValue, Sequence, If, Allocate, Evaluate, Issue]
 
 
 @frozen(eq=False)

@@ -1,15 +1,27 @@
-"""What threads do together: calls with a meaning, which interpreter, verifier and targets know by their names.
+"""What threads and queues wait for: calls with a meaning, which interpreter, verifier and targets know by their names.
 
 `barrier.block`: every thread of a block waits here for all others of it; what they have written is seen behind it.
+`signal.loaded`, issued to a queue: one more of this signal is there when all that was issued to the queue before is
+done. `await.loaded(2)`: the thread waits until there are two of it, and takes them. Copies that are committed in
+groups, barriers in memory that count arrivals, and queues of an accelerator that depend on each other are cases of it.
 """
 
 from __future__ import annotations
 
 from relay.base.dtypes import DType
-from relay.tir.expr import Call
-from relay.tir.stmt import Evaluate, Stmt
+from relay.base.frozen import frozen
+from relay.tir.expr import Call, Imm, imm
+from relay.tir.stmt import Evaluate, Issue, Stmt
 
-_BARRIER = "barrier."
+_BARRIER, _SIGNAL, _AWAIT = "barrier.", "signal.", "await."
+
+
+@frozen
+class Await:
+    """The thread takes `count` of a signal."""
+
+    signal: str
+    count: int
 
 
 def barrier(level: str) -> Evaluate:
@@ -26,5 +38,41 @@ def barrier_level(statement: Stmt) -> str | None:
     match statement:
         case Evaluate(Call(name)) if name.startswith(_BARRIER):
             return name.removeprefix(_BARRIER)
+        case _:
+            return None
+
+
+def signal(queue: str, name: str) -> Issue:
+    """The queue gives one signal `name` when all that was issued to it before is done.
+
+    >>> signal_name(signal("load", "loaded"))
+    'loaded'
+    """
+    return Issue(queue, Evaluate(Call(_SIGNAL + name, (), DType.INT32)))
+
+
+def signal_name(issue: Issue) -> str | None:
+    """The name of a signal; None for what is issued beside."""
+    match issue.body:
+        case Evaluate(Call(name)) if name.startswith(_SIGNAL):
+            return name.removeprefix(_SIGNAL)
+        case _:
+            return None
+
+
+def await_signals(name: str, count: int) -> Evaluate:
+    """The thread waits for `count` signals of that name, and takes them.
+
+    >>> awaited(await_signals("loaded", 2))
+    Await(signal='loaded', count=2)
+    """
+    return Evaluate(Call(_AWAIT + name, (imm(count, DType.INT32),), DType.INT32))
+
+
+def awaited(statement: Stmt) -> Await | None:
+    """What a statement waits for; None for one that waits for no signals."""
+    match statement:
+        case Evaluate(Call(name, (Imm(int(count)),))) if name.startswith(_AWAIT):
+            return Await(name.removeprefix(_AWAIT), count)
         case _:
             return None

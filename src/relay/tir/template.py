@@ -16,7 +16,7 @@ from relay.tir.buffer import Buffer
 from relay.tir.conditions import is_constant
 from relay.tir.expr import Value, ValueVar
 from relay.tir.staging import NO_KEYS, Staged, Stager
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
 
 Emit: TypeAlias = Callable[[list[Stmt]], None]
 STATEMENT_LIMIT = 65536
@@ -85,6 +85,8 @@ class Template:
                 return self._allocate(statement, rename)
             case Evaluate(value):
                 return self._evaluate(statement, self._stager.value(value))
+            case Issue():
+                return self._issue(statement, rename)
             case _:
                 assert_never(statement)
 
@@ -151,6 +153,15 @@ class Template:
         def emit(out: list[Stmt]) -> None:
             built = value.build()
             out.append(statement if built is statement.value else Evaluate(built))
+
+        return emit
+
+    def _issue(self, statement: Issue, rename: bool) -> Emit:
+        body = self._statement(statement.body, rename)
+
+        def emit(out: list[Stmt]) -> None:
+            new = _body_of(statement.body, body)
+            out.append(statement if new is statement.body else Issue(statement.queue, new))
 
         return emit
 

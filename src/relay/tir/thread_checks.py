@@ -19,7 +19,7 @@ from relay.tir.buffer import Buffer, Scope
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Call, Load, Value
 from relay.tir.printer import print_statement
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import barrier_level
 from relay.tir.touches import Extents, Touch, Units, touches, units_of
 from relay.tir.traversal import statement_children, statement_values, value_children, walk_statement
@@ -173,7 +173,7 @@ class _LaunchChecker:
                     return _either(ends, past)
                 outside = replace(around, ways=ways, facts=(*around.facts, *facts_unless(condition)))
                 return _either(ends, self._statement(otherwise, past, outside))
-            case LetValue(body=body) | Allocate(body=body):
+            case LetValue(body=body) | Allocate(body=body) | Issue(body=body):
                 return self._statement(body, past, around)
             case Store() | Evaluate():
                 return past

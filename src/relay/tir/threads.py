@@ -1,8 +1,9 @@
 """Running threads, in a random order that a seed repeats.
 
 Units of a level that can wait for each other (the threads of a block) run side by side: any of them goes on, until it
-is about to write what others see, or waits at a barrier. Others (blocks) run one after another. So a program whose
-result depends on the order of its threads gives different results for different seeds.
+is about to write what others see, or waits at a barrier. Others (blocks) run one after another. What a thread issues to
+its queues runs at some time until it is awaited (`queues`). So a program whose result depends on the order of its
+threads, or of what they have issued, gives different results for different seeds.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.machine import Machine, Run
+from relay.tir.queues import GivenSignal, Queues
 from relay.tir.semantics import Numbers
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
-from relay.tir.synchronization import barrier_level
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
+from relay.tir.synchronization import Await, awaited, barrier_level, signal_name
 from relay.tir.traversal import walk_statement
 
 
@@ -63,6 +65,7 @@ class ThreadedMachine(Machine):
         self.hierarchy = hierarchy
         self.random = random
         self.place = place  # the depth and number of each unit that this thread is in
+        self.queues = Queues(hierarchy, random)
 
     def loop(self, loop: For) -> Run:
         if loop.kind is not LoopKind.THREAD:
@@ -77,6 +80,36 @@ class ThreadedMachine(Machine):
             for number in self._shuffled(extent()):
                 symbols[loop.variable] = number
                 body()
+                self.queues.finish()
+
+        return run
+
+    def evaluation(self, statement: Evaluate) -> Run:
+        wanted = awaited(statement)
+        return super().evaluation(statement) if wanted is None else self._taking(wanted)
+
+    def _taking(self, wanted: Await) -> Run:
+        return lambda: self.queues.take(wanted.signal, wanted.count)
+
+    def issue(self, issue: Issue) -> Run:
+        """The operation knows the symbols and variables of its issue, and finds memory as it is when it runs."""
+        name = signal_name(issue)
+        if name is not None:
+            return lambda: self.queues.issue(issue.queue, GivenSignal(name))
+        body, symbols, values = self.statement(issue.body), self.symbols, self.values
+
+        def run() -> None:
+            known, named = dict(symbols), dict(values)
+
+            def operation() -> None:
+                now, current = dict(symbols), dict(values)
+                symbols.update(known)
+                values.update(named)
+                body()
+                symbols.update(now)
+                values.update(current)
+
+            self.queues.issue(issue.queue, operation)
 
         return run
 
@@ -117,9 +150,12 @@ class ThreadedMachine(Machine):
                     if not self.hierarchy.shares(buffer.scope, axis):
                         machine.arrays[buffer] = self.arrays[buffer].copy()
                         machine.written[buffer] = self.written[buffer].copy()
-            return tuple(Unit(machine.groups(), _one_after_another((steps,))()) for machine, steps in made[:count])
+            return tuple(Unit(machine.groups(), machine.ending(steps)()) for machine, steps in made[:count])
 
         return units
+
+    def ending(self, steps: Steps) -> Steps:
+        return _one_after_another((steps, _at_once(self.queues.finish)))
 
     def groups(self) -> dict[str, Group]:
         """The unit of each level with barriers that this thread is in."""
@@ -148,6 +184,8 @@ class ThreadedMachine(Machine):
                 return lambda: first() if test() else second()
             case Allocate(buffer, body):
                 return _after(self.allocation(buffer), self.steps(body))
+            case Issue():
+                return _one_after_another((_at_once(self.statement(statement)), _let_others))
             case Evaluate():
                 level = barrier_level(statement)
                 return lambda: iter(() if level is None else (Waiting(statement, level),))
@@ -160,6 +198,8 @@ class ThreadedMachine(Machine):
                 return self.hierarchy.depth(buffer.scope.level) < len(self.hierarchy.levels) - 1
             case For(kind=kind):
                 return kind is LoopKind.THREAD
+            case Issue():
+                return True
             case _:
                 return barrier_level(statement) is not None
 
@@ -232,6 +272,10 @@ def _after(run: Run, then: Steps) -> Steps:
 
 def _nothing() -> Iterator[Event]:
     return iter(())
+
+
+def _let_others() -> Iterator[Event]:
+    return iter((None,))
 
 
 def _one_after_another(parts: tuple[Steps, ...]) -> Steps:

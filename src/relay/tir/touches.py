@@ -63,11 +63,14 @@ class Touch:
 
     def later(self, loop: Symbol) -> Touch:
         """What the next iteration of `loop` touches, in terms of this one."""
-        after: dict[Symbol, IntExpr] = {loop: add(loop, 1)}
+        return self.where({loop: add(loop, 1)})
+
+    def where(self, values: Mapping[Symbol, IntExpr]) -> Touch:
+        """What is touched with these values of symbols."""
         return replace(
             self,
-            indices=tuple(substitute(index, after) for index in self.indices),
-            facts=tuple(fact.substitute(after) for fact in self.facts),
+            indices=tuple(substitute(index, values) for index in self.indices),
+            facts=tuple(fact.substitute(values) for fact in self.facts),
         )
 
 
@@ -176,13 +179,44 @@ def meet(left: Touch, right: Touch, threads: Sequence[Symbol], same: frozenset[S
     >>> meet(written, own, [t], frozenset()), meet(written, next_one, [t], frozenset())
     (False, True)
     """
-    if left.buffer is not right.buffer or not (left.writes or right.writes):
+    if not _may_collide(left, right):
         return False
     unknown = set(threads) - (_countable(left) & _countable(right))
     if not all(_is_told_apart(thread, left, right, same) for thread in unknown):
         return True
     threads, same = [thread for thread in threads if thread not in unknown], same | unknown
     per_word = _elements_per_word(left.buffer) if left.writes and right.writes else 1
+    sides = _sides(left, right, threads, same, per_word)
+    return sides is None or _several_owners(*sides[0], *sides[1])
+
+
+def overlap(left: Touch, right: Touch, same: frozenset[Symbol]) -> bool:
+    """Whether two places may be one element, at least one of them writing, while each symbol of `same` has one value.
+
+    >>> from relay.base.dtypes import DType
+    >>> k, a = Symbol("k"), Buffer("a", (2,), DType.INT32)
+    >>> now, ahead, any_time = (Touch(a, (at % 2,), True, {k: 9}, ()) for at in (k, k + 1, k))
+    >>> overlap(now, ahead, frozenset({k})), overlap(now, any_time, frozenset())
+    (False, True)
+    """
+    if not _may_collide(left, right):
+        return False
+    sides = _sides(left, right, (), same, 1)
+    if sides is None:
+        return True
+    (keys, _), (other_keys, _) = sides
+    return not {*zip(*keys.tolist(), strict=True)}.isdisjoint(zip(*other_keys.tolist(), strict=True))
+
+
+def _may_collide(left: Touch, right: Touch) -> bool:
+    return left.buffer is right.buffer and (left.writes or right.writes)
+
+
+def _sides(
+    left: Touch, right: Touch, threads: Sequence[Symbol], same: frozenset[Symbol], per_word: int
+) -> tuple[tuple[Points, Points], tuple[Points, Points]] | None:
+    """What is touched at two places, in columns that can be compared, and by which thread; None where these are too
+    many points."""
     pairs = zip(_axes(left, per_word), _axes(right, per_word), strict=True)
     known = [pair for a, b in pairs if (pair := _comparable(_split(a, left), _split(b, right), same, per_word))]
     used = {symbol for pair in known for part in pair for symbol in free_symbols(part)}
@@ -191,9 +225,8 @@ def meet(left: Touch, right: Touch, threads: Sequence[Symbol], same: frozenset[S
         _Side(touch, threads, common, [pair[number] for pair in known]) for number, touch in enumerate((left, right))
     ]
     if any(side.points > MOST_POINTS for side in sides):
-        return True
-    (keys, owners), (other_keys, other_owners) = (side.elements(per_word) for side in sides)
-    return _several_owners(keys, owners, other_keys, other_owners)
+        return None
+    return sides[0].elements(per_word), sides[1].elements(per_word)
 
 
 def _is_told_apart(thread: Symbol, left: Touch, right: Touch, same: frozenset[Symbol]) -> bool:

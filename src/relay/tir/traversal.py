@@ -31,7 +31,7 @@ from relay.tir.expr import (
     Value,
     ValueVar,
 )  # fmt: skip
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, Sequence, Stmt, Store
 
 
 @frozen
@@ -203,7 +203,7 @@ def map_children(value: Value, go: Callable[[Value], Value], on_index: Callable[
 
 def statement_children(statement: Stmt) -> tuple[Stmt, ...]:
     match statement:
-        case For(body=body) | LetValue(body=body) | Allocate(body=body):
+        case For(body=body) | LetValue(body=body) | Allocate(body=body) | Issue(body=body):
             return (body,)
         case Sequence(statements):
             return statements
@@ -222,7 +222,7 @@ def statement_values(statement: Stmt) -> tuple[Value, ...]:
             return (value,) if mask is None else (value, mask)
         case LetValue(value=value) | Evaluate(value=value) | If(condition=value):
             return (value,)
-        case For() | Sequence() | Allocate():
+        case For() | Sequence() | Allocate() | Issue():
             return ()
         case _:
             assert_never(statement)
@@ -279,6 +279,9 @@ def map_statement(
         case Evaluate(value):
             new_value = on_value(value)
             rebuilt = statement if new_value is value else Evaluate(new_value)
+        case Issue(queue, body):
+            new_body = go(body)
+            rebuilt = statement if new_body is body else Issue(queue, new_body)
         case _:
             assert_never(statement)
     return on_statement(rebuilt)

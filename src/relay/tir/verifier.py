@@ -7,6 +7,7 @@
 - no two iterations of a PARALLEL loop, or of one over units that cannot wait for each other, touch the same element,
   unless both read it;
 - threads wait for each other where they must, and scopes are used as they are meant (`thread_checks`);
+- what is issued to queues is awaited before it is touched (`queue_checks`);
 - buffers have constant extents, but for those of the outermost level.
 
 What cannot be proven is a violation too, with `unproven` in its rule: unknown is not sound.
@@ -46,8 +47,9 @@ from relay.tir.expr import (
     joined,
 )
 from relay.tir.printer import print_index, print_statement, print_value
+from relay.tir.queue_checks import queue_violations
 from relay.tir.semantics import integer_limits
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.thread_checks import thread_violations
 from relay.tir.touches import units_meet
 from relay.tir.traversal import value_children, value_indices, values_in_index
@@ -64,7 +66,7 @@ def verify(func: PrimFunc) -> tuple[Violation, ...]:
     """
     checker = _Checker(func)
     checker.statement(func.body, checker.start)
-    return (*checker.violations, *dict.fromkeys(thread_violations(func)))
+    return (*checker.violations, *dict.fromkeys((*thread_violations(func), *queue_violations(func))))
 
 
 @frozen
@@ -130,6 +132,8 @@ class _Checker:
                 self.statement(body, self._bind(buffer, place))
             case Evaluate(value):
                 self._value(value, place)
+            case Issue(_, body):
+                self.statement(body, place)
             case _:
                 assert_never(statement)
 

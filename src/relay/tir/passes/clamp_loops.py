@@ -31,7 +31,7 @@ from relay.arith.inequality import non_negative_forms
 from relay.arith.simplify import Assumptions
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Binary, BinaryOp, Holds, Value
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
 from relay.tir.template import fresh_copy
 
 CHOICE_LIMIT = 2
@@ -61,7 +61,7 @@ def clamp_loops(statement: Stmt, known: Assumptions) -> Stmt:
         case Allocate(buffer, body):
             new = clamp_loops(body, known)
             return statement if new is body else Allocate(buffer, new)
-        case Store() | Evaluate():
+        case Store() | Evaluate() | Issue():
             return statement
         case _:
             assert_never(statement)

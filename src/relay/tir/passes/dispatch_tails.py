@@ -25,7 +25,7 @@ from relay.tir.buffer import Scope
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.expr import Holds
 from relay.tir.passes.clamp_loops import limits_of
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.template import fresh_copy
 from relay.tir.traversal import map_statement, statement_children, walk_statement
 
@@ -77,7 +77,7 @@ class _Dispatcher:
                     return self._written_out(statement, tail, known)
                 new = self.statement(body, known)
                 return statement if new is body else Allocate(buffer, new)
-            case Store() | Evaluate():
+            case Store() | Evaluate() | Issue():
                 return statement
             case _:
                 assert_never(statement)

@@ -35,7 +35,7 @@ from relay.tir.expr import (
     joined,
 )
 from relay.tir.semantics import EFFECT_FREE_HINTS, INTRINSICS
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import (
     map_children,
     statement_children,
@@ -129,7 +129,7 @@ class _Hoister:
             case Store(buffer, indices, value, mask):
                 new_value = self._whole(value)
                 return statement if new_value is value else Store(buffer, indices, new_value, mask)
-            case Evaluate():
+            case Evaluate() | Issue():
                 return statement
             case _:
                 assert_never(statement)

@@ -22,7 +22,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.hierarchy import Hierarchy
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import barrier, barrier_level
 from relay.tir.touches import Extents, Touch, Units, all_touches, touches, units_meet, units_of
 from relay.tir.traversal import statement_children
@@ -62,7 +62,7 @@ def _launched(statement: Stmt, func: PrimFunc, known: Assumptions, fixed: tuple[
         case LetValue(body=body) | Allocate(body=body):
             inside = _launched(body, func, known, fixed)
             return statement if inside is body else replace(statement, body=inside)
-        case Store() | Evaluate():
+        case Store() | Evaluate() | Issue():
             return statement
         case _:
             assert_never(statement)
@@ -151,7 +151,7 @@ class _Inserter:
             case Allocate(body=body):
                 part = self.statement(body, around)
                 return replace(part, statement=replace(statement, body=part.statement))
-            case Store() | Evaluate():
+            case Store() | Evaluate() | Issue():
                 return self._whole(statement, around)
             case _:
                 assert_never(statement)

@@ -47,7 +47,7 @@ from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.expr import Binary, BinaryOp, Holds, Value, imm
 from relay.tir.passes.clamp_loops import clamp_loops, limits_of
 from relay.tir.passes.simplify import simplify_statement
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.template import fresh_copy
 from relay.tir.traversal import (
     map_statement,
@@ -110,7 +110,7 @@ class _Partitioner:
             case Allocate(buffer, body):
                 new = self.statement(body, known)
                 return statement if new is body else Allocate(buffer, new)
-            case Store() | Evaluate():
+            case Store() | Evaluate() | Issue():
                 return statement
             case _:
                 assert_never(statement)

@@ -46,7 +46,7 @@ from relay.tir.semantics import (
     index_as_number,
     unary_function,
 )
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import ValueIndex, map_children, map_index
 from relay.tir.value_rules import RuleTable, rule_table
 
@@ -113,6 +113,11 @@ class _Simplifier:
             case Evaluate(value):
                 new_value = self.value(value)
                 return statement if new_value is value else Evaluate(new_value)
+            case Issue(queue, body):
+                new_body = self.statement(body)
+                if _is_nothing(new_body):
+                    return NOTHING
+                return statement if new_body is body else Issue(queue, new_body)
             case _:
                 assert_never(statement)
 

@@ -24,7 +24,7 @@ from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.expr import Holds
 from relay.tir.lanes import LaneBuilder, NotVectorizable
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.template import fresh_copy
 
 MAXIMUM_LANES = 64
@@ -62,7 +62,7 @@ def _statement(statement: Stmt, known: Assumptions, inputs: frozenset[Buffer]) -
         case Allocate(buffer, body):
             new = _statement(body, known, inputs)
             return statement if new is body else Allocate(buffer, new)
-        case Store() | Evaluate():
+        case Store() | Evaluate() | Issue():
             return statement
         case _:
             assert_never(statement)

@@ -14,7 +14,7 @@ from relay.targets.cpu.emit.tail_mask import padded_shape
 from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.value import emit_value
 from relay.tir.buffer import Buffer, Scope
-from relay.tir.stmt import ALTERNATE, Allocate, Evaluate, For, If, LetValue, LoopKind, Sequence, Stmt, Store
+from relay.tir.stmt import ALTERNATE, Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
 
 
 def emit_statement(e: Emitter, statement: Stmt) -> None:
@@ -39,6 +39,8 @@ def emit_statement(e: Emitter, statement: Stmt) -> None:
             _allocate(e, buffer, body)
         case Evaluate(value):
             emit_value(e, value)
+        case Issue(queue):
+            raise CompilerBug("emit", f"{e.kernel_name}: a CPU has no queue {queue}")
         case _:
             assert_never(statement)
 

@@ -11,7 +11,7 @@ from typing import assert_never
 from relay.arith.expr import IntExpr, add, multiply
 from relay.tir.buffer import Scope
 from relay.tir.expr import Unary, UnaryOp, Value
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, Sequence, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, Sequence, Stmt, Store
 from relay.tir.traversal import walk_value
 
 PARTS_OF_A_NANOSECOND = 4
@@ -39,7 +39,7 @@ def work_of(statement: Stmt) -> IntExpr:
         case If(_, then, otherwise):
             first, second = work_of(then), 0 if otherwise is None else work_of(otherwise)
             return max(first, second) if isinstance(first, int) and isinstance(second, int) else first
-        case Allocate(_, body):
+        case Allocate(_, body) | Issue(_, body):
             return work_of(body)
         case Evaluate():
             return 0

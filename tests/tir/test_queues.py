@@ -1,0 +1,197 @@
+"""Queues and signals: what the verifier finds wrong, what running in a random order shows, and what is inserted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relay.base.diagnostics import RelayError
+from relay.tir.buffer import Scope
+from relay.tir.equality import structural_equal
+from relay.tir.hierarchy import Hierarchy, Queue
+from relay.tir.interpreter import interpret
+from relay.tir.parser import parse_primfunc
+from relay.tir.passes.insert_awaits import insert_awaits
+from relay.tir.printer import print_primfunc
+from relay.tir.stmt import PrimFunc
+from relay.tir.verifier import verify
+
+MACHINE = Hierarchy(
+    ("device", "core"),
+    (Scope("tiles", "core"), Scope("sums", "core")),
+    queues=(
+        Queue("load", reads=("global",), writes=("tiles",)),
+        Queue("store"),
+        Queue("scatter", ordered=False),
+    ),
+)
+
+
+def program(body: str) -> PrimFunc:
+    """Two rows of four elements in the memory of the core."""
+    return parse_primfunc(
+        f"primfunc f(a: int32[8, 4]) -> (out: int32[8, 4]) {{ alloc t: int32[2, 4] tiles {{ {body} }} }}",
+        hierarchy=MACHINE,
+    )
+
+
+def load(row: str, of: str, symbol: str = "i") -> str:
+    return f"issue load {{ serial {symbol} in 4 {{ t[{row}, {symbol}] = a[{of}, {symbol}]; }} }}"
+
+
+def add(row: str, to: str, symbol: str = "j") -> str:
+    return f"serial {symbol} in 4 {{ out[{to}, {symbol}] = (t[{row}, {symbol}] + int32(1)); }}"
+
+
+def signal(name: str = "load", queue: str = "load") -> str:
+    return f'issue {queue} {{ evaluate call("signal.{name}", int32); }}'
+
+
+def wait(count: int = 1, name: str = "load") -> str:
+    return f'evaluate call("await.{name}", int32, int32({count}));'
+
+
+AHEAD = f"if holds(k + 1 < 8) {{ {load('(k + 1) % 2', 'k + 1')} {signal()} }}"
+AHEAD_BARE = f"if holds(k + 1 < 8) {{ {load('(k + 1) % 2', 'k + 1')} }}"
+FIRST = load("0", "0", "i0")
+
+SOUND = {
+    "awaited in the iteration": f"serial k in 8 {{ {load('0', 'k')} {signal()} {wait()} {add('0', 'k')} }}",
+    "one ahead": f"{FIRST} {signal()} serial k in 8 {{ {AHEAD} {wait()} {add('k % 2', 'k')} }}",
+    "one signal for two": f"serial k in 4 {{ {load('0', '2*k', 'i0')} {load('1', '2*k + 1')} {signal()} {wait()} "
+    f"{add('0', '2*k', 'j0')} {add('1', '2*k + 1')} }}",
+    "two of two": f"serial k in 4 {{ {load('0', '2*k', 'i0')} {signal()} {load('1', '2*k + 1')} {signal()} {wait(2)} "
+    f"{add('0', '2*k', 'j0')} {add('1', '2*k + 1')} }}",
+    "one after the other": f"serial k in 4 {{ {load('0', '2*k', 'i0')} {signal()} {load('1', '2*k + 1')} {signal()} "
+    f"{wait()} {add('0', '2*k', 'j0')} {wait()} {add('1', '2*k + 1')} }}",
+}
+WRONG = {
+    "not awaited": (f"{FIRST} {signal()} {add('0', '0')} {wait()}", "queue-race"),
+    "never awaited": (f"{FIRST} {signal()}", "not-awaited"),
+    "no signal": (f"{FIRST} {wait()} {add('0', '0')}", "await-unproven"),
+    "a signal too early": (f"{signal()} {FIRST} {wait()} {add('0', '0')}", "queue-race"),
+    "awaited too late": (
+        f"{FIRST} {signal()} serial k in 8 {{ {AHEAD} {add('k % 2', 'k')} {wait()} }}",
+        "queue-race",
+    ),
+    "a count too small": (
+        f"{load('0', '0', 'i0')} {signal()} {load('1', '1')} {signal()} {wait(1)} {add('1', '1')} {wait(1)}",
+        "queue-race",
+    ),
+    "a count too large": (f"{FIRST} {signal()} {wait(2)} {add('0', '0')}", "await-unproven"),
+    "overwritten while it is read": (
+        f"{FIRST} {signal()} serial k in 8 {{ {AHEAD.replace('% 2', '% 1')} {wait()} {add('0', 'k')} }}",
+        "queue-race",
+    ),
+    "a queue without order": (
+        f"issue scatter {{ serial i in 4 {{ t[0, i] = a[0, i]; }} }} "
+        f"issue scatter {{ serial j in 4 {{ out[0, j] = t[0, j]; }} }} {signal('s', 'scatter')} {wait(1, 's')}",
+        "queue-race",
+    ),
+    "memory of a queue's own": (
+        f"issue load {{ out[0, 0] = int32(1); }} {signal()} {wait()}",
+        "queue-scope",
+    ),
+    "a queue that nobody has": (FIRST.replace("issue load", "issue fetch"), "queue-unknown"),
+    "an await in a queue": (f"issue store {{ {wait()} }}", "queue-body"),
+    "one signal of two queues": (f"{FIRST} {signal()} {signal('load', 'store')} {wait(2)}", "signal-of-two-queues"),
+    "iterations in any order": (f"parallel k in 2 {{ {load('k', 'k')} {signal()} {wait()} }}", "queue-order"),
+    "one more in each iteration": (f"{signal()} serial k in 8 {{ {signal()} {signal()} {wait()} }}", "queue-unproven"),
+}
+INPUT = np.arange(32, dtype=np.int32).reshape(8, 4)
+
+
+def run(func: PrimFunc, seed: int) -> bytes:
+    """The result as bytes, or the rule of the error."""
+    out = np.full((8, 4), 99, np.int32)
+    try:
+        interpret(func, [INPUT, out], seed=seed)
+    except RelayError as error:
+        return error.rule.encode()
+    return out.tobytes()
+
+
+@pytest.mark.parametrize("body", SOUND.values(), ids=SOUND)
+def test_sound_program_is_accepted_and_gives_the_same_in_any_order(body):
+    func = program(body)
+    assert verify(func) == ()
+    assert {run(func, seed) for seed in range(30)} == {(INPUT + 1).tobytes()}
+
+
+@pytest.mark.parametrize(("body", "rule"), WRONG.values(), ids=WRONG)
+def test_wrong_program_is_found(body, rule):
+    assert rule in {found.rule for found in verify(program(body))}
+
+
+@pytest.mark.parametrize("title", ["not awaited", "a signal too early", "awaited too late", "a count too small"])
+def test_what_is_touched_too_early_shows_in_some_order(title):
+    func = program(WRONG[title][0])
+    assert len({run(func, seed) for seed in range(30)}) > 1
+
+
+def test_a_queue_without_order_shows_it():
+    func = program(WRONG["a queue without order"][0])
+    assert len({run(func, seed) for seed in range(30)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("title", "rule"),
+    [("never awaited", b"not-awaited"), ("no signal", b"await-forever"), ("a queue that nobody has", b"queue-unknown")],
+)
+def test_what_can_never_be_right_is_an_error_of_the_run(title, rule):
+    assert run(program(WRONG[title][0]), 0) == rule
+
+
+def test_an_operation_knows_the_symbols_of_its_issue():
+    func = program(f"serial k in 2 {{ {load('k', 'k + 4')} }} {signal()} {wait()} {add('1', '0')}")
+    out = np.zeros((8, 4), np.int32)
+    for seed in range(10):
+        interpret(func, [INPUT, out], seed=seed)
+        np.testing.assert_array_equal(out[0], INPUT[5] + 1)
+
+
+INSERTED = {
+    "in the iteration": (
+        f"serial k in 8 {{ {load('0', 'k')} {add('0', 'k')} }}",
+        f"serial k in 8 {{ {load('0', 'k')} {signal()} {wait()} {add('0', 'k')} }}",
+    ),
+    "one ahead": (
+        f"{FIRST} serial k in 8 {{ {AHEAD_BARE} {add('k % 2', 'k')} }}",
+        f"{FIRST} {signal()} serial k in 8 {{ {AHEAD} {wait()} {add('k % 2', 'k')} }}",
+    ),
+    "as far as is needed": (
+        f"{load('0', '0', 'i0')} {load('1', '1')} {add('0', '0', 'j0')} {add('1', '1')}",
+        f"{load('0', '0', 'i0')} {signal()} {load('1', '1')} {signal()} "
+        f"{wait()} {add('0', '0', 'j0')} {wait()} {add('1', '1')}",
+    ),
+    "two at once": (
+        f"{load('0', '0', 'i0')} {load('1', '1')} {add('1', '1')} {add('0', '0', 'j0')}",
+        f"{load('0', '0', 'i0')} {signal()} {load('1', '1')} {signal()} "
+        f"{wait(2)} {add('1', '1')} {add('0', '0', 'j0')}",
+    ),
+    "what nobody touches, at the end": (FIRST, f"{FIRST} {signal()} {wait()}"),
+    "at once, where no count does for all iterations": (
+        "serial k in 8 { issue store { serial i in 4 { out[0, i] = a[k, i]; } } "
+        "if holds(2 < k) { out[0, 0] = int32(0); } }",
+        "serial k in 8 { issue store { serial i in 4 { out[0, i] = a[k, i]; } } "
+        f"{signal('store', 'store')} {wait(1, 'store')} if holds(2 < k) {{ out[0, 0] = int32(0); }} }}",
+    ),
+    "between queues": (
+        f"{FIRST} issue store {{ serial j in 4 {{ out[0, j] = t[0, j]; }} }}",
+        f"{FIRST} {signal()} {wait()} issue store {{ serial j in 4 {{ out[0, j] = t[0, j]; }} }} "
+        f"{signal('store', 'store')} {wait(1, 'store')}",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", INSERTED)
+def test_awaits_are_inserted_where_they_are_needed(title):
+    before, after = map(program, INSERTED[title])
+    assert print_primfunc(insert_awaits(before)) == print_primfunc(after)
+    assert verify(after) == ()
+
+
+def test_text_is_read_back():
+    func = program(SOUND["one ahead"])
+    again = parse_primfunc(print_primfunc(func), hierarchy=MACHINE)
+    assert structural_equal(func, again)
