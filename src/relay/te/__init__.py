@@ -9,6 +9,7 @@
 """
 
 from relay.te.compute import compute, extern, placeholder, reduce_axis, scan
+from relay.te.initial_state import initial_state
 from relay.te.lower import lower, lower_state
 from relay.te.operation import Compute, Extern, Operation, Placeholder, Reduced, Reducer, Reduction, Scan
 from relay.te.precision import rounded_once, widen
@@ -49,7 +50,7 @@ from relay.te.schedule import (
     print_steps,
     step_name,
 )  # fmt: skip
-from relay.te.state import At, AtRoot, Loop, Stage, State, initial_state
+from relay.te.state import At, AtRoot, Loop, Stage, State
 from relay.te.tensor import Axis, Tensor, as_index
 from relay.te.tensorize import BlockIntrinsic, TensorIntrinsic, View
 from relay.te.values import (

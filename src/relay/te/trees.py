@@ -16,11 +16,12 @@ from dataclasses import replace
 
 from relay.arith.expr import Comparison, IntExpr, add, minimum
 from relay.base.diagnostics import CompilerBug
+from relay.te.initial_state import plain_stage
 from relay.te.operation import Components, Compute, Reduction
 from relay.te.schedule.rewriting import compute_of, fresh_axes, with_producer_before
 from relay.te.schedule.rfactor import RFactor
 from relay.te.schedule.step import refused
-from relay.te.state import At, Loop, Stage, State, plain_stage
+from relay.te.state import At, Loop, Stage, State
 from relay.te.tensor import Axis
 from relay.te.values import select
 from relay.tir.buffer import Buffer, Scope

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.te.initial_state import initial_state
 from relay.te.schedule.alternate import Alternate
 from relay.te.schedule.bind import Bind
 from relay.te.schedule.cache_read import CacheRead
@@ -27,7 +28,7 @@ from relay.te.schedule.tensorize import Tensorize
 from relay.te.schedule.tile import Tile
 from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
-from relay.te.state import State, initial_state
+from relay.te.state import State
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
 from relay.tir.hierarchy import PLAIN, Hierarchy

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from relay.base.frozen import frozen
+from relay.te.initial_state import plain_stage
 from relay.te.operation import Compute
 from relay.te.schedule.rewriting import reading, with_producer_before
 from relay.te.schedule.step import refused
-from relay.te.state import Stage, State, plain_stage
+from relay.te.state import Stage, State
 from relay.te.tensor import Axis
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from relay.base.frozen import frozen
+from relay.te.initial_state import plain_stage
 from relay.te.operation import Compute
 from relay.te.schedule.rewriting import compute_of, fresh_axes, with_producer_before
 from relay.te.schedule.step import refused
-from relay.te.state import At, State, plain_stage
+from relay.te.state import At, State
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load
 

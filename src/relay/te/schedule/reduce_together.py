@@ -7,10 +7,11 @@ from dataclasses import replace
 from relay.arith.expr import IntExpr, Symbol, substitute
 from relay.base.frozen import frozen
 from relay.te.compute import side_by_side
+from relay.te.initial_state import plain_stage
 from relay.te.operation import Compute, Reduction, map_body, rewriting
 from relay.te.schedule.rewriting import compute_of
 from relay.te.schedule.step import refused
-from relay.te.state import At, AtRoot, Stage, State, plain_stage
+from relay.te.state import At, AtRoot, Stage, State
 
 
 @frozen

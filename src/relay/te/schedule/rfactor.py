@@ -17,10 +17,11 @@ from relay.arith.expr import (
 )  # fmt: skip
 from relay.base.frozen import frozen
 from relay.te.extents import loop_extents
+from relay.te.initial_state import plain_stage
 from relay.te.operation import Compute, Reduction, rewriting
 from relay.te.schedule.rewriting import compute_of, with_producer_before
 from relay.te.schedule.step import refused
-from relay.te.state import FuseRelation, Loop, Relation, SplitRelation, Stage, State, plain_stage
+from relay.te.state import FuseRelation, Loop, Relation, SplitRelation, Stage, State
 from relay.te.tensor import Axis
 from relay.te.values import all_of
 from relay.tir.buffer import Buffer

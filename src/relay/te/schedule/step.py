@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from relay.base.diagnostics import RelayError
-from relay.te.state import State, initial_state
+from relay.te.initial_state import initial_state
+from relay.te.state import State
 from relay.te.tensor import Tensor
 from relay.tir.hierarchy import PLAIN, Hierarchy
 
