@@ -11,17 +11,12 @@ from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.onnx.tensor_attribute import fill_value, tensor_attribute
 from relay.frontend.onnx.weights import ELEMENT_TYPES
 from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.triangles import LARGEST_CONSTANT, triangle
 from relay.frontend.shared.value import Value, array_of
 from relay.ir.expr import Expr, const
 from relay.ops import create
-from relay.ops.comparison import greater_equal, less_equal, where
 from relay.ops.dimensions import product
-from relay.ops.elementwise_binary import subtract
-from relay.ops.index import take
-from relay.ops.shape import expand_dims, reshape
-
-_FAR = 2**40  # further from the diagonal than any extent
-_LARGEST_CONSTANT = 2**24  # elements of a constant that a converter may make
+from relay.ops.shape import reshape
 
 
 def _constant(node: OnnxNode) -> Result:
@@ -71,7 +66,7 @@ def _known_range(node: OnnxNode, start: float, limit: float, step: float) -> Res
     if step == 0 or not all(math.isfinite(item) for item in (start, limit, step)):
         node.unsupported(f"from {start} to {limit} by {step}")
     count = max(0, math.ceil((limit - start) / step))
-    if count > _LARGEST_CONSTANT:
+    if count > LARGEST_CONSTANT:
         return create.arange(*(const(item, dtype) for item in (start, limit, step)), dtype=dtype)
     return (start + step * np.arange(count)).astype(dtype.numpy)
 
@@ -82,31 +77,13 @@ def _trilu(node: OnnxNode) -> Result:
     if value.rank < 2:
         node.unsupported(f"of {value.type}")
     shift = 0 if node.optional_value(1) is None else int(node.scalar(1, "k"))
-    shift = max(-_FAR, min(_FAR, shift))
-    upper = bool(node.int("upper"))
-    rows, columns = value.shape[-2:]
-    if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= _LARGEST_CONSTANT:
-        below = np.tri(rows, columns, max(-rows, min(columns, shift - 1 if upper else shift)), dtype=bool)
-        keep: Expr = const(below != upper)
-    else:
-        diagonal = subtract(_positions(value, value.rank - 1), expand_dims(_positions(value, value.rank - 2), 1))
-        compare = greater_equal if upper else less_equal
-        keep = compare(diagonal, const(shift, DType.INT64))
-    return where(keep, value.expr, const(0, value.dtype))
-
-
-def _positions(value: Value, axis: int) -> Expr:
-    """0, 1, … along an axis whose extent may be symbolic: int64[extent]"""
-    extent = value.shape[axis]
-    first, step = const(0, DType.INT64), const(1, DType.INT64)
-    stop = take(create.shape_of(value.expr, DType.INT64), const(axis, DType.INT64))
-    return reshape(create.arange(first, stop, step, dtype=DType.INT64), (extent,))
+    return triangle(value, shift, upper=bool(node.int("upper")))
 
 
 def _eye_like(node: OnnxNode) -> Result:
     value = node.value(0)
     rows, columns = value.shape if value.rank == 2 else (None, None)
-    if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > _LARGEST_CONSTANT:
+    if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns > LARGEST_CONSTANT:
         node.unsupported(f"of {value.type}")
     dtype = ELEMENT_TYPES.get(node.int("dtype")) if node.has("dtype") else value.dtype
     if dtype is None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.rounding import round_to_even
 from relay.ir.expr import Call, const
 from relay.ops import activation, comparison, convert
 from relay.ops import elementwise_binary as binary
@@ -33,15 +34,6 @@ def _variadic(function: Binary) -> Callable[[OnnxNode], Result]:
 def _mean(node: OnnxNode) -> Result:
     total = reduce(binary.add, (value.expr for value in node.values()))
     return binary.multiply(total, const(1 / len(node.inputs), node.value(0).dtype))
-
-
-def _round_to_even(node: OnnxNode) -> Result:
-    """Nearest, halves to even, where Relay's `round` takes halves away from zero: a half is twice a rounded quarter."""
-    x = node.expr()
-    half = const(0.5, node.value(0).dtype)
-    fraction = unary.abs(binary.subtract(x, unary.trunc(x)))
-    even = binary.multiply(unary.round(binary.multiply(x, half)), const(2.0, node.value(0).dtype))
-    return comparison.where(comparison.equal(fraction, half), even, unary.round(x))
 
 
 def _mod(node: OnnxNode) -> Result:
@@ -127,7 +119,7 @@ ELEMENTWISE: tuple[Converter, ...] = (
     *(converter(name, _binary(function)) for name, function in _BINARY.items()),
     *(converter(name, _variadic(function)) for name, function in _VARIADIC.items()),
     converter("Mean", _mean),
-    converter("Round", _round_to_even),
+    converter("Round", lambda node: round_to_even(node.expr(), node.value(0).dtype)),
     converter("Mod", _mod, "fmod"),
     converter("Pow", _pow),
     converter("BitShift", _bit_shift, "direction"),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.shared.node import Result, converter
-from relay.ir.expr import Expr, const
+from relay.frontend.shared.normalizing import divided_by_root_mean_square, standardized
+from relay.ir.expr import const
 from relay.ops import norm, reduce
 from relay.ops.comparison import equal, where
-from relay.ops.convert import cast
 from relay.ops.create import zeros
 from relay.ops.elementwise_binary import add, divide, multiply, subtract
 from relay.ops.elementwise_unary import abs as magnitude
@@ -36,32 +33,16 @@ def _layer_norm(node: OnnxNode) -> Result:
         beta = zeros(scale.shape, scale.dtype) if bias is None else bias.expr
         return (norm.layer_norm(x.expr, scale.expr, beta, axis=-1, epsilon=epsilon), None, None)
     axes = tuple(range(axis, x.rank))
-    wide = x.dtype.computation
-    scaled = multiply(_as(_standardised(_as(x.expr, wide), axes, epsilon, wide), x.dtype), scale.expr)
+    scaled = multiply(standardized(x.expr, axes, epsilon, x.dtype), scale.expr)
     return (scaled if bias is None else add(scaled, bias.expr), None, None)
 
 
-def _as(x: Expr, dtype: DType) -> Expr:
-    """The same elements in another type, if it is another."""
-    known = x.checked_type
-    return x if getattr(known, "dtype", None) is dtype else cast(x, dtype)
-
-
-def _standardised(x: Expr, axes: Sequence[int], epsilon: float, dtype: DType) -> Expr:
-    """(x - mean) / √(variance + epsilon) over `axes`"""
-    centred = subtract(x, reduce.mean(x, axes, keepdims=True))
-    variance = reduce.mean(multiply(centred, centred), axes, keepdims=True)
-    return divide(centred, sqrt(add(variance, const(epsilon, dtype))))
-
-
 def _rms_norm(node: OnnxNode) -> Result:
-    """x / √(mean x² + epsilon) · scale over the axes from `axis` on (Zhang and Sennrich 2019, 1910.07467)."""
+    """x / √(mean x² + epsilon) · scale over the axes from `axis` on."""
     x, axis = node.value(0), node.axis()
-    wide = x.dtype.computation
-    data = _as(x.expr, wide)
-    power = reduce.mean(multiply(data, data), tuple(range(axis, x.rank)), keepdims=True)
-    scaled = divide(data, sqrt(add(power, const(node.float("epsilon"), wide))))
-    return multiply(_as(scaled, x.dtype), node.expr(1))
+    axes = tuple(range(axis, x.rank))
+    scaled = divided_by_root_mean_square(x.expr, axes, node.float("epsilon"), x.dtype)
+    return multiply(scaled, node.expr(1))
 
 
 def _instance_norm(node: OnnxNode) -> Result:

@@ -1,0 +1,35 @@
+"""Normalising over several axes, and element types changed only where they are others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.base.dtypes import DType
+from relay.ir.expr import Expr, const
+from relay.ops import reduce
+from relay.ops.build import known_dtype
+from relay.ops.convert import cast
+from relay.ops.elementwise_binary import add, divide, multiply, subtract
+from relay.ops.elementwise_unary import sqrt
+
+
+def as_dtype(x: Expr, dtype: DType) -> Expr:
+    """The same elements in another type, if it is another."""
+    return x if known_dtype(x) is dtype else cast(x, dtype)
+
+
+def standardized(x: Expr, axes: Sequence[int], epsilon: float, dtype: DType) -> Expr:
+    """(x - mean) / √(variance + epsilon) over `axes`, computed in the type that `dtype` is computed in."""
+    wide = dtype.computation
+    data = as_dtype(x, wide)
+    centred = subtract(data, reduce.mean(data, axes, keepdims=True))
+    variance = reduce.mean(multiply(centred, centred), axes, keepdims=True)
+    return as_dtype(divide(centred, sqrt(add(variance, const(epsilon, wide)))), dtype)
+
+
+def divided_by_root_mean_square(x: Expr, axes: Sequence[int], epsilon: float, dtype: DType) -> Expr:
+    """x / √(mean x² + epsilon) over `axes` (Zhang and Sennrich 2019, 1910.07467), computed as `standardized` is."""
+    wide = dtype.computation
+    data = as_dtype(x, wide)
+    power = reduce.mean(multiply(data, data), axes, keepdims=True)
+    return as_dtype(divide(data, sqrt(add(power, const(epsilon, wide)))), dtype)
