@@ -10,7 +10,8 @@ lanes becomes a mask; loads that are certain to be in bounds need none. A buffer
 
 What cannot be a vector (a lane symbol in two indices or inside a division, iterations that depend on each other, a
 nested loop whose extent depends on the lane) is split statement by statement where that is legal; what remains is
-unrolled up to 16 iterations, else serial, and the loop carries the annotation `not_vectorized` with the reason.
+unrolled up to 16 iterations, else serial, and the loop carries the annotation `not_vectorized` with the reason. Where
+values tell what is read it stays serial: the machine's own gathers are for its code generator to choose.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from relay.tir.expr import Holds
 from relay.tir.lanes import LaneBuilder, NotVectorizable
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.template import fresh_copy
+from relay.tir.traversal import statement_values, value_indices, values_in_index, walk_statement, walk_value
 
 MAXIMUM_LANES = 64
 DEFAULT_LANES = 16
@@ -123,5 +125,11 @@ def _one_by_one(loop: For, reason: str, known: Assumptions, inputs: frozenset[Bu
             parts.append(_vectorized(For(variable, loop.extent, body, loop.kind, loop.annotations), known, inputs))
         return Sequence(tuple(parts))
     few = isinstance(loop.extent, int) and loop.extent <= UNROLL_LIMIT
-    kind = LoopKind.UNROLLED if few else LoopKind.SERIAL
+    kind = LoopKind.UNROLLED if few and not _gathers(loop.body) else LoopKind.SERIAL
     return For(loop.variable, loop.extent, loop.body, kind, (*loop.annotations, ("not_vectorized", reason)))
+
+
+def _gathers(body: Stmt) -> bool:
+    """Whether values tell where something is read."""
+    values = (each for part in walk_statement(body) for value in statement_values(part) for each in walk_value(value))
+    return any(values_in_index(index) for value in values for index in value_indices(value))
