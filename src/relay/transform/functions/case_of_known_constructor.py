@@ -19,7 +19,6 @@ often, and may grow. Floating point: EXACT.
 
 from __future__ import annotations
 
-from relay.base.trampoline import run
 from relay.ir.expr import (
     Call,
     Expr,
@@ -34,20 +33,12 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.module import IRModule
-from relay.ir.rewriting import with_body
 from relay.ir.traversal import post_order
-from relay.normalize.a_normal_form import to_a_normal_form
-from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.budgets import BUDGETS
-from relay.transform.functions.known_values.choices import Choices
-from relay.transform.functions.known_values.evaluator import Evaluator
 from relay.transform.functions.known_values.functions import Functions
-from relay.transform.functions.known_values.once import Once
-from relay.transform.functions.known_values.residual import Residual
-from relay.transform.functions.known_values.values import parts_of
-from relay.transform.simplify.dead_code_elimination import without_dead_code
+from relay.transform.functions.known_values.once import simplified
 
 
 @module_pass(level=2)
@@ -58,26 +49,12 @@ def CaseOfKnownConstructor(module: IRModule, context: PassContext) -> IRModule: 
     for name, function in module.functions.items():
         changed[name] = function
         for _ in range(0 if {"Primitive", "Compiler"} & function.attrs.keys() else BUDGETS.known_rounds):
-            changed[name], before = _simplified(changed[name], functions), changed[name]
+            if not any(map(_takes_apart, post_order(changed[name].body))):
+                break
+            changed[name], before = simplified(changed[name], functions), changed[name]
             if changed[name] is before:
                 break
     return module.with_functions(changed)
-
-
-def _simplified(function: Function, functions: Functions) -> Function:
-    """One walk; the same function where nothing is known."""
-    if not any(map(_takes_apart, post_order(function.body))):
-        return function
-    normal = to_a_normal_form(function)
-    residual = Residual(copies=False, parts=lambda value: parts_of(value, functions.free_vars))
-    evaluator = Evaluator(functions, residual)
-    evaluator.policy = Once(normal, evaluator)
-    evaluator.choice = Choices(evaluator).value
-    body = run(evaluator.whole(normal))
-    if not residual.reductions:
-        return function
-    changed = with_body(function, body)
-    return to_graph_normal_form(without_dead_code(changed, functions.module, functions.effects))
 
 
 def _takes_apart(node: Expr) -> bool:

@@ -2,28 +2,32 @@
 
     before: def @square(%a: float32, Inline=1) { multiply(%a, %a) }
             def @main(%x: float32) { add(@square(tanh(%x)), @cube(%x)) }
-    after:  def @main(%x: float32) { let %a = tanh(%x); add(multiply(%a, %a), @cube(%x)) }   (@square stays)
+    after:  def @main(%x: float32) { %0 = tanh(%x); add(multiply(%0, %0), @cube(%x)) }       (@square stays)
 
 Those and no others, of any size. Not put in place, though marked: functions that call themselves (over others neither),
 generic ones, those that have arguments or a result whose extents the run must check, and what another compiler takes.
 One of symbolic extents takes those of the call, where that decides them all and the function checks nothing about them
-when it runs. Arguments are evaluated once and in their order, before the body. Floating point: EXACT.
+when it runs. Arguments are evaluated once and in their order, before the body. A function in which a call goes is
+walked as CaseOfKnownConstructor does it: what the call hid is known there. Floating point: EXACT.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from relay.analysis.call_graph import call_graph
 from relay.infer.checks import checks_of, node_checks
-from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
+from relay.ir.expr import Call, Expr, Function, GlobalVar
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
-from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied, extents_of_call, function_at
+from relay.transform.functions.known_values.functions import Functions
+from relay.transform.functions.known_values.once import simplified
 
 INLINE = "Inline"
 
@@ -42,7 +46,7 @@ def is_marked(function: Function) -> bool:
 def calls_in_place(module: IRModule, wanted: Callable[[GlobalVar, Function], bool]) -> IRModule:
     """Put the bodies of the functions that are wanted (by name, and as they are by then) where they are called, callees
     first. Recursive and generic ones stay where they are, and those with other attributes than the mark."""
-    graph = call_graph(module)
+    graph, known = call_graph(module), Functions(module)
     functions = dict(module.functions)
     recursive = {name for name in functions if name in graph.callees[name]}
     recursive.update(name for component in graph.components if len(component) > 1 for name in component)
@@ -55,7 +59,7 @@ def calls_in_place(module: IRModule, wanted: Callable[[GlobalVar, Function], boo
                 and not _checks_extents(module.functions[callee], module)
             }  # fmt: skip
             if fitting:
-                functions[name] = _with_bodies(functions[name], fitting, module)
+                functions[name] = simplified(functions[name], known, partial(_for_call, fitting, module))
     return module.with_functions({name: functions[name] for name in module.functions})
 
 
@@ -77,39 +81,18 @@ def _checks_extents(function: Function, module: IRModule) -> bool:
     return type_ is not None and bool(type_symbols(type_)) and bool(checks_of(function, module))
 
 
-def _with_bodies(function: Function, callees: Mapping[GlobalVar, Function], module: IRModule) -> Function:
-    def step(expr: Expr) -> Expr:
-        match expr:
-            case Call(op=GlobalVar() as name, args=args) if name in callees and not _is_checked(expr, module):
-                fresh = _for_call(callees[name], args)
-                return expr if fresh is None else _in_place(fresh, args)
-            case _:
-                return expr
-
-    return rewrite_nodes(function, lambda _, expr: step(expr))
-
-
-def _for_call(function: Function, args: tuple[Expr, ...]) -> Function | None:
-    """A copy for one call, with the extents of its arguments; None when these do not decide the function's own."""
-    type_ = function.checked_type
-    if type_ is None or not type_symbols(type_):
-        return copied(function)
-    params, given = [each.checked_type for each in function.params], [each.checked_type for each in args]
-    known = [each for each in (*params, *given) if each is not None]
-    extents = extents_of_call(known[: len(params)], known[len(params) :]) if len(known) == 2 * len(params) else None
-    return None if extents is None else function_at(function, extents)
-
-
-def _in_place(fresh: Function, args: tuple[Expr, ...]) -> Expr:
-    """The body with variables for its parameters; arguments that cost nothing stand for themselves."""
-    free: dict[Expr, Expr] = {}
-    bound: list[tuple[Var, Expr]] = []
-    for var, arg in zip(fresh.params, args, strict=True):
-        if isinstance(arg, Var | Constant | GlobalVar):
-            free[var] = arg
-        else:
-            bound.append((var, arg))
-    body = rewrite_nodes(fresh, lambda _, expr: free.get(expr, expr)).body
-    for var, arg in reversed(bound):
-        body = typed_as(Let(var, arg, body), body)
-    return body
+def _for_call(callees: Mapping[GlobalVar, Function], module: IRModule, call: Call) -> Function | None:
+    """A copy of the function that a call calls, with the extents of its arguments; None where the body of none may
+    stand for the call."""
+    function = callees.get(call.op) if isinstance(call.op, GlobalVar) else None
+    if function is None or _is_checked(call, module):
+        return None
+    fresh = copied(function)
+    if type_symbols(known_type(function)):
+        given = [each.checked_type for each in call.args if each.checked_type is not None]
+        params = list(map(known_type, function.params))
+        extents = extents_of_call(params, given) if len(given) == len(params) else None
+        if extents is None:
+            return None
+        fresh = function_at(function, extents)
+    return fresh if fresh.body.checked_type == call.checked_type else None

@@ -1,7 +1,7 @@
 """Put the bodies of small functions where they are called: InlineSmallFunctions.
 
     before: def @square(%a: float32) { multiply(%a, %a) }    def @main(%x: float32) { add(@square(tanh(%x)), %x) }
-    after:  def @main(%x: float32) { let %a = tanh(%x); add(multiply(%a, %a), %x) }        (@square stays)
+    after:  def @main(%x: float32) { %0 = tanh(%x); add(multiply(%0, %0), %x) }            (@square stays)
 
 A function is put in place when it is small, called in one place only, or marked; Inline, which does so with those that
 are marked alone, says which are not. So constants that are handed to a function are constants in its body. Floating

@@ -131,7 +131,7 @@ class Evaluator:
         if self.residual.copies:
             return True
         is_same = value.type_ == var.checked_type and var.type_annotation in (None, value.type_)
-        return is_same and isinstance(value.atom, Var | Constant)
+        return is_same and isinstance(value.atom, Var | Constant | GlobalVar)
 
     def form(self, expr: Expr, environment: Environment, type_: Type, name: Var) -> Work:
         match expr:
@@ -185,6 +185,8 @@ class Evaluator:
                 return environment.find(expr)
             case Constant(data):
                 return PartialValue(KnownTensor(data), environment.type_of(expr), expr)
+            case GlobalVar() if expr in self.functions.module:
+                return PartialValue(KnownName(expr), known_type(self.functions.module[expr]), expr)
             case GlobalVar() | Op() | Constructor():
                 return PartialValue(KnownName(expr), TupleType(()), expr)
             case Function(attrs=attrs):
