@@ -18,6 +18,7 @@ import pytest
 import relay
 from relay import te
 from relay.base.target import Target
+from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
 from relay.driver.targets import Targets, targets_for
 from relay.targets.cpu.host import resolve
@@ -265,3 +266,14 @@ def test_tail_of_a_tile_stays_in_registers() -> None:
     assert len(products) >= 28 * 4
     assert not [line for line in products if "{%k" in line]
     assert len([line for line in products if "(%rsp" in line]) * 14 <= len(products)
+
+
+def test_caches_of_unknown_sizes_are_usual_ones() -> None:
+    """A machine that is only named has the schedules of one whose caches are stated to be of the usual sizes."""
+    named = "llvm -mtriple=aarch64-unknown-linux-gnu -num-threads=1"
+    l1, l2, l3 = Target.parse(named).cache_bytes
+    body = relay.nn.dense(relay.var("x", shape=(1, 128)), constant(64, 128))
+    function = relay.Function(relay.analysis.free_vars(body), body)
+    stated = f"{named} -l1-bytes={l1} -l2-bytes={l2} -l3-bytes={l3}"
+    (one,), (other,) = (compile_stages(function, target, opt_level=3).kernels for target in (named, stated))
+    assert one.schedule() == other.schedule()

@@ -219,7 +219,7 @@ def _exceeds_second_level(plan: Plan) -> bool:
     """Whether the packed weights leave no room for others in the second-level cache."""
     weight = packed_weight(plan)
     size = None if weight is None else product(weight.shape)
-    return weight is not None and isinstance(size, int) and size * weight.dtype.item_bytes > plan.target.l2_bytes // 2
+    return weight is not None and isinstance(size, int) and size * weight.dtype.item_bytes > plan.core.l2_bytes // 2
 
 
 MATMUL = Family(
