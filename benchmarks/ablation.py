@@ -28,6 +28,7 @@ from rich.table import Table
 import relay
 from benchmarks.witnesses import WITNESSES, Witness
 from relay.driver.build import compile_stages
+from relay.driver.targets import targets_for
 from relay.ir.module import IRModule
 from relay.runtime.executable import Executable, instantiate
 from relay.testing.measure import Timing, interleaved, ratio
@@ -116,7 +117,8 @@ def _choices() -> Iterator[Choice]:
     """The levels; then the usual one with each of its passes off in turn."""
     for level in LEVELS:
         yield f"-O{level}", (level, ())
-    for each in dict.fromkeys(each.name for each in relay.transform.level(3).passes):
+    rules = targets_for("llvm").kernels.rules
+    for each in dict.fromkeys(each.name for each in relay.transform.level(3, rules).passes):
         if each not in NEEDED:
             yield f"no {each}", (3, (each,))
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import relay
+from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
 from relay.dataflow_pattern import is_constant, is_op, wildcard
 from relay.ir.expr import Constant, Expr
 from relay.transform import (
+    AccumulateInFloat32,
     AnnotateTarget,
     CombineParallelBatchMatmul,
     CombineParallelConv2D,
     CombineParallelDense,
+    Conv2DToWinograd,
     ConvertLayout,
     ConvolutionExtents,
     ConvolutionWeights,
@@ -20,6 +23,8 @@ from relay.transform import (
     Legalize,
     MergeCompilerRegions,
     MergeComposite,
+    PackDotProducts,
+    PackedDotProducts,
     PartialEvaluate,
     PartitionGraph,
     Pass,
@@ -35,6 +40,11 @@ from relay.transform.framework.passes import AnyPass
 
 def _is_one(expr: Expr) -> bool:
     return isinstance(expr, Constant) and expr.data.size == 1 and expr.data.item() == 1
+
+
+def tile_of(convolution: ConvolutionExtents) -> int:
+    """Tiles of 4 where they fill an image, of 2 in smaller ones, none in the smallest."""
+    return 4 if convolution.rows >= 4 else convolution.rows // 2 * 2
 
 
 DENSE = is_op("nn.dense")(wildcard(), wildcard())
@@ -54,11 +64,14 @@ ANNOTATE = AnnotateTarget(
 )
 MERGE = Sequential((ANNOTATE, MergeCompilerRegions))
 FORMS: dict[str, AnyPass] = {
+    "AccumulateInFloat32": AccumulateInFloat32(),
+    "AccumulateInFloat32.few_rows": AccumulateInFloat32(few_rows=2),
     "AnnotateTarget": ANNOTATE,
     "CombineParallelBatchMatmul": CombineParallelBatchMatmul(min_num_branches=2),
     "CombineParallelConv2D": CombineParallelConv2D(min_num_branches=2),
     "CombineParallelDense": CombineParallelDense(min_num_branches=2, to_batch=False),
     "CombineParallelDense.to_batch": CombineParallelDense(min_num_branches=2),
+    "Conv2DToWinograd": Conv2DToWinograd(tile_of),
     "ConvertLayout": ConvertLayout({"nn.conv2d": ("NCHW", "default")}),
     "EtaExpand": EtaExpand(),
     "Legalize": Legalize(
@@ -66,6 +79,9 @@ FORMS: dict[str, AnyPass] = {
     ),
     "MergeCompilerRegions": MERGE,
     "MergeComposite": MergeComposite(TABLE),
+    "PackDotProducts": PackDotProducts(
+        PackedDotProducts((DType.INT8, DType.UINT8, DType.BFLOAT16), conv2d_kernel_blocks=(16,), dense_blocks=(16,))
+    ),
     "PartialEvaluate": Sequential((PartialEvaluate, DeadCodeElimination, RemoveUnusedFunctions)),
     "PartitionGraph": Sequential((MergeComposite(TABLE), MERGE, PartitionGraph)),
     "PlanDevices": PlanDevices(),
@@ -80,11 +96,6 @@ PASSES: dict[str, AnyPass] = {
 }
 
 
-def tile_of(convolution: ConvolutionExtents) -> int:
-    """Tiles of 4 where they fill an image, of 2 in smaller ones, none in the smallest."""
-    return 4 if convolution.rows >= 4 else convolution.rows // 2 * 2
-
-
 def is_small(weights: ConvolutionWeights) -> bool:
     """Windows of 3 × 3 of one channel, and 1×1 convolutions to three channels at most."""
     if weights.is_depthwise:
@@ -94,7 +105,7 @@ def is_small(weights: ConvolutionWeights) -> bool:
 
 CONTEXT = PassContext(
     opt_level=4,
-    layouts=LayoutPreferences("NHWC", (16,), (16,), keeps_channels_first=is_small, winograd_tile=tile_of),
+    layouts=LayoutPreferences("NHWC", (16,), (16,), keeps_channels_first=is_small),
 )
 CHANGES_TYPES = {"ToMixedPrecision"}
 """What computes with narrower numbers than the program says."""

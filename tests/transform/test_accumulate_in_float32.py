@@ -10,7 +10,7 @@ from relay.ir.expr import Expr, Function
 from relay.ir.traversal import post_order
 from relay.ops.rounding import to_dtype
 from relay.transform import Pass
-from relay.transform.algorithms.wide_products import AccumulateInFloat32
+from relay.transform.algorithms.accumulate_in_float32 import AccumulateInFloat32
 
 WIDENS, MULTIPLIES = AccumulateInFloat32(8), AccumulateInFloat32()
 

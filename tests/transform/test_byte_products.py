@@ -1,4 +1,4 @@
-"""What products of bytes with constant weights are written as, for a target that wants words."""
+"""What products of bytes with constant weights are written as, for a target with packed dot products, laid out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ import pytest
 
 import relay
 from relay.base.dtypes import DType
-from relay.transform import LayoutPreferences, PassContext
-from relay.transform.framework.context import WordPreferences
-from relay.transform.layout.alter_op_layout import AlterOpLayout
-from relay.transform.simplify.fold_constant import FoldConstant
+from relay.transform import (
+    AlterOpLayout,
+    FoldConstant,
+    LayoutPreferences,
+    PackDotProducts,
+    PackedDotProducts,
+    PassContext,
+)
 
-WORDS = LayoutPreferences("NHWC", (16,), (16,), WordPreferences((DType.INT8, DType.UINT8), (16,), (16,)))
+LAYOUTS = LayoutPreferences("NHWC", (16,), (16,))
+WORDS = PackDotProducts(PackedDotProducts((DType.INT8, DType.UINT8), (16,), (16,)))
 
 _CONSTANT = re.compile(r"meta\[relay\.Constant\]\[(\d+)\] /\* ty=.*? \*/")
 SIGNED = """(%x: Tensor[(3, 10), int8]) {
@@ -38,10 +43,10 @@ IMAGE = """(%x: Tensor[(1, 3, 8, 8), int8]) {
 }"""
 
 
-def rewritten(body: relay.Expr, layouts: LayoutPreferences = WORDS) -> str:
+def rewritten(body: relay.Expr) -> str:
     module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(body), body))
-    with PassContext(opt_level=2, layouts=layouts):
-        module = FoldConstant(AlterOpLayout(relay.transform.infer_type(module)))
+    with PassContext(opt_level=2, layouts=LAYOUTS):
+        module = FoldConstant(AlterOpLayout(WORDS(module)))
     text = relay.astext(module, show_meta_data=False, show_types=False)
     return _CONSTANT.sub(r"C\1", text.partition("@main")[2].strip())
 
@@ -81,8 +86,3 @@ def test_images_are_padded_with_what_stands_for_zero() -> None:
 )
 def test_other_products_have_no_words(product: relay.Expr) -> None:
     assert "words" not in rewritten(product)
-
-
-def test_other_targets_have_no_words() -> None:
-    plain = LayoutPreferences("NHWC", (16,), (16,))
-    assert "words" not in rewritten(relay.nn.dense(data(3, 8), weight(20, 8), out_dtype="int32"), plain)

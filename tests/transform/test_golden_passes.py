@@ -23,17 +23,21 @@ from tests.transform.passes import CONTEXT, PASSES
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "passes"
 NEEDS_CONSTANTS = {
+    "AccumulateInFloat32",
+    "AccumulateInFloat32.few_rows",
     "BackwardFoldScaleAxis",
     "CombineParallelBatchMatmul",
     "CombineParallelConv2D",
     "CombineParallelDense",
     "CombineParallelDense.to_batch",
     "Conv2DToWinograd",
+    "DecomposeConvTranspose",
     "FoldScaleAxis",
     "ForwardFoldScaleAxis",
+    "PackDotProducts",
     "ToMixedPrecision",
 }
-TOLERANCE = {"ToMixedPrecision": 2e-2}
+TOLERANCE = {"AccumulateInFloat32": 2e-2, "AccumulateInFloat32.few_rows": 2e-2, "ToMixedPrecision": 2e-2}
 HEADER = '#[version = "0.0.5"]\n'
 
 

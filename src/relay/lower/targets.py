@@ -33,6 +33,7 @@ from relay.tir.stmt import PrimFunc
 from relay.tir.verifier import verify
 from relay.transform.framework.context import LayoutPreferences, Rates
 from relay.transform.framework.passes import Pass
+from relay.transform.pipelines import RULES
 
 
 @frozen
@@ -100,7 +101,9 @@ class KernelTarget(Protocol):
 
     @property
     def rules(self) -> tuple[Pass, ...]:
-        """Passes that rewrite operators as others that the target does better; they run before layouts are chosen."""
+        """Passes that rewrite operators as others that the target does better, in the order in which they run.
+        `AlterOpLayout` is one of them where `layouts` are to be: those before it choose operators in any layout, those
+        behind it find each in the one that it got."""
         ...
 
     @property
@@ -159,7 +162,7 @@ class LoopTarget(ABC):
     __slots__ = ()
     layouts: ClassVar[LayoutPreferences] = LayoutPreferences()
     rates: ClassVar[None] = None
-    rules: ClassVar[tuple[Pass, ...]] = ()
+    rules: ClassVar[tuple[Pass, ...]] = RULES
     hierarchy: ClassVar[Hierarchy] = PLAIN
     intrinsics: ClassVar[tuple[AnyIntrinsic, ...]] = ()
 

@@ -8,7 +8,7 @@ from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
 from relay.ops.batch_rule import LAYS_OUT
@@ -97,3 +97,8 @@ def layout_transform(data: Argument, src_layout: str, dst_layout: str) -> Call:
     Tensor[(2, 7, 7, 3, 64), float32]
     """
     return call(LAYOUT_TRANSFORM, (data,), LayoutTransformAttributes(src_layout, dst_layout))
+
+
+def in_layout(data: Expr, src_layout: str, dst_layout: str) -> Expr:
+    """`data` in another layout, or as they are where that is theirs. Raises what `layout_transform` raises."""
+    return data if src_layout == dst_layout else layout_transform(data, src_layout, dst_layout)

@@ -9,18 +9,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relay.infer.infer_type import infer_type as infer_type
+from relay.transform.algorithms.accumulate_in_float32 import AccumulateInFloat32 as AccumulateInFloat32
 from relay.transform.algorithms.combine_parallel_batch_matmul import (
     CombineParallelBatchMatmul as CombineParallelBatchMatmul,
 )
 from relay.transform.algorithms.combine_parallel_conv2d import CombineParallelConv2D as CombineParallelConv2D
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense as CombineParallelDense
 from relay.transform.algorithms.conv2d_to_winograd import Conv2DToWinograd as Conv2DToWinograd
+from relay.transform.algorithms.conv2d_to_winograd import ConvolutionExtents as ConvolutionExtents
+from relay.transform.algorithms.decompose_conv_transpose import DecomposeConvTranspose as DecomposeConvTranspose
 from relay.transform.algorithms.legalize import Legalize as Legalize
+from relay.transform.algorithms.pack_dot_products import PackDotProducts as PackDotProducts
+from relay.transform.algorithms.pack_dot_products import PackedDotProducts as PackedDotProducts
 from relay.transform.algorithms.recognize_attention import RecognizeAttention as RecognizeAttention
 from relay.transform.algorithms.to_mixed_precision import ToMixedPrecision as ToMixedPrecision
 from relay.transform.batching import AutoBatch as AutoBatch
 from relay.transform.devices.plan_devices import PlanDevices as PlanDevices
-from relay.transform.framework.context import ConvolutionExtents as ConvolutionExtents
 from relay.transform.framework.context import ConvolutionWeights as ConvolutionWeights
 from relay.transform.framework.context import FusionLimits as FusionLimits
 from relay.transform.framework.context import LayoutPreferences as LayoutPreferences

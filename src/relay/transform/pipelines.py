@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from relay.ir.module import IRModule
 from relay.transform.algorithms.combine_parallel_dense import CombineParallelDense
-from relay.transform.algorithms.conv2d_to_winograd import Conv2DToWinograd
 from relay.transform.algorithms.recognize_attention import RecognizeAttention
 from relay.transform.batching import AutoBatch
 from relay.transform.framework.context import PassContext
@@ -33,7 +32,7 @@ from relay.transform.simplify.fold_scale_axis import FoldScaleAxis
 from relay.transform.simplify.simplify_expr import SimplifyExpr
 from relay.transform.simplify.simplify_inference import SimplifyInference
 
-BEFORE_LAYOUTS = (
+BEFORE_RULES = (
     InlineSmallFunctions,
     PropagateConstantArguments,
     AutoBatch,
@@ -68,14 +67,14 @@ splits heads. CombineParallelConv2D is left to users: in the blocks of Inception
 than the wider convolution saves.
 """
 
-LAYOUTS = (AlterOpLayout, Conv2DToWinograd, FoldConstant)
-"""What lays it out as the target wants it."""
+RULES = (AlterOpLayout,)
+"""What makes it what the target has kernels for, where a target has no rules of its own."""
 
-FOR_NATIVE_CODE = (FuseOps, ToANormalForm)
+FOR_NATIVE_CODE = (FoldConstant, FuseOps, ToANormalForm)
 """What lowering needs."""
 
 
-def level(number: int, rules: Sequence[Pass] = ()) -> Sequential:
+def level(number: int, rules: Sequence[Pass] = RULES) -> Sequential:
     """What `-O{number}` runs, as a value that prints and can be called; `required_pass` and `disabled_pass` hold.
     `rules` are the target's.
 
@@ -89,12 +88,12 @@ def level(number: int, rules: Sequence[Pass] = ()) -> Sequential:
     return Sequential(passes, number, f"-O{number}")
 
 
-def optimization_pipeline(module: IRModule, rules: Sequence[Pass] = ()) -> IRModule:
+def optimization_pipeline(module: IRModule, rules: Sequence[Pass] = RULES) -> IRModule:
     """All of it, under the current `PassContext`; functions that cannot be kernels are marked as none. `rules` are the
-    target's, which rewrite operators before they are laid out."""
+    target's, which rewrite operators and lay them out."""
     opt_level = PassContext.current().opt_level
     return Sequential(_passes(rules), opt_level, f"-O{opt_level}")(with_possible_kernels(module))
 
 
 def _passes(rules: Sequence[Pass]) -> tuple[Pass, ...]:
-    return (*BEFORE_LAYOUTS, *rules, *LAYOUTS, *FOR_NATIVE_CODE)
+    return (*BEFORE_RULES, *rules, *FOR_NATIVE_CODE)

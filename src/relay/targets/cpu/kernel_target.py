@@ -34,9 +34,13 @@ from relay.te.tensorize import AnyIntrinsic
 from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.pipeline import lower
 from relay.tir.stmt import PrimFunc
-from relay.transform.algorithms.wide_products import AccumulateInFloat32
+from relay.transform.algorithms.accumulate_in_float32 import AccumulateInFloat32
+from relay.transform.algorithms.conv2d_to_winograd import Conv2DToWinograd
+from relay.transform.algorithms.decompose_conv_transpose import DecomposeConvTranspose
+from relay.transform.algorithms.pack_dot_products import PackDotProducts
 from relay.transform.framework.context import LayoutPreferences, Rates
 from relay.transform.framework.passes import Pass
+from relay.transform.layout.alter_op_layout import AlterOpLayout
 
 
 @frozen
@@ -57,17 +61,13 @@ class CpuKernelTarget:
 
     @property
     def layouts(self) -> LayoutPreferences:
-        """Channels last, weights in panels as wide as the register tiles of the schedules, for packed dot
-        products where an instruction has them. Convolutions by Winograd as a model of the caches has
-        it."""
+        """Channels last, weights in panels as wide as the register tiles of the schedules."""
         core = core_of(self.target)
         return LayoutPreferences(
             "NHWC",
             core.widths(core.convolution_vectors),
             core.widths(core.product_vectors),
-            packed_dot_products(self.target),
             ChannelsFirst(self.target),
-            WinogradModel(self.target),
         )
 
     @property
@@ -78,7 +78,13 @@ class CpuKernelTarget:
     def rules(self) -> tuple[Pass, ...]:
         packed = packed_dot_products(self.target)
         multiplies_bfloat16 = packed is not None and DType.BFLOAT16 in packed.dtypes
-        return (AccumulateInFloat32(None if multiplies_bfloat16 else core_of(self.target).rows_worth_widening),)
+        return (
+            AccumulateInFloat32(None if multiplies_bfloat16 else core_of(self.target).rows_worth_widening),
+            *(() if packed is None else (PackDotProducts(packed),)),
+            DecomposeConvTranspose,
+            AlterOpLayout,
+            Conv2DToWinograd(WinogradModel(self.target)),
+        )
 
     @property
     def hierarchy(self) -> Hierarchy:

@@ -1,4 +1,4 @@
-"""Compute convolutions of 3×3 by Winograd's minimal filtering, where the target finds that faster: Conv2DToWinograd.
+"""Compute convolutions of 3×3 by Winograd's minimal filtering where that is faster: Conv2DToWinograd, a target's rule.
 
     before: nn.conv2d(%x, W, padding=[1, 1, 1, 1], data_layout="NHWC", kernel_layout="OHWI32o")
     after:  nn.contrib_conv2d_winograd_without_weight_transform(%x, U, tile_size=4, padding=[1, 1, 1, 1],
@@ -12,15 +12,19 @@ reach, and rounding errors are those of the largest results of a tile (about 1e-
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
+from relay.base.frozen import frozen
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv2DAttributes
 from relay.ops.convolution_text import convolution_text
-from relay.ops.layout_transform import layout_transform
+from relay.ops.layout_transform import in_layout
 from relay.ops.layouts import parse_layout
 from relay.ops.winograd import (
     TAPS,
@@ -28,24 +32,43 @@ from relay.ops.winograd import (
     contrib_conv2d_winograd_without_weight_transform,
 )
 from relay.te.schedule.records import ScheduleRecords
-from relay.transform.framework.context import ConvolutionExtents, PassContext, WinogradTile
-from relay.transform.framework.passes import function_pass
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import Pass, function_pass, pass_factory
 
 _PLAIN, _TRANSFORMED = "OIHW", "HWOI"
 _SPACE = ("H", "W")
 
 
-@function_pass(level=3, floating_point=FloatingPointClass.NONFINITE_MAY_SPREAD)
-def Conv2DToWinograd(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-    """Compute 3×3 convolutions with fewer multiplications where the target finds that faster."""
-    choose = context.layouts.winograd_tile
-    if choose is None:
-        return function
-    return rewrite_nodes(function, lambda _, expr: _by_winograd(expr, choose, context.schedules))
+@frozen
+class ConvolutionExtents:
+    """What a convolution of one image makes, and the channels that it sums over."""
+
+    rows: int
+    columns: int
+    channels: int
+    depth: int
+
+
+WinogradTile: TypeAlias = Callable[[ConvolutionExtents], int]
+"""How many results along each axis of a tile make a convolution of 3×3, at stride 1 in float32, the fastest: 2 or 4; 0
+where plain sums do."""
+
+
+@pass_factory
+def Conv2DToWinograd(choose: WinogradTile) -> Pass:
+    """Compute 3×3 convolutions with fewer multiplications, in the tiles that `choose` gives for their extents.
+
+    Schedules on record come before it."""
+
+    @function_pass(level=3, floating_point=FloatingPointClass.NONFINITE_MAY_SPREAD)
+    def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+        return rewrite_nodes(function, lambda _, expr: _by_winograd(expr, choose, context.schedules))
+
+    return run
 
 
 def _by_winograd(expr: Expr, choose: WinogradTile, records: ScheduleRecords) -> Expr:
-    """A call of a convolution as a record, or else the target, wants it; other expressions as they are."""
+    """A call of a convolution as a record, or else `choose`, wants it; other expressions as they are."""
     match expr:
         case Call(op=Op(name="nn.conv2d"), args=(data, weight), attrs=Conv2DAttributes() as attributes):
             extents = _extents(expr, attributes, data, weight)
@@ -92,9 +115,8 @@ def _is_constant(weight: Expr) -> bool:
 
 def _rewritten(data: Expr, weight: Expr, attributes: Conv2DAttributes, tile: int) -> Expr:
     layout = attributes.kernel_layout
-    plain = weight if layout == _PLAIN else layout_transform(weight, layout, _PLAIN)
-    points = contrib_conv2d_winograd_weight_transform(plain, tile)
-    kernel = points if layout == _TRANSFORMED else layout_transform(points, _TRANSFORMED, layout)
+    points = contrib_conv2d_winograd_weight_transform(in_layout(weight, layout, _PLAIN), tile)
+    kernel = in_layout(points, _TRANSFORMED, layout)
     return contrib_conv2d_winograd_without_weight_transform(
         data, kernel, tile, attributes.padding, attributes.channels, layout
     )

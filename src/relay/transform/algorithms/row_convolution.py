@@ -9,14 +9,15 @@ Floating point: EXACT, the same products in the same order.
 
 from __future__ import annotations
 
-from relay.ir.expr import Constant, Expr
-from relay.ir.types import Dimension
+from relay.ir.expr import Call, Constant, Expr
+from relay.ir.types import Dimension, TensorType
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
-from relay.ops.shape import expand_dims, squeeze
+from relay.ops.shape import ExpandDimsAttributes, SqueezeAttributes, expand_dims, squeeze
 
 ROWS = 2
 """The axis H of NCHW, and of OIHW and IOHW."""
+_ROW_RANK, _IMAGE_RANK = 3, 4
 
 
 def image_axis(axis: int) -> int:
@@ -47,6 +48,21 @@ def image_of(row: Expr) -> Expr:
 def row_of(image: Expr) -> Expr:
     """image[n, c, 1, w] → row[n, c, w]"""
     return squeeze(image, axis=(ROWS,))
+
+
+def is_row_as_image(expr: Call) -> bool:
+    """Whether a call is what `image_of` or `row_of` makes: the same elements, as an image of one row or as that row."""
+    (value, *rest), attributes = expr.args, expr.attrs
+    if rest or not isinstance(value.checked_type, TensorType):
+        return False
+    rank = len(value.checked_type.shape)
+    match attributes:
+        case ExpandDimsAttributes(axis=axis, num_newaxis=1):
+            return (rank, axis) == (_ROW_RANK, ROWS)
+        case SqueezeAttributes(axis=axes):
+            return (rank, axes) == (_IMAGE_RANK, (ROWS,))
+        case _:
+            return False
 
 
 def of_image(attributes: Conv1DAttributes) -> Conv2DAttributes:

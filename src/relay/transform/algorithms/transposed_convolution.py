@@ -1,4 +1,4 @@
-"""Transposed convolutions as plain ones, over channels innermost.
+"""Transposed convolutions as plain ones, whose results are put side by side with channels innermost.
 
 Element `y` of a result, before it is cut, sums `data[x] · kernel[k]` over `x·stride + k = y`. With `y = m·stride + r`
 the taps are `k = r + stride·t`: each remainder `r` is a plain convolution `Σ_t data[m - t] · kernel[r + stride·t]`
@@ -13,24 +13,24 @@ The only products that the definition has not are those with zeros around the da
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from relay.base.frozen import frozen
 from relay.ir.expr import Constant, Expr
 from relay.ir.types import TensorType
+from relay.ops.build import call
 from relay.ops.combine import concatenate
+from relay.ops.conv import CONV2D, Conv2DAttributes
 from relay.ops.conv_transpose import Conv2DTransposeAttributes
+from relay.ops.layout_transform import in_layout, layout_transform
+from relay.ops.rounding import Array
 from relay.ops.shape import reshape
 from relay.ops.slice import strided_slice
-from relay.ops.transpose import reverse, transpose
+from relay.ops.transpose import transpose
 
 LARGEST_REPETITION = 1.5
 """How many times as many products as the definition has: those with zeros around data of 4 rows and columns, of 5 taps
 in steps of 2, which a plain convolution computes. Larger data have fewer edges."""
-Convolve = Callable[[Expr, tuple[int, int, int, int]], Expr]
-"""A plain convolution of the data[n, h, w, c] with a kernel[o, i, h, w], padded: top, left, bottom, right."""
 
 
 @frozen
@@ -59,14 +59,12 @@ def remainders(stride: int, taps: int, cut: tuple[int, int], added: int) -> tupl
     return tuple(found) if all(min(x.before, x.after, x.taps - 1) >= 0 for x in found) else ()
 
 
-def as_convolutions(
-    weight: Expr, attributes: Conv2DTransposeAttributes, result: TensorType, convolve: Convolve
-) -> Expr | None:
-    """The result[n, h, w, o] of a transposed convolution, by plain ones; None where it is not made of any."""
+def as_convolutions(data: Expr, weight: Expr, attributes: Conv2DTransposeAttributes, result: TensorType) -> Expr | None:
+    """The result[n, o, h, w] for data[n, c, h, w] and weight[c, o / groups, h, w], by plain convolutions; None where it
+    is not made of any."""
     if not isinstance(weight, Constant) or not np.isfinite(weight.data.astype(np.float64)).all():
         return None
-    plain = all(step == 1 for step in attributes.dilation) and not attributes.out_layout
-    if not plain or attributes.kernel_layout != "IOHW" or not all(isinstance(each, int) for each in result.shape[1:]):
+    if any(step != 1 for step in attributes.dilation) or not all(isinstance(each, int) for each in result.shape[1:]):
         return None
     top, left, bottom, right = attributes.padding
     cuts, window = ((top, bottom), (left, right)), weight.data.shape[2:]
@@ -75,24 +73,32 @@ def as_convolutions(
     if not parts:
         return None
     groups = attributes.groups
-    kernels = [_kernel(weight, groups, attributes.strides, row, column) for row, column in parts]
+    kernels = [_kernel(weight.data, groups, attributes.strides, row, column) for row, column in parts]
     paddings = [(row.before, column.before, row.after, column.after) for row, column in parts]
+
+    layout = "NCHW" if 1 < groups < weight.data.shape[0] else "NHWC"  # channels of a group may fill no vectors
+    image = in_layout(data, "NCHW", layout)
+
+    def convolve(kernel: Array, padding: tuple[int, int, int, int]) -> Expr:
+        plain = Conv2DAttributes(padding=padding, groups=groups, data_layout=layout, out_dtype=attributes.out_dtype)
+        return in_layout(call(CONV2D, (image, Constant(kernel)), plain), layout, "NHWC")
+
     if groups == 1 and len({(row.taps, column.taps) for row, column in parts}) == 1:
-        together = convolve(concatenate(kernels, axis=0), paddings[0])
+        together = convolve(np.concatenate(kernels, axis=0), paddings[0])
     else:
         together = concatenate(list(map(convolve, kernels, paddings)), axis=-1)
-    return _side_by_side(together, attributes, result)
+    batch, channels, *size = result.shape
+    last = TensorType((batch, *size, channels), result.dtype)
+    return layout_transform(_side_by_side(together, attributes, last), "NHWC", "NCHW")
 
 
-def _kernel(weight: Constant, groups: int, strides: tuple[int, ...], row: Remainder, column: Remainder) -> Expr:
+def _kernel(weight: Array, groups: int, strides: tuple[int, ...], row: Remainder, column: Remainder) -> Array:
     """weight[i, o / groups, h, w] → the taps of a remainder, last first: kernel[o, i / groups, t, u]"""
-    inputs, outputs = weight.data.shape[:2]
-    taken = strided_slice(weight, (0, 0, row.first, column.first), weight.data.shape, (1, 1, *strides))
-    flipped = reverse(reverse(taken, 2), 3)
-    if groups == 1:
-        return transpose(flipped, (1, 0, 2, 3))
-    apart = reshape(flipped, (groups, inputs // groups, outputs, row.taps, column.taps))
-    return reshape(transpose(apart, (0, 2, 1, 3, 4)), (groups * outputs, inputs // groups, row.taps, column.taps))
+    down, across = strides
+    flipped = weight[:, :, row.first :: down, column.first :: across][:, :, ::-1, ::-1]
+    inputs, outputs, *taps = flipped.shape
+    apart = flipped.reshape(groups, inputs // groups, outputs, *taps).swapaxes(1, 2)
+    return apart.reshape(groups * outputs, inputs // groups, *taps)
 
 
 def _side_by_side(product: Expr, attributes: Conv2DTransposeAttributes, result: TensorType) -> Expr:

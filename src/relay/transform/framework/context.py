@@ -10,28 +10,12 @@ from typing import Protocol, TypeAlias, Union
 
 from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect
 from relay.base.diagnostics import RelayError
-from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass, level_that_allows
 from relay.base.frozen import frozen
 from relay.base.near_names import near_names
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.framework.external import ExternalCompiler
 from relay.transform.framework.instruments.instrument import Instrument
-
-
-@frozen
-class ConvolutionExtents:
-    """What a convolution of one image makes, and the channels that it sums over."""
-
-    rows: int
-    columns: int
-    channels: int
-    depth: int
-
-
-WinogradTile: TypeAlias = Callable[[ConvolutionExtents], int]
-"""How many results along each axis of a tile make a convolution of 3×3, at stride 1 in float32, the fastest: 2 or 4; 0
-where plain sums do."""
 
 
 @frozen
@@ -50,47 +34,20 @@ KeepsChannelsFirst: TypeAlias = Callable[[ConvolutionWeights], bool]
 
 
 @frozen
-class WordPreferences:
-    """Of which products weights are packed in words, and in which blocks of output channels.
-
-    `dtypes`: the types of their data. `steps`: words are summed up so many at a time, or fewer if always equally many.
-    """
-
-    dtypes: tuple[DType, ...]
-    conv2d_kernel_blocks: tuple[int, ...]
-    dense_blocks: tuple[int, ...]
-    steps: int = 1
-
-    def padded(self, words: int) -> int:
-        """How many words there must be, so that equal steps sum up all `words`.
-
-        >>> bytes_by_tiles = WordPreferences((DType.UINT8,), (32,), (32,), 16)
-        >>> [bytes_by_tiles.padded(words) for words in (3, 16, 17, 33, 192)]
-        [3, 16, 18, 33, 192]
-        """
-        count = -(-words // self.steps)
-        return -(-words // count) * count
-
-
-@frozen
 class LayoutPreferences:
     """The layouts in which a target's kernels work best. Empty strings leave a layout as it is.
 
     `conv2d_kernel_blocks`, `dense_blocks`: how many output channels may be packed together, innermost, in weights that
     are constant; of these the one that leaves the fewest channels empty is taken, the first of equals. None: no
-    packing. `words`: such weights of narrow numbers are packed in words of 32 bits as well.
+    packing.
 
     `keeps_channels_first`: which convolutions need not change for themselves; None: none.
-
-    `winograd_tile`: which convolutions are computed by minimal filtering; None: none.
     """
 
     conv2d_data: str = ""
     conv2d_kernel_blocks: tuple[int, ...] = ()
     dense_blocks: tuple[int, ...] = ()
-    words: WordPreferences | None = None
     keeps_channels_first: KeepsChannelsFirst | None = None
-    winograd_tile: WinogradTile | None = None
 
 
 @frozen

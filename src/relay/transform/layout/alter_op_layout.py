@@ -8,13 +8,12 @@
 Each value is kept in the layouts in which it is needed, and converted at most once to each; what an operator enlarges
 is converted in front of it (`early_layout_transforms`). Operators follow by their layout rule: elementwise and
 broadcasting ones take the layout of their inputs, those that name axes have the names changed, the others get their
-inputs back as they were. What is one-dimensional, NCW, is an image of one row here (`row_convolution`). Constant
-weights are packed in blocks of output channels (the packing folds); transposed convolutions with one become plain
-convolutions (`transposed_convolution`), others products (`transposed_product`). Depthwise ones, and those to few output
+inputs back as they were. What the program, or a rule of the target, converts there and back itself is the same value:
+such changes of layout go. What is one-dimensional, NCW, is an image of one row here (`row_convolution`). Constant
+weights are packed in blocks of output channels (the packing folds). Depthwise convolutions, and those to few output
 channels with what resizes their results, stay as they are where no other convolution takes or makes what they work on
-(`convolutions_in_place`). `nn.dense` becomes `nn.contrib_dense_pack`. Products of bytes and of bfloat16 are taken a
-word at a time (`word_products`). Other products get their second matrix with columns innermost, by a transposition of
-its own.
+(`convolutions_in_place`). `nn.dense` becomes `nn.contrib_dense_pack`. Other products get their second matrix with
+columns innermost, by a transposition of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
 from relay.ops.build import call, with_known_type
 from relay.ops.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
-from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS, Conv1DTransposeAttributes, Conv2DTransposeAttributes
 from relay.ops.convolution_text import convolution_text
 from relay.ops.layout_rule import (
     AxisAttribute,
@@ -41,11 +39,10 @@ from relay.ops.layout_rule import (
     OwnLayout,
     PerAxisAttributes,
 )
-from relay.ops.layout_transform import layout_transform
+from relay.ops.layout_transform import LayoutTransformAttributes, in_layout, layout_transform
 from relay.ops.layouts import parse_layout
-from relay.ops.matmul import DENSE
 from relay.ops.record import OperatorRecord
-from relay.ops.shape import reshape, squeeze
+from relay.ops.shape import reshape
 from relay.ops.transpose import transpose
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.algorithms.matrix_products import columns_innermost, packed_dense
@@ -54,23 +51,18 @@ from relay.transform.algorithms.row_convolution import (
     image_axis,
     image_of,
     image_shape,
+    is_row_as_image,
     of_image,
-    of_image_transposed,
     row_of,
 )
-from relay.transform.algorithms.transposed_convolution import as_convolutions
-from relay.transform.algorithms.transposed_product import as_product
-from relay.transform.algorithms.word_products import WORD_PRODUCTS, conv2d_by_words, dense_by_words, takes_words
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.passes import function_pass
 from relay.transform.layout.convolutions_in_place import convolutions_in_place
 from relay.transform.layout.early_layout_transforms import with_early_layout_transforms
 from relay.transform.layout.kernel_layout import OF_FEW_CHANNELS, layout_of_kernel
 
-_CONVOLUTIONS = (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS)
 _RANK = 4
 _ROW_RANK = 3
-_BATCHED = 3  # axes of a batch of matrices
 
 
 @function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
@@ -142,6 +134,8 @@ class Layouts:
         """Make the new version of an expression whose parts have theirs."""
         if isinstance(expr, Tuple):
             return  # its users take its fields, or the whole by `plain`
+        if self._converts(expr):
+            return
         if isinstance(expr, Call) and isinstance(expr.op, Op) and isinstance(expr.op.operator, OperatorRecord):
             new = self._follow(expr, expr.op.operator)
             if new is not None:
@@ -149,11 +143,9 @@ class Layouts:
                 versions[expr] = new
                 return
             product = (
-                self._by_words(expr, expr.op.operator)
-                or self._packed_conv2d(expr, expr.op.operator)
+                self._packed_conv2d(expr, expr.op.operator)
                 or packed_dense(expr, self.plain, self.preferences.dense_blocks)
                 or columns_innermost(expr, self.plain, self.preferences.dense_blocks)
-                or self._transposed_product(expr)
             )
             if product is not None:
                 self.originals[expr] = product
@@ -161,11 +153,30 @@ class Layouts:
         parts = [child if isinstance(child, Op) else self.plain(child) for child in children(expr)]
         self.originals[expr] = rebuild_typed(expr, parts)
 
+    def _converts(self, expr: Expr) -> bool:
+        """Whether an expression is only a value in the other layout, or a row as an image, or back: its versions are
+        those of the value then. A row that is not in the preferred layout becomes an image as the program says."""
+        data, preferred = self.source, self.preferences.conv2d_data
+        match expr:
+            case Call(args=(value,), attrs=LayoutTransformAttributes() as change) if preferred:
+                if change == LayoutTransformAttributes(data, preferred):
+                    self.originals[expr] = self.preferred(value)
+                    return True
+                if change == LayoutTransformAttributes(preferred, data):
+                    self.converted[expr] = self.plain(value)
+                    return True
+                return False
+            case Call(args=(value,)) if preferred and is_row_as_image(expr):
+                self.converted[expr] = self.preferred(value)
+                return self.is_preferred(value)
+            case _:
+                return False
+
     def _follow(self, expr: Call, record: OperatorRecord) -> Expr | None:
         """The call in the preferred layout, or None where it is to stay as it is."""
         if not self.preferences.conv2d_data:
             return None
-        heavy = self._convolution(expr) if record in _CONVOLUTIONS else None
+        heavy = self._convolution(expr) if record in CONVOLUTIONS else None
         if heavy is not None or isinstance(expr.attrs, Conv2DAttributes):
             return heavy
         drops_axes = isinstance(record.layout, AxisAttribute) and record.layout.drops_axes
@@ -192,19 +203,15 @@ class Layouts:
                 return call(record, arguments, _changed(expr.attrs, **values))
 
     def _convolution(self, expr: Call) -> Expr | None:
-        """A convolution of any kind in the preferred layout; None for others, and for those that stay as they are."""
+        """A convolution in the preferred layout; None for others, and for those that stay as they are."""
         if expr in self.in_place and not self.is_preferred(expr.args[0]):
             return None
         rows = self.source == "NCHW" and not self.kernel_layout
         match expr.attrs:
             case Conv2DAttributes(out_layout="") as attributes if attributes.data_layout == self.source:
                 return self._conv2d(expr, attributes, self.plain(expr.args[1]))
-            case Conv2DTransposeAttributes() as attributes if attributes.data_layout == self.source:
-                return self._conv2d_transpose(expr, attributes, self.plain(expr.args[1]))
             case Conv1DAttributes(data_layout="NCW", kernel_layout="OIW", out_layout="") as row if rows:
                 return self._conv2d(expr, of_image(row), image_of(self.plain(expr.args[1])))
-            case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row if rows:
-                return self._conv2d_transpose(expr, of_image_transposed(row), image_of(self.plain(expr.args[1])))
             case _:
                 return None
 
@@ -217,52 +224,12 @@ class Layouts:
         extents = kernel.extents(type_.shape)
         if not isinstance(extents["O"], int):
             return None
-        if self.preferences.words and not self.kernel_layout and takes_words(self.preferences, expr):
-            return self._conv2d_by_words(weight, attributes, self.preferred(expr.args[0]))
         kernel_layout = self.kernel_layout or layout_of_kernel(
             attributes, type_, isinstance(weight, Constant), self._blocks(expr)
         )
         if not self.kernel_layout and attributes.groups > 1 and kernel_layout == OF_FEW_CHANNELS:
             return None  # channels of a group fill no vectors: these lie along space
         return self._packed(self.preferred(expr.args[0]), weight, attributes, kernel_layout)
-
-    def _conv2d_transpose(self, expr: Call, attributes: Conv2DTransposeAttributes, weight: Expr) -> Expr | None:
-        """A transposed convolution as plain ones, in the preferred layout; None where it stays what it is."""
-        type_ = expr.checked_type
-        if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
-            return None
-        is_row = len(type_.shape) == _ROW_RANK
-        shape = image_shape(type_.shape) if is_row else type_.shape
-        result = TensorType(tuple(shape[axis] for axis in self.order), type_.dtype)
-
-        def convolve(kernel: Expr, padding: tuple[int, int, int, int]) -> Expr:
-            shape = kernel.checked_type
-            assert isinstance(shape, TensorType)
-            plain = Conv2DAttributes(padding=padding, groups=attributes.groups, out_dtype=attributes.out_dtype)
-            layout = layout_of_kernel(plain, shape, True, self.preferences.conv2d_kernel_blocks)
-            if attributes.groups > 1 and layout == OF_FEW_CHANNELS:
-                data = image_of(self.plain(expr.args[0])) if is_row else self.plain(expr.args[0])
-                return layout_transform(call(CONV2D, (data, kernel), plain), self.source, "NHWC")
-            return self._packed(self.preferred(expr.args[0]), kernel, plain, layout)
-
-        return as_convolutions(weight, attributes, result, convolve)
-
-    def _transposed_product(self, expr: Call) -> Expr | None:
-        """A transposed convolution in its own layout that cannot be plain convolutions."""
-        type_ = expr.checked_type
-        if self.kernel_layout or self.preferences.conv2d_data != "NHWC" or not isinstance(type_, TensorType):
-            return None
-        match expr.attrs:
-            case Conv2DTransposeAttributes(data_layout="NCHW", kernel_layout="IOHW", out_layout="") as attributes:
-                data, weight = map(self.plain, expr.args)
-                return as_product(data, weight, attributes, type_)
-            case Conv1DTransposeAttributes(data_layout="NCW", kernel_layout="IOW", out_layout="") as row:
-                data, weight = map(image_of, map(self.plain, expr.args))
-                image = TensorType(image_shape(type_.shape), type_.dtype)
-                spread = as_product(data, weight, of_image_transposed(row), image)
-                return None if spread is None else row_of(spread)
-            case _:
-                return None
 
     def _packed(self, data: Expr, weight: Expr, attributes: Conv2DAttributes, kernel_layout: str) -> Expr:
         """The convolution of data that are in the preferred layout, with its kernel in this one."""
@@ -277,8 +244,7 @@ class Layouts:
             channels=extents["O"],
             kernel_size=attributes.kernel_size or taps,
         )
-        same = kernel_layout == attributes.kernel_layout
-        return call(CONV2D, (data, weight if same else layout_transform(weight, kernel.text, kernel_layout)), attrs)
+        return call(CONV2D, (data, in_layout(weight, kernel.text, kernel_layout)), attrs)
 
     def _blocks(self, convolution: Call) -> tuple[int, ...]:
         """How many channels may lie together: the number on record, or those of the target."""
@@ -343,30 +309,6 @@ class Layouts:
         others = enumerate(expr.args[1:], 1)
         moved = (self.preferred(each) if position in rule.inputs else self.plain(each) for position, each in others)
         return call(record, (source, *moved), attrs)
-
-    def _by_words(self, expr: Call, record: OperatorRecord) -> Expr | None:
-        """A product of narrow numbers with one constant matrix, or a convolution of them in NHWC; None for others."""
-        words = self.preferences.words
-        if words is None or self.kernel_layout or record not in WORD_PRODUCTS:
-            return None
-        if not takes_words(self.preferences, expr):
-            return None
-        data, weight = expr.args
-        attributes = expr.attrs
-        if isinstance(attributes, Conv2DAttributes):
-            fits = attributes.data_layout == "NHWC" and attributes.out_layout in ("", "NHWC")
-            return self._conv2d_by_words(self.plain(weight), attributes, self.plain(data)) if fits else None
-        matrix = self.plain(weight)
-        if _rank(weight) == _BATCHED:
-            matrix = squeeze(matrix, (0,))
-        if not getattr(attributes, "transpose_b", record is DENSE):
-            matrix = transpose(matrix, (1, 0))
-        return dense_by_words(self.plain(data), matrix, words, getattr(attributes, "out_dtype", None))
-
-    def _conv2d_by_words(self, weight: Expr, attributes: Conv2DAttributes, data: Expr) -> Expr:
-        ordered = layout_transform(weight, attributes.kernel_layout, "OHWI")
-        assert self.preferences.words is not None
-        return conv2d_by_words(data, ordered, attributes, self.preferences.words)
 
     def _packed_conv2d(self, expr: Call, record: OperatorRecord) -> Expr | None:
         """A convolution whose data have the preferred layout already, with its constant kernel packed."""

@@ -16,11 +16,11 @@ import math
 from relay.ir.expr import Call, Expr, Op, Tuple
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType
-from relay.ops.conv import CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
-from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
+from relay.ops.conv import Conv1DAttributes, Conv2DAttributes, ConvAttributes
 from relay.ops.layout_rule import OwnLayout
+from relay.ops.layout_transform import LAYOUT_TRANSFORM
 from relay.ops.record import OperatorRecord
-from relay.transform.algorithms.word_products import takes_words
+from relay.transform.algorithms.row_convolution import is_row_as_image
 from relay.transform.framework.context import ConvolutionWeights, LayoutPreferences
 
 
@@ -32,13 +32,13 @@ def convolutions_in_place(body: Expr, preferences: LayoutPreferences) -> frozens
         match expr:
             case Tuple(fields) if expr in wanted:
                 wanted.update(fields)
-            case Call(Op(operator=OperatorRecord() as record), arguments):
-                if record in (*CONVOLUTIONS, *TRANSPOSED_CONVOLUTIONS):
-                    if expr not in wanted and _keeps_channels_first(expr, preferences):
-                        found.add(expr)
-                    else:
-                        wanted.add(arguments[0])
-                elif expr in wanted and not isinstance(record.layout, OwnLayout):
+            case Call(args=arguments, attrs=ConvAttributes()):
+                if expr not in wanted and _keeps_channels_first(expr, preferences):
+                    found.add(expr)
+                else:
+                    wanted.add(arguments[0])
+            case Call(Op(operator=OperatorRecord() as record), arguments) if expr in wanted:
+                if not isinstance(record.layout, OwnLayout) or record is LAYOUT_TRANSFORM or is_row_as_image(expr):
                     wanted.update(arguments)
             case _:
                 pass
@@ -56,7 +56,7 @@ def _keeps_channels_first(convolution: Call, preferences: LayoutPreferences) -> 
             pass
         case _:
             return False
-    if keeps is None or not isinstance(weight, TensorType) or takes_words(preferences, convolution):
+    if keeps is None or not isinstance(weight, TensorType):
         return False
     outputs, of_group, *window = weight.shape
     known = [extent for extent in window if isinstance(extent, int)]

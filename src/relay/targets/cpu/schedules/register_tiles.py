@@ -19,7 +19,8 @@ from relay.targets.cpu.schedules.family import Decider
 from relay.targets.cpu.schedules.plan import Plan, even_tile
 from relay.targets.cpu.target import CpuTarget
 from relay.te.tensor import Tensor
-from relay.transform.framework.context import WordPreferences, fitting_block
+from relay.transform.algorithms.pack_dot_products import PackedDotProducts
+from relay.transform.framework.context import fitting_block
 
 _PACKED_DENSE = ("nn.contrib_dense_pack", "nn.contrib_dense_words")
 _AMX_WIDTHS = (32, 16)
@@ -34,7 +35,7 @@ def tile_dtypes(target: CpuTarget) -> tuple[DType, ...]:
     return (*bytes_, DType.BFLOAT16) if target.has("amx-bf16") else bytes_
 
 
-def packed_dot_products(target: CpuTarget) -> WordPreferences | None:
+def packed_dot_products(target: CpuTarget) -> PackedDotProducts | None:
     """The packed dot products (VNNI layout) that there are instructions for: of bytes, of bfloat16, or none."""
     core, by_amx = core_of(target), tile_dtypes(target)
     found = list(by_amx)
@@ -43,10 +44,10 @@ def packed_dot_products(target: CpuTarget) -> WordPreferences | None:
     if core.vector_lanes in float_dot_instructions(target):
         found.append(DType.BFLOAT16)
     if by_amx:
-        return WordPreferences(tuple(dict.fromkeys(found)), _AMX_WIDTHS, _AMX_WIDTHS, STEP_WORDS)
+        return PackedDotProducts(tuple(dict.fromkeys(found)), _AMX_WIDTHS, _AMX_WIDTHS, STEP_WORDS)
     if not found:
         return None
-    return WordPreferences(
+    return PackedDotProducts(
         tuple(found), core.widths(core.convolution_vectors), core.widths(core.product_vectors)
     )  # fmt: skip
 
