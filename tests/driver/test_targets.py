@@ -17,6 +17,7 @@ def test_the_page_runs(tmp_path, capsys):
     assert "cpu ('abacus: it has 7 rods, and no beads',)" in printed
     assert "did you mean `abacus`?" in printed
     assert "did you mean `skylake`" in printed
+    assert "the target `abacus` failed in `supports`, asked about fused_nn_relu" in printed
 
 
 def test_a_processor_is_its_own_host():

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 from relay.base.arguments import TEXT, expect
 from relay.base.diagnostics import RelayError
 from relay.base.near_names import near_names
+from relay.base.plugin import plugin
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -102,10 +103,12 @@ class TargetKinds:
         return tuple(dict.fromkeys((*self._own, *self._registered, *sorted(each.name for each in _entry_points()))))
 
     def named(self, name: str) -> TargetKind:
-        """The kind of that name. Raises `RelayError`: `unknown-target-kind`, `broken-target-kind`."""
+        """The kind of that name; what others bring is a `Plugin`, and so are the targets that it makes.
+
+        Raises `RelayError`: `unknown-target-kind`, `broken-target-kind`."""
         registered = self._registered.get(name)
         if registered is not None:
-            return registered
+            return plugin(registered, f"the target `{name}`")
         if name in self._own:
             module, _, attribute = self._own[name].partition(":")
             return cast("TargetKind", getattr(importlib.import_module(module), attribute))
@@ -122,7 +125,7 @@ class TargetKinds:
             )
         if len(found) > 1:
             raise _broken(name, "several packages", "one package", ", ".join(map(_origin, found)), "remove all but one")
-        return _loaded(found[0])
+        return plugin(_loaded(found[0]), f"the target `{name}`")
 
     def register(self, kind: TargetKind, *, replace: bool = False) -> TargetKind:
         """Let `kind` be known by its name, and give it back."""

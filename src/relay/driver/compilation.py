@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.plugin import Plugin
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.base.version import VERSION
 from relay.driver.device_kernels import device_specs, with_modules
@@ -219,13 +220,17 @@ class Compilation:
 
     def _kernel_source(self, kernel: Kernel) -> KernelSource:
         def emitted(emit: Callable[[PrimFunc], Result], /) -> Result:
-            """Schedules that are ours: what is refused here is not the user's fault."""
+            """Schedules that are ours: what is refused here is not the user's fault, nor is what breaks a plug-in's."""
             try:
                 return kernel.emitted(emit, self.watch)
             except RelayError as error:
-                if kernel.recorded is not None:
+                if kernel.recorded is not None or isinstance(kernel.target, Plugin):
                     raise
                 raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
+            except (CompilerBug, MemoryError):
+                raise
+            except Exception as error:  # or a plug-in that asks for the kernel would be blamed
+                raise CompilerBug("generate code", f"{kernel.info.name}: {type(error).__name__}: {error}") from error
 
         return KernelSource(kernel.info.name, kernel.key, kernel.function, emitted)
 

@@ -27,7 +27,7 @@ class Targets:
     @property
     def in_order(self) -> tuple[KernelTarget, ...]:
         """Those that are asked for a group, one after another."""
-        return tuple(dict.fromkeys((self.kernels, self.host.kernels)))
+        return (self.kernels,) if self.kernels == self.host.kernels else (self.kernels, self.host.kernels)
 
     def __str__(self) -> str:
         return ", ".join(str(each.target) for each in self.in_order)

@@ -1,0 +1,183 @@
+"""What fails in a target that others bring is told as its failure, whichever method of its protocols it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import relay
+from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
+from relay.base.target import PROCESS, PROTOCOL_VERSION, Target, TargetKind, target_kind
+from relay.driver.build import compile_stages
+from relay.driver.compilation import Compilation
+from relay.driver.targets import targets_for
+from relay.lower.targets import HostTarget, KernelTarget
+from relay.runtime.devices.registry import open_device
+from relay.targets.cpu.host_target import CpuHostTarget
+from relay.targets.cpu.kernel_target import CpuKernelTarget
+from tests.messages import check_message
+
+X = relay.var("x", shape=(2, 3))
+PROGRAM = relay.Function([X], relay.nn.relu(X))
+
+
+class Failing:
+    """Does as another does, but for one member, which raises."""
+
+    def __init__(self, works: Any, member: str) -> None:
+        self.works, self.member = works, member
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.works, name)
+        if name != self.member:
+            return value
+        if not callable(value):
+            raise KeyError("no such thing")
+
+        def fail(*arguments: object) -> None:
+            raise KeyError("no such thing")
+
+        return fail
+
+
+@frozen
+class Brittle(Target):
+    kind: ClassVar[str] = "brittle"
+
+    def __str__(self) -> str:
+        return "brittle"
+
+
+class Kind:
+    """Makes code as a processor does, and launches it itself."""
+
+    name = "brittle"
+    protocol_version = PROTOCOL_VERSION
+
+    def __init__(self, of_kernels: str = "", of_host: str = "") -> None:
+        self.of_kernels, self.of_host = of_kernels, of_host
+
+    def parse(self, flags: list[str]) -> Target:
+        return Brittle()
+
+    def resolve(self, target: Target) -> Target:
+        return target
+
+    def kernel_target(self, target: Target) -> Any:
+        return Failing(CpuKernelTarget.of(targets_for("llvm").kernels.target), self.of_kernels)
+
+    def host_target(self, target: Target) -> Any:
+        return Failing(CpuHostTarget.of(targets_for("llvm").host.target), self.of_host)
+
+
+@pytest.fixture(autouse=True)
+def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No kernel is found in a cache, and no kind is left behind."""
+    monkeypatch.setenv("RELAY_CACHE_DIR", str(tmp_path / "cache"))
+    yield
+    if "brittle" in PROCESS.names():
+        relay.unregister_target("brittle")
+
+
+def compiled(kind: Any) -> Compilation:
+    relay.register_target(kind)
+    return compile_stages(PROGRAM, "brittle")
+
+
+Action = Callable[[Compilation, Path], object]
+
+
+def _build(stages: Compilation, folder: Path) -> object:
+    return stages.artefact
+
+
+OF_KERNELS: dict[str, Action] = {
+    "assembly": lambda stages, _: stages.called_kernels[0].assembly(),
+    "choice": lambda stages, _: stages.called_kernels[0].choice(),
+    "steps": lambda stages, _: stages.kernels[0].target.steps(stages.kernels[0].group(), stages.kernels[0].choice()),
+}
+OF_HOSTS: dict[str, Action] = {
+    "link": lambda stages, folder: stages.targets.host.link(stages.artefact, folder / "code.so"),
+    "object_format": lambda stages, _: stages.targets.host.object_format,
+    "program_text": lambda stages, _: stages.targets.host.program_text(stages.program),
+    "target": lambda stages, _: stages.targets.host.target,
+}
+"""What asks them; all others are asked by a build."""
+
+
+def assert_told(member: str, error: RelayError) -> None:
+    assert error.rule == "plugin-failed"
+    assert error.message.startswith(f"the target `brittle` failed in `{member}`")
+    assert error.found == "KeyError: 'no such thing'"
+
+
+def members(protocol: type) -> list[str]:
+    return [name for name in vars(protocol) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("member", members(KernelTarget))
+def test_kernel_targets(member: str, tmp_path: Path) -> None:
+    with pytest.raises(RelayError) as caught:
+        OF_KERNELS.get(member, _build)(compiled(Kind(of_kernels=member)), tmp_path)
+    assert_told(member, caught.value)
+    if member == "schedule":
+        check_message("driver", "plugin-failed", caught.value)
+
+
+@pytest.mark.parametrize("member", members(HostTarget))
+def test_host_targets(member: str, tmp_path: Path) -> None:
+    with pytest.raises(RelayError) as caught:
+        OF_HOSTS.get(member, _build)(compiled(Kind(of_host=member)), tmp_path)
+    assert_told(member, caught.value)
+
+
+@pytest.mark.parametrize("member", [each for each in members(TargetKind) if callable(vars(TargetKind)[each])])
+def test_kinds(member: str) -> None:
+    kind = relay.register_target(Kind())
+    setattr(kind, member, getattr(Failing(kind, member), member))
+
+    def ask() -> None:
+        target_kind("brittle").resolve(relay.Target.parse("brittle"))
+        relay.build(PROGRAM, target="brittle")
+
+    with pytest.raises(RelayError) as caught:
+        ask()
+    assert_told(member, caught.value)
+
+
+def test_a_device_that_cannot_be_opened() -> None:
+    def fail(index: int) -> Any:
+        raise KeyError("no such thing")
+
+    relay.register_device("brittle", fail, replace=True)
+    with pytest.raises(RelayError) as caught:
+        open_device("brittle")
+    check_message("driver", "broken-device", caught.value)
+
+
+def test_what_works_is_not_in_the_way() -> None:
+    relay.register_target(Kind())
+    given = np.array([[-1, 0, 1], [2, -3, 4]], np.float32)
+    np.testing.assert_array_equal(relay.build(PROGRAM, target="brittle")(given), np.maximum(given, 0))
+
+
+def test_what_a_plug_in_refuses_after_all_is_its_word(tmp_path: Path) -> None:
+    """It said that it takes the group: an error of its own then is no bug of the compiler."""
+
+    class Fickle(Kind):
+        def kernel_target(self, target: Target) -> Any:
+            made = super().kernel_target(target)
+            made.schedule = refuse
+            return made
+
+    def refuse(group: object) -> None:
+        raise RelayError(rule="brittle", message="not today")
+
+    relay.register_target(Fickle())
+    with pytest.raises(RelayError, match="not today"):
+        relay.build(PROGRAM, target="brittle")
