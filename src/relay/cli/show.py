@@ -16,7 +16,8 @@ from relay.ops.convolution_text import convolution_text
 from relay.ops.layouts import parse_layout
 from relay.ops.winograd import WinogradAttributes
 from relay.te.definitions import print_definitions
-from relay.te.schedule.records import ConvolutionRecord, Record, ScheduleRecord
+from relay.te.schedule.choice import Choice, Decision
+from relay.te.schedule.records import CONVOLUTION_FIELDS, ScheduleRecord, Subject
 from relay.te.schedule.text import print_steps
 from relay.text.printer import astext
 from relay.tir.printer import print_primfunc
@@ -85,26 +86,31 @@ def _te(kernel: Kernel) -> str:
 
 
 def _schedule(kernel: Kernel) -> str:
-    """What was chosen for a kernel, with reasons, and as records: its choice and the steps of it, and the blocks and
-    algorithm of its convolutions."""
+    """What was chosen for a kernel, with reasons, and as records: its choice and the steps of it, and what was decided
+    about its convolutions before."""
     target, choice = str(kernel.target.target), kernel.choice()
     lines = [kernel.info.name, *str("steps on record" if choice is None else choice).splitlines()]
-    records: list[Record] = [ScheduleRecord(kernel.text, kernel.schedule(), target, choice=choice)]
-    for node in post_order(kernel.function.body):
-        record = _convolution(node, target) if isinstance(node, Call) else None
-        records += [record] if record is not None else []
+    varies = choice is not None and choice.variants
+    records = [ScheduleRecord(kernel.text, None if varies else kernel.schedule(), target, choice=choice)]
+    for call in (node for node in post_order(kernel.function.body) if isinstance(node, Call)):
+        decisions = _decisions(call, kernel)
+        if decisions:
+            about = Choice(Subject.CONVOLUTION, decisions)
+            records.append(
+                ScheduleRecord(convolution_text(call), None, target, choice=about, subject=Subject.CONVOLUTION)
+            )
     return "\n".join((*(f"# {line}" for line in lines), *(record.to_json() for record in records)))
 
 
-def _convolution(call: Call, target: str) -> ConvolutionRecord | None:
-    text = convolution_text(call)
+def _decisions(call: Call, kernel: Kernel) -> tuple[Decision, ...]:
+    """What was decided about a convolution of packed weights before it was part of a kernel; nothing of other calls."""
     match call.attrs:
-        case Conv2DAttributes(kernel_layout=layout, groups=1) if text and parse_layout(layout).blocks:
-            return ConvolutionRecord(text, parse_layout(layout).block("O"), 0, target)
-        case WinogradAttributes(kernel_layout=layout, tile_size=tile) if text and parse_layout(layout).blocks:
-            return ConvolutionRecord(text, parse_layout(layout).block("O"), tile, target)
+        case Conv2DAttributes(kernel_layout=layout, groups=1) | WinogradAttributes(kernel_layout=layout):
+            known = convolution_text(call) and parse_layout(layout).blocks
         case _:
-            return None
+            known = ""
+    decisions = kernel.target.choice(kernel.group()).decisions if known else ()
+    return tuple(each for each in decisions if each.field in CONVOLUTION_FIELDS)
 
 
 def _tir(kernel: Kernel) -> str:

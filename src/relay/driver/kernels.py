@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from relay.arith.expr import Symbol
+from relay.arith.expr import Comparison, Symbol
 from relay.base.diagnostics import CompilerBug, Origin, RelayError
 from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch, part_of
@@ -31,7 +31,7 @@ from relay.lower.planning.kernel_calls import KernelInfo
 from relay.lower.procedures.device_regions import is_device_region
 from relay.lower.targets import KernelTarget, Refused, Supported
 from relay.te.lower import lower as lower_to_loops
-from relay.te.schedule.choice import Choice
+from relay.te.schedule.choice import Choice, Condition
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
 from relay.text.printer import astext
@@ -90,6 +90,29 @@ class Kernel:
                 )
             return steps or ()
 
+    def variants(self, group: Group) -> tuple[tuple[Comparison, tuple[Step, ...]], ...]:
+        """The steps for some extents, of the variants of the choice on record, each with its condition. Raises what
+        `schedule` raises."""
+        if self.recorded is None or self.recorded.choice is None:
+            return ()
+        with self._by_record():
+            variants = self.recorded.choice.variants
+            return tuple((self._comparison(each.when), self.target.steps(group, each.choice)) for each in variants)
+
+    def _comparison(self, condition: Condition) -> Comparison:
+        """A condition on an extent of this kernel."""
+        symbols = {symbol.name: symbol for symbol in self.info.symbols}
+        if condition.symbol not in symbols:
+            raise RelayError(
+                rule="schedule-choice",
+                message=f"a variant is for calls where {condition}, and no extent is called {condition.symbol}",
+                expected="a condition on one of " + ", ".join(symbols)
+                if symbols
+                else "no variants: extents are numbers",
+                found=str(condition),
+            )
+        return Comparison(symbols[condition.symbol], condition.comparison, condition.number)
+
     def choice(self) -> Choice | None:
         """What is decided about the schedule; None where steps are on record instead."""
         return self.target.choice(self.group()) if self.recorded is None else self.recorded.choice
@@ -101,9 +124,9 @@ class Kernel:
         with part_of(watch, "tensor expressions"):
             group = self.group()
         with part_of(watch, "schedule"):
-            steps = self.schedule(group)
+            steps, variants = self.schedule(group), self.variants(group)
         with self._by_record(), part_of(watch, "lower to loops"):
-            how = self.target.intrinsics, self.target.hierarchy
+            how = self.target.intrinsics, self.target.hierarchy, variants
             function = lower_to_loops(group.outputs, group.inputs, steps, self.info.name, *how)
         unknown = [symbol for symbol in function.symbols if symbol not in self.info.symbols]
         if unknown:

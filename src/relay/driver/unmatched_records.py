@@ -16,7 +16,7 @@ from relay.ir.expr import Call
 from relay.ir.traversal import post_order
 from relay.ops.convolution_text import convolution_text
 from relay.te import ScheduleRecord, ScheduleRecords
-from relay.te.schedule.records import ConvolutionRecord, Record
+from relay.te.schedule.records import Subject
 
 MOST_TOLD = 3
 _SHOWN_CHARACTERS = 60
@@ -28,11 +28,11 @@ def warn_of_unmatched(records: ScheduleRecords, target: Target, kernels: Sequenc
     """A warning to the log of the records for a resolved machine, or for all, that nothing in `kernels` took."""
     elsewhere = [record for record in records.best.values() if record.target not in ("", str(target))]
     here = list(records.on(target).best.values())
-    subjects = {ScheduleRecord: _kernels(kernels), ConvolutionRecord: _convolutions(kernels)}
-    left = [record for record in here if _subject(record) not in subjects[type(record)]]
+    subjects = {Subject.KERNEL: _kernels(kernels), Subject.CONVOLUTION: _convolutions(kernels)}
+    left = [record for record in here if record.text not in subjects[record.subject]]
     unmatched = [record for record in left if record.seconds is None or len(left) == len(here)]
     if unmatched:
-        told = "".join(f"\n  {_difference(record, subjects[type(record)])}" for record in unmatched[:MOST_TOLD])
+        told = "".join(f"\n  {_difference(record, subjects[record.subject])}" for record in unmatched[:MOST_TOLD])
         more = f"\n  and {len(unmatched) - MOST_TOLD} more" if len(unmatched) > MOST_TOLD else ""
         _LOG.warning("%d of %d schedule records fit no kernel of this program:%s%s",
                      len(unmatched), len(here), told, more)  # fmt: skip
@@ -41,11 +41,6 @@ def warn_of_unmatched(records: ScheduleRecords, target: Target, kernels: Sequenc
             "all %d schedule records are for other machines, such as `%s`; this one is `%s`",
             len(elsewhere), elsewhere[0].target, target,
         )  # fmt: skip
-
-
-def _subject(record: Record) -> str:
-    """The text of what a record is for."""
-    return record.kernel if isinstance(record, ScheduleRecord) else record.convolution
 
 
 def _kernels(kernels: Iterable[Kernel]) -> dict[str, str]:
@@ -64,14 +59,14 @@ def _convolutions(kernels: Iterable[Kernel]) -> dict[str, str]:
     return found
 
 
-def _difference(record: Record, subjects: Mapping[str, str]) -> str:
+def _difference(record: ScheduleRecord, subjects: Mapping[str, str]) -> str:
     """What is nearest to what a record is for, and where its text goes another way."""
-    text = _subject(record)
+    text = record.text
     name = record.origin or f"the record for {_shortened(text)}"
     wanted = _TOKEN.findall(text)
     near = max(subjects, key=lambda other: _likeness(wanted, _TOKEN.findall(other)), default=None)
     if near is None:
-        return f"{name}: the program has no {'kernels' if isinstance(record, ScheduleRecord) else 'convolutions'}"
+        return f"{name}: the program has no {record.subject}s"
     found = _TOKEN.findall(near)
     pairs = enumerate(zip(wanted, found, strict=False))
     same = next((at for at, (left, right) in pairs if left != right), min(len(wanted), len(found)))

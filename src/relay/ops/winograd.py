@@ -105,6 +105,21 @@ MINIMAL: Mapping[int, Minimal] = MappingProxyType(
 )
 """By the number of results of a tile, along one axis."""
 
+PLAIN_SUMS = "plain sums"
+
+
+def algorithm_name(tile: int) -> str:
+    """What a convolution of 3×3 by tiles of so many results is called; by none (0) it is plain sums.
+
+    >>> algorithm_name(4), algorithm_name(0)
+    ('F(4, 3)', 'plain sums')
+    """
+    return f"F({tile}, {TAPS})" if tile else PLAIN_SUMS
+
+
+ALGORITHMS: Mapping[str, int] = MappingProxyType({algorithm_name(tile): tile for tile in (0, *MINIMAL)})
+"""Tiles by the names of what is computed with them."""
+
 
 def _minimal(run: RelationRun, tile_size: int) -> Minimal:
     if tile_size not in MINIMAL:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from relay.arith.expr import Symbol, free_symbols
+from relay.arith.expr import Comparison, Symbol, free_symbols
 from relay.te.nests import Nests
 from relay.te.operation import Scan
 from relay.te.placement import Placements, Storage, place_stages
@@ -14,9 +14,10 @@ from relay.te.tensor import Tensor
 from relay.te.tensorize import AnyIntrinsic
 from relay.te.trees import with_trees
 from relay.tir.buffer import Buffer
+from relay.tir.expr import Holds
 from relay.tir.hierarchy import PLAIN, Hierarchy
 from relay.tir.passes.insert_barriers import insert_barriers
-from relay.tir.stmt import For, PrimFunc, Stmt
+from relay.tir.stmt import For, If, PrimFunc, Stmt
 from relay.tir.traversal import statement_values, symbols_of_value, walk_statement
 
 
@@ -27,8 +28,10 @@ def lower(
     name: str = "kernel",
     intrinsics: Sequence[AnyIntrinsic] = (),
     hierarchy: Hierarchy = PLAIN,
+    variants: Sequence[tuple[Comparison, Iterable[Step]]] = (),
 ) -> PrimFunc:
-    """The function of `inputs` that fills `outputs`, scheduled by `steps`.
+    """The function of `inputs` that fills `outputs`, scheduled by `steps`; by those of the first of `variants` whose
+    condition holds, where one does.
 
     Parameters are the inputs, then the outputs; symbols of shapes come last. `intrinsics` are those that `Tensorize`
     steps name, `hierarchy` says which threads and scopes there are. Raises `RelayError` for a step that is
@@ -40,20 +43,34 @@ def lower(
     (a[4], b[4])
     """
     results = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    return lower_state(apply(results, steps, hierarchy), inputs, name, intrinsics)
+    chosen = [(condition, apply(results, each, hierarchy)) for condition, each in variants]
+    return lower_state(apply(results, steps, hierarchy), inputs, name, intrinsics, chosen)
 
 
 def lower_state(
-    state: State, inputs: Sequence[Tensor], name: str = "kernel", intrinsics: Sequence[AnyIntrinsic] = ()
+    state: State,
+    inputs: Sequence[Tensor],
+    name: str = "kernel",
+    intrinsics: Sequence[AnyIntrinsic] = (),
+    variants: Sequence[tuple[Comparison, State]] = (),
 ) -> PrimFunc:
-    """The function of `inputs` that a scheduled state stands for."""
+    """The function of `inputs` that a scheduled state stands for, and others where their conditions hold."""
     given: dict[Buffer, Buffer] = {tensor: _plain(tensor) for tensor in inputs}
     results: dict[Buffer, Buffer] = {tensor: _result(tensor) for tensor in state.outputs}
-    state, placements = place_stages(with_trees(state), results)
-    body = Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
+    body = _loops(state, given, results, intrinsics)
+    for condition, each in reversed(variants):
+        body = If(Holds(condition), _loops(each, given, results, intrinsics), body)
     parameters = (*given.values(), *results.values())
     symbols = _symbols(parameters, body)
     return insert_barriers(PrimFunc(name, parameters, len(results), symbols, body, hierarchy=state.hierarchy))
+
+
+def _loops(
+    state: State, given: Mapping[Buffer, Buffer], results: Mapping[Buffer, Buffer], intrinsics: Sequence[AnyIntrinsic]
+) -> Stmt:
+    """What fills `results` from what is `given`."""
+    state, placements = place_stages(with_trees(state), results)
+    return Nests(state, placements, _storages(state, placements, given), intrinsics).program(set(results))
 
 
 def _plain(buffer: Buffer) -> Buffer:

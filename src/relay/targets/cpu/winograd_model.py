@@ -13,7 +13,7 @@ few tiles their way from memory takes longer than the products.
 from __future__ import annotations
 
 from relay.base.frozen import frozen
-from relay.ops.winograd import MINIMAL, TAPS
+from relay.ops.winograd import MINIMAL, TAPS, algorithm_name
 from relay.targets.cpu.core import Core, core_of
 from relay.targets.cpu.target import CpuTarget
 from relay.transform.algorithms.conv2d_to_winograd import ConvolutionExtents
@@ -42,6 +42,20 @@ class WinogradModel:
         times = {tile: self.nanoseconds(convolution, tile) for tile in MINIMAL}
         best = min(times, key=lambda tile: times[tile])
         return best if times[best] < _WORTH_IT * self.plain_nanoseconds(convolution) else 0
+
+    def why(self, extents: tuple[int, int, int, int], tile: int) -> str:
+        """Why a convolution that makes so many rows, columns and channels of so many channels is computed in tiles of
+        `tile`, or by plain sums.
+
+        >>> WinogradModel(CpuTarget(vector_bits=512)).why((7, 7, 512, 512), 0)
+        'by F(2, 3) it takes 158% of the time of plain sums, by the model of the core'
+        """
+        convolution = ConvolutionExtents(*extents)
+        if not tile and convolution.depth > _LARGEST_DEPTH:
+            return f"errors of minimal filtering were measured for sums over {_LARGEST_DEPTH} channels at most"
+        named = tile or min(MINIMAL, key=lambda each: self.nanoseconds(convolution, each))
+        share = self.nanoseconds(convolution, named) / self.plain_nanoseconds(convolution)
+        return f"by {algorithm_name(named)} it takes {share:.0%} of the time of plain sums, by the model of the core"
 
     def plain_nanoseconds(self, convolution: ConvolutionExtents) -> float:
         """By plain sums; channels in whole vectors."""

@@ -5,7 +5,7 @@ from relay.te.schedule.bind import Bind
 from relay.te.schedule.builder import ScheduleBuilder
 from relay.te.schedule.cache_read import CacheRead
 from relay.te.schedule.cache_write import CacheWrite
-from relay.te.schedule.choice import Choice, Decision
+from relay.te.schedule.choice import Choice, Condition, Decision, Variant
 from relay.te.schedule.compute_at import ComputeAt
 from relay.te.schedule.compute_inline import ComputeInline
 from relay.te.schedule.compute_root import ComputeRoot
@@ -15,7 +15,7 @@ from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
 from relay.te.schedule.prefetch import Prefetch
 from relay.te.schedule.prefetch_stores import PrefetchStores
-from relay.te.schedule.records import ConvolutionRecord, ScheduleRecord, ScheduleRecords
+from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.reduce_together import ReduceTogether
 from relay.te.schedule.reorder import Reorder
 from relay.te.schedule.rfactor import RFactor
@@ -30,7 +30,7 @@ from relay.te.schedule.vectorize import Vectorize
 
 __all__ = [
     "STEP_TYPES", "Alternate", "Bind", "CacheRead", "CacheWrite", "Choice", "ComputeAt", "ComputeInline", "ComputeRoot",
-    "ConvolutionRecord", "Decision", "Fuse", "LeaveGap", "Parallel", "Pragma", "Prefetch", "PrefetchStores", "RFactor",
+    "Condition", "Decision", "Fuse", "LeaveGap", "Parallel", "Pragma", "Prefetch", "PrefetchStores", "RFactor",
     "ReduceTogether", "Reorder", "ScheduleBuilder", "ScheduleRecord", "ScheduleRecords", "SetScope", "Split", "Step",
-    "Tensorize", "Tile", "Unroll", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
+    "Tensorize", "Tile", "Unroll", "Variant", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
 ]  # fmt: skip

@@ -27,6 +27,7 @@ from relay.ops.convolution_text import convolution_text
 from relay.ops.layout_transform import in_layout
 from relay.ops.layouts import parse_layout
 from relay.ops.winograd import (
+    ALGORITHMS,
     TAPS,
     contrib_conv2d_winograd_weight_transform,
     contrib_conv2d_winograd_without_weight_transform,
@@ -74,10 +75,8 @@ def _by_winograd(expr: Expr, choose: WinogradTile, records: ScheduleRecords) -> 
             extents = _extents(expr, attributes, data, weight)
             if extents is None:
                 return expr
-            record = records.convolution(convolution_text(expr))
-            tile = None if record is None else record.winograd_tile
-            if tile is None:
-                tile = choose(extents)
+            algorithm = records.decided(convolution_text(expr), "algorithm", tuple(ALGORITHMS))
+            tile = choose(extents) if algorithm is None else ALGORITHMS[algorithm]
             return _rewritten(data, weight, attributes, tile) if tile else expr
         case _:
             return expr

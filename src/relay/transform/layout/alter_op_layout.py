@@ -21,7 +21,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from relay.base.diagnostics import Origin, RelayError
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
@@ -68,7 +67,7 @@ _ROW_RANK = 3
 @function_pass(level=2, floating_point=FloatingPointClass.ROUNDING)
 def AlterOpLayout(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
     """Convert convolutions and dense layers to the context's preferred layouts, and what stands between them."""
-    in_place = convolutions_in_place(function.body, context.layouts)
+    in_place = convolutions_in_place(function.body, context.layouts, context.schedules)
     return relaid(function, Layouts(context.layouts, records=context.schedules, in_place=in_place))
 
 
@@ -249,18 +248,8 @@ class Layouts:
     def _blocks(self, convolution: Call) -> tuple[int, ...]:
         """How many channels may lie together: the number on record, or those of the target."""
         blocks = self.preferences.conv2d_kernel_blocks
-        record = self.records.convolution(convolution_text(convolution))
-        if record is None or record.kernel_block is None:
-            return blocks
-        if record.kernel_block not in blocks:
-            raise RelayError(
-                rule="schedule-record",
-                message="a record asks for a block of channels that the target has no tiles for",
-                expected=f"a kernel_block of {', '.join(map(str, blocks))}",
-                found=str(record.kernel_block),
-                origins=(Origin("the record", record.origin),) if record.origin else (),
-            )
-        return (record.kernel_block,)
+        recorded = self.records.decided(convolution_text(convolution), "width", blocks)
+        return blocks if recorded is None else (recorded,)
 
     def _elementwise(self, expr: Call, record: OperatorRecord) -> Expr | None:
         rank = _rank(expr)

@@ -17,23 +17,25 @@ from relay.ir.expr import Call, Expr, Op, Tuple
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes, ConvAttributes
+from relay.ops.convolution_text import convolution_text
 from relay.ops.layout_rule import OwnLayout
 from relay.ops.layout_transform import LAYOUT_TRANSFORM
 from relay.ops.record import OperatorRecord
+from relay.te.schedule.records import ScheduleRecords
 from relay.transform.algorithms.row_convolution import is_row_as_image
 from relay.transform.framework.context import ConvolutionWeights, LayoutPreferences
 
 
-def convolutions_in_place(body: Expr, preferences: LayoutPreferences) -> frozenset[Expr]:
-    """The convolutions that are as fast with channels in front of space, and whose results no other convolution takes.
-    They stay as they are where their data do."""
+def convolutions_in_place(body: Expr, preferences: LayoutPreferences, records: ScheduleRecords) -> frozenset[Expr]:
+    """The convolutions that are as fast with channels in front of space, or are on record so, and whose results no
+    other convolution takes. They stay as they are where their data do."""
     found, wanted = set[Expr](), set[Expr]()
     for expr in reversed(post_order(body)):
         match expr:
             case Tuple(fields) if expr in wanted:
                 wanted.update(fields)
             case Call(args=arguments, attrs=ConvAttributes()):
-                if expr not in wanted and _keeps_channels_first(expr, preferences):
+                if expr not in wanted and _keeps_channels_first(expr, preferences, records):
                     found.add(expr)
                 else:
                     wanted.add(arguments[0])
@@ -45,8 +47,8 @@ def convolutions_in_place(body: Expr, preferences: LayoutPreferences) -> frozens
     return frozenset(found)
 
 
-def _keeps_channels_first(convolution: Call, preferences: LayoutPreferences) -> bool:
-    """Whether a convolution has channels in front of space, and is as fast so."""
+def _keeps_channels_first(convolution: Call, preferences: LayoutPreferences, records: ScheduleRecords) -> bool:
+    """Whether a convolution has channels in front of space, and is as fast so, or on record."""
     keeps = preferences.keeps_channels_first
     weight = convolution.args[1].checked_type
     match convolution.attrs:
@@ -62,5 +64,8 @@ def _keeps_channels_first(convolution: Call, preferences: LayoutPreferences) -> 
     known = [extent for extent in window if isinstance(extent, int)]
     if len(known) != len(window) or not isinstance(outputs, int):
         return False
+    recorded = records.decided(convolution_text(convolution), "layout", ("NCHW", preferences.conv2d_data))
+    if recorded is not None:
+        return recorded == "NCHW"
     is_depthwise = (outputs, of_group) == (groups, 1)
     return keeps(ConvolutionWeights(outputs, groups, is_depthwise, math.prod(known)))

@@ -17,6 +17,7 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Var
 from relay.lower.kernels.group import Group
 from relay.ops.conv import Conv2DAttributes
+from relay.targets.cpu.schedules.convolutions import decide_convolution
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, maps_of, schedule_copies
@@ -97,6 +98,7 @@ def read(plan: Plan) -> Convolution:
 
 
 def decide(plan: Plan, found: Convolution, pick: Decider) -> Tiles:
+    decide_convolution(plan, pick)
     shape = found.shape
     width = decide_width(plan, shape.channels, plan.core.convolution_vectors, pick)
     pixels = most_rows(plan.core, width)

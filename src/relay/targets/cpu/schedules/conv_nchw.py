@@ -14,6 +14,7 @@ from relay.ir.expr import Call
 from relay.ir.types import TensorType
 from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.core import core_of
+from relay.targets.cpu.schedules.convolutions import decide_convolution
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.padding import pad
 from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, product
@@ -80,6 +81,7 @@ def read(plan: Plan) -> Convolution:
 
 
 def decide(plan: Plan, found: Convolution, pick: Decider) -> Tiles:
+    decide_convolution(plan, pick)
     core, lanes = plan.core, plan.vector_lanes
     _, outputs, *lines, last = found.extents
     together = _channels_of_group(plan, outputs)

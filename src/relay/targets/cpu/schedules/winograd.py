@@ -13,6 +13,7 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ops.winograd import MINIMAL, WinogradAttributes
+from relay.targets.cpu.schedules.convolutions import decide_convolution
 from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
@@ -99,10 +100,10 @@ def decide(plan: Plan, found: Winograd | None, pick: Decider) -> Blocks | None:
     tiles enough and can be shared out evenly: what a thread has transformed it reads itself. Else all data are
     transformed beforehand, for blocks whose products take a quarter of that cache. None, one stage after another, for
     extents that are unknown."""
+    decide_convolution(plan, pick)
     if found is None:
         return None
     shape = found.shape
-    pick("algorithm", f"F({shape.tile}, 3)", (), "by the model of the core, before kernels are made")
     pick("width", shape.width, (), "the blocks in which weights are packed")
     quarter = plan.core.l2_bytes // 4 // (shape.points * shape.item_bytes)
     together = _even_block(plan, shape, 2 * quarter // (shape.depth + 2 * shape.width))
