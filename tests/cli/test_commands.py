@@ -76,6 +76,27 @@ def test_compile_then_run(folder, tmp_path, suffix):
     assert header.exists() == (suffix == "so")
 
 
+STEP = """#[version = "0.0.5"]
+def @main(%w: (Tensor[(4), float32], Tensor[(2), float32]), %g: Tensor[(4), float32]) {
+  (subtract(%w.0, %g), multiply(%w.1, 2f))
+}"""
+
+
+@pytest.mark.parametrize("suffix", ["rlx", "so"])
+def test_compile_for_callers_that_give_arrays_away(capsys, tmp_path, suffix):
+    (tmp_path / "step.relay").write_text(STEP)
+    code, out, _ = run(capsys, "show", str(tmp_path / "step.relay"), "--stage", "program", "--donate", "w.1")
+    assert code == 0
+    assert "donating (1 as 1)" in out
+    model = tmp_path / f"step.{suffix}"
+    code, _, err = run(capsys, "compile", str(tmp_path / "step.relay"), "-o", str(model), "--donate", "w.0", "w.1")
+    assert (code, err) == (0, "")
+    given = [np.ones(extent, np.float32) for extent in (4, 2, 4)]
+    result = relay.load(model)(*given)
+    assert all(one is other for one, other in zip(result, given, strict=False))
+    assert [each.tolist() for each in result] == [[0, 0, 0, 0], [2, 2]]
+
+
 @pytest.mark.parametrize("model", ["layer.relay", "layer.json"])
 def test_run_takes_sources_too(here, capsys, model):
     code, out, _ = run(capsys, "run", model, "--input", "x=x.npy", "--input", "w=w.npy", "--json")
@@ -305,6 +326,7 @@ MISTAKES = {
     "folder": ["run", "/dev"],
     "pipe": ["compile", "pipe.onnx", "-o", "model.rlx"],
     "unknown-suffix": ["show", "model.pb"],
+    "no-such-donation": ["compile", "layer.relay", "-o", "model.rlx", "--donate", "weights"],
     "unknown-output": ["compile", "layer.relay", "-o", "model.exe"],
     "no-such-folder": ["compile", "layer.relay", "-o", "no/such/folder/model.rlx"],
     "no-such-folder-for-library": ["compile", "layer.relay", "-o", "no/such/folder/model.so"],

@@ -15,7 +15,7 @@ import relay
 from relay.base.diagnostics import RelayError
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.cli.console import progress_bar
-from relay.cli.models import COMPILED_SUFFIXES, add_model_options, read_model, with_schedules
+from relay.cli.models import COMPILED_SUFFIXES, add_donation, add_model_options, read_model, with_schedules
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -27,6 +27,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="NAME.so: a shared library, for C too, and its header NAME.h; NAME.rlx: an artefact that relay loads",
     )
+    add_donation(command)
     command.add_argument("--time", action="store_true", help="show where the time went: passes, lowering, LLVM, cache")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     command.set_defaults(execute=execute)
@@ -55,7 +56,7 @@ def execute(options: argparse.Namespace) -> None:
             export_library = relay.driver.export_library
         with watch.part("read model"):
             model = read_model(options)
-        compilation = model.compilation(options.target, options.opt_level)
+        compilation = model.compilation(options.target, options.opt_level, options.donate)
         compilation.watch = watch
         with progress_bar(quiet=options.json) as report:
             compilation.progress = report

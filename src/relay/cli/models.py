@@ -33,6 +33,18 @@ def add_model_options(command: argparse.ArgumentParser, suffixes: Sequence[str] 
     )
 
 
+def add_donation(command: argparse.ArgumentParser) -> None:
+    """The option of commands that compile for calls which give arrays away."""
+    command.add_argument(
+        "--donate",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="inputs of @main that callers give away: its results are in their memory",
+    )
+
+
 def with_schedules(execute: Callable[[argparse.Namespace], None]) -> Callable[[argparse.Namespace], None]:
     """A command that compiles by the schedules that its options name."""
 

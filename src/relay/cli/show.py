@@ -6,7 +6,7 @@ import argparse
 import json
 from collections.abc import Callable, Mapping
 
-from relay.cli.models import add_model_options, read_model, with_schedules
+from relay.cli.models import add_donation, add_model_options, read_model, with_schedules
 from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
 from relay.ir.expr import Call
@@ -30,6 +30,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--function", metavar="NAME", help="one function, or one kernel by the beginning of its name (default: all)"
     )
+    add_donation(command)
     command.add_argument("--json", action="store_true", help="print {name: text} as JSON")
     command.set_defaults(execute=execute)
 
@@ -37,7 +38,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 @with_schedules
 def execute(options: argparse.Namespace) -> None:
     model = read_model(options)
-    compilation = model.compilation(options.target, options.opt_level)
+    compilation = model.compilation(options.target, options.opt_level, options.donate)
     if options.stage in MODULE_STAGES:
         texts = {options.stage: MODULE_STAGES[options.stage](compilation, options.function)}
     else:

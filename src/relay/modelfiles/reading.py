@@ -33,9 +33,10 @@ class Model:
     module: IRModule
     params: dict[str, Any]
 
-    def compilation(self, target: str, opt_level: int) -> Compilation:
-        """Its way to native code. Nothing runs until a stage is asked for."""
-        return relay.driver.compile_stages(self.module, target, self.params, opt_level)
+    def compilation(self, target: str, opt_level: int, donate: Sequence[str] = ()) -> Compilation:
+        """Its way to native code; its results take the memory of the inputs in `donate`. Nothing runs until a
+        stage is asked for."""
+        return relay.driver.compile_stages(self.module, target, self.params, opt_level, donate=donate)
 
 
 def read_model(
