@@ -166,3 +166,96 @@ def test_a_result_that_python_has_in_arrays_is_the_arenas_in_c(tmp_path):
     doubled, turns = relay.load(tmp_path / "loop.so")(np.ones(5, np.float32), np.int32(3))
     assert doubled.tolist() == [8] * 5
     assert turns == 0
+
+
+AGAIN = """
+type List[A] { Cons(A, List[A]), Nil }
+def @map(%xs: List[Tensor[(3,), float32]]) -> List[Tensor[(3,), float32]] {
+  match (%xs) { Cons(%h, %t) => Cons(%h + 1f, @map(%t)), Nil => Nil }
+}
+def @grow(%n: int32, %xs: List[Tensor[(3,), float32]]) -> List[Tensor[(3,), float32]] {
+  if (equal(%n, 0)) { %xs } else { @grow(%n - 1, Cons(zeros(shape=[3], dtype="float32"), %xs)) }
+}
+def @main(%n: int32, %xs: List[Tensor[(3,), float32]]) -> List[Tensor[(3,), float32]] { @grow(%n, @map(%xs)) }
+"""
+AGAIN_IN_C = """
+#include <stdio.h>
+#include "again.h"
+
+static void print(relay_value xs) {
+    long length = 0;
+    double sum = 0;
+    for (; relay_kind(xs) == AGAIN_LIST_CONS; xs = relay_field(xs, 1), length++)
+        sum += ((const float *)relay_data(relay_field(xs, 0)))[2];
+    printf(" %ld:%g", length, sum);
+}
+
+int main(void) {
+    int32_t n = COUNT;
+    relay_arena *arena = relay_arena_new();
+    relay_value held[4] = {relay_cell(arena, AGAIN_LIST_NIL, 0, 0)}, rest;
+    int status = 0;
+    for (int i = 0; i < 3; i++) {
+        void *buffers[AGAIN_INPUTS] = {&n, held[i]};
+        status |= relay_run(arena, buffers, 0, &held[i + 1]);
+    }
+    for (int i = 1; i < 4; i++) print(held[i]);
+    void *buffers[AGAIN_INPUTS] = {&n, relay_field(held[3], 1)};
+    status |= relay_run(arena, buffers, 0, &rest);
+    status |= relay_run(arena, buffers, 0, &rest);
+    for (int i = 1; i < 4; i++) print(held[i]);
+    print(rest);
+    relay_arena_free(arena);
+    return status;
+}
+"""
+
+
+@pytest.mark.parametrize("count", [2, 40_000])
+def test_a_value_that_a_call_gave_may_be_handed_to_others(tmp_path, count):
+    """Who holds it in C still has a use for it: no call writes over it, begun again or not."""
+    relay.build(module(AGAIN)).export(tmp_path / "again.so")
+    done = run_c(compile_c(AGAIN_IN_C.replace("COUNT", str(count)), tmp_path / "again.so"), folder=tmp_path)
+    lists = " ".join(f"{length * count}:{total * count:g}" for length, total in ((1, 0), (2, 1), (3, 3)))
+    last = f"{4 * count - 1}:{6 * count - 1:g}"
+    assert (done.returncode, done.stdout) == (0, f" {lists} {lists} {last}")
+
+
+DESCENT = """
+def @loop(%r: ref(Tensor[(4,), float32]), %g: Tensor[(4,), float32], %n: int32) -> () {
+  if (equal(%n, 0)) { () } else {
+    %r := subtract(%r^, %g);
+    @loop(%r, %g, subtract(%n, 1))
+  }
+}
+def @main(%w: Tensor[(4,), float32], %g: Tensor[(4,), float32], %n: int32) -> (Tensor[(4,), float32], int32) {
+  let %r = ref(%w);
+  @loop(%r, %g, %n);
+  (%r^, %n)
+}"""
+DESCENT_IN_C = """
+#include <stdio.h>
+#include "descent.h"
+
+int main(void) {
+    float w[4] = {1, 2, 3, 4}, g[4] = {1, 1, 1, 1};
+    int32_t n = 3;
+    void *buffers[DESCENT_INPUTS] = {w, g, &n};
+    relay_arena *arena = relay_arena_new();
+    relay_value result;
+    int status = relay_run(arena, buffers, 0, &result);
+    printf("%d %g %g\\n", relay_data(relay_field(result, 0)) == w, w[0], w[3]);
+    relay_arena_free(arena);
+    return status;
+}
+"""
+
+
+@pytest.mark.parametrize(("donate", "printed"), [(("w",), "1 -2 1\n"), ((), "0 1 4\n")])
+def test_a_result_is_the_memory_that_a_c_program_gives_away(tmp_path, donate, printed):
+    relay.build(module(DESCENT), donate=donate).export(tmp_path / "descent.so")
+    header = (tmp_path / "descent.h").read_text()
+    told = "buffers[0] is written, and holds anything after a failure; results may lie there"
+    assert (told in header) == bool(donate)
+    done = run_c(compile_c(DESCENT_IN_C, tmp_path / "descent.so"), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, printed)

@@ -87,8 +87,9 @@ int32_t relay_run(void *const *buffers, const int64_t *symbols);
 
 def _run_on_heap(manifest: Manifest) -> str:
     return f"""/* Run the model: `buffers` are the inputs, addresses of tensors' elements or values; `symbols` the
-   extents that the types leave open (NULL when there are none). The arena owns the result. Any number of threads may
-   call at once, each with its own arena. Gives
+   extents that the types leave open (NULL when there are none). The arena owns the result, which may lie in arrays
+   that were handed in: leave these as they are while it is in use. Values that are handed in, results of other calls
+   among them, stay what they are. Any number of threads may call at once, each with its own arena. Gives
 {"".join(_status_lines(manifest))} */
 int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbols, relay_value *result);
 """

@@ -9,12 +9,13 @@ of a heap it is
 
     int32_t relay_run(relay_arena *arena, void *const *buffers, const int64_t *symbols, relay_value *result);
 
-and the arena owns the result; the functions that make and read values are those of `support/heap/values.c`.
+and the arena owns the result. Values that are handed in stay the caller's. The functions that make and read values are
+those of `support/heap/values.c`.
 """
 
 from __future__ import annotations
 
-from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest
+from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest, ValueSpec
 from relay.runtime.artefact.status import NO_TILES
 from relay.runtime.values.heap import ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES
 from relay.targets.cpu.emit.context import Emitter, Machine
@@ -58,6 +59,10 @@ def _run_on_heap(entry: EntrySpec, target: CpuTarget, module: ModuleText) -> str
     heap = text.impure(f"call ptr @relay_arena_block(ptr %arena, i64 {size})")
     _give_up_without(text, heap)
     text.effect(f"store i64 0, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {ONCE_OFFSET_BYTES}')}")
+    for position, spec in enumerate(entry.inputs):
+        if isinstance(spec, ValueSpec):
+            slot = text.impure(f"getelementptr i64, ptr %buffers, i64 {position}")
+            text.effect(f"call void @relay_value_keep(i64 {text.impure(f'load i64, ptr {slot}, align 8')})")
     status = _call(text, entry.heap_symbol, heap)
     text.effect(f"call void @relay_arena_take(ptr %arena, ptr {heap})")
     word = text.impure(f"load ptr, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {RESULT_OFFSET_BYTES}')}")

@@ -46,6 +46,14 @@ RELAY_PART_OF_PROGRAM void relay_arena_take(relay_arena *arena, struct heap *hea
     arena->next = heap->chunks;
 }
 
+// A value is handed in, by a caller who still holds it: no call may free it, nor write over what it holds. It may be
+// given away more than once, where a call is begun again on a stack of its own.
+RELAY_PART_OF_PROGRAM void relay_value_keep(word value)
+{
+    if (!is_immediate(value))
+        object_of(value)->count = endless_count;
+}
+
 RELAY_HELPER struct object *new_object(relay_arena *arena, uint64_t bytes, uint32_t kind, uint32_t field_count)
 {
     struct object *object = relay_arena_block(arena, bytes);

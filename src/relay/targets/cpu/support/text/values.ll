@@ -77,6 +77,21 @@ cleanup:
   ret void
 }
 
+define internal void @relay_value_keep(i64 %value) nounwind {
+entry:
+  %and.i = and i64 %value, 1
+  %tobool.i.not = icmp eq i64 %and.i, 0
+  br i1 %tobool.i.not, label %if.then, label %if.end
+
+if.then:
+  %0 = inttoptr i64 %value to ptr
+  store i64 1152921504606846976, ptr %0, align 8
+  br label %if.end
+
+if.end:
+  ret void
+}
+
 define noundef ptr @relay_tensor(ptr captures(none) %arena, i32 %kind, ptr %data, i32 %rank, ptr readonly captures(none) %extents) nounwind {
 entry:
   %conv = zext i32 %rank to i64
