@@ -12,6 +12,8 @@ import pytest
 import relay
 from relay.driver.build import compile_stages
 from relay.lower.program.region import CopyBytes
+from relay.runtime.values.heap import HeapUse
+from relay.runtime.values.values import DataValue
 from tests.native.running import module
 from tests.pages import run_page
 
@@ -99,6 +101,117 @@ def test_results_are_the_memory_of_donated_inputs(case: Any, target: str):
             [] if place is None else [place]
         )
         assert place is None or array is given[place]
+
+
+LISTS = "type List[A] { Cons(A, List[A]), Nil }\n"
+VALUES: dict[str, tuple[str, tuple[str, ...], Any, Any]] = {
+    "the elements of a list": (
+        """
+def @step(%ws: List[T], %g: T) -> List[T] {
+  match (%ws) { Cons(%w, %rest) => Cons(subtract(%w, %g), @step(%rest, %g)), Nil => Nil }
+}
+def @main(%ws: List[T], %g: T) -> List[T] { @step(%ws, %g) }""",
+        ("ws",), lambda a, b, c, d: ([a, b, c], d), lambda a, b, c, d: [a, b, c],
+    ),
+    "the fields of a data type, and a tensor": (
+        """
+type Layer { Layer(T, T) }
+def @main(%p: Layer, %m: T, %g: T) -> (Layer, T) {
+  let %n = add(multiply(0.9f, %m), %g);
+  match (%p) { Layer(%w, %b) => (Layer(subtract(%w, %n), subtract(%b, %n)), %n) }
+}""",
+        ("p", "m"), lambda a, b, c, d: (DataValue("Layer", "Layer", (a, b)), c, d),
+        lambda a, b, c, d: [a, b, c],
+    ),
+    "a tuple with a list in it": (
+        """
+def @step(%ws: List[T], %g: T) -> List[T] {
+  match (%ws) { Cons(%w, %rest) => Cons(tanh(%w), @step(%rest, %g)), Nil => Nil }
+}
+def @main(%p: (T, List[T]), %g: T) -> (T, List[T]) { (add(%p.0, %g), @step(%p.1, %g)) }""",
+        ("p",), lambda a, b, c, d: ((a, [b, c]), d), lambda a, b, c, d: [a, b, c],
+    ),
+    "a tensor beside a list that stays": (
+        """
+def @fold(%w: T, %gs: List[T]) -> T {
+  match (%gs) { Cons(%g, %rest) => @fold(subtract(%w, %g), %rest), Nil => %w }
+}
+def @main(%w: T, %gs: List[T]) -> T { @fold(%w, %gs) }""",
+        ("w",), lambda a, b, c, d: (a, [b, c, d]), lambda a, b, c, d: [a],
+    ),
+    "a tensor beside a list in the result": (
+        """
+def @main(%w: T, %g: T) -> List[T] { Cons(subtract(%w, %g), Cons(%g, Nil)) }""",
+        ("w",), lambda a, b, c, d: (a, d), lambda a, b, c, d: [a],
+    ),
+}  # fmt: skip
+
+
+def in_order(value: Any) -> list[np.ndarray]:
+    """The arrays of a value."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    fields = value.fields if isinstance(value, DataValue) else value
+    return [array for each in fields for array in in_order(each)]
+
+
+@pytest.mark.parametrize("target", ["llvm", "llvm -heap=checked"])
+@pytest.mark.parametrize("name", VALUES)
+def test_tensors_in_values_are_donated(name: str, target: str):
+    source, donate, arguments, places = VALUES[name]
+    program = module(full(LISTS + source))
+    given = arrays(4)
+    kept = [each.copy() for each in given]
+    expected = in_order(relay.build(program, target)(*arguments(*given)))
+    executable = relay.build(program, target, donate=donate)
+    same(tuple(in_order(executable.keeping()(*arguments(*given)))), tuple(expected))
+    same(tuple(given), tuple(kept))
+    uses: list[HeapUse] = []
+    executable["main"].observe_heap(uses.append)
+    result = in_order(executable(*arguments(*given)))
+    same(tuple(result), tuple(expected))
+    assert uses[0].alive == 0
+    for array, place in zip(result, places(*given), strict=False):
+        assert array is place
+    again = in_order(executable(*arguments(*given)))
+    assert [each for each in again if any(each is one for one in given)]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda w, g: ([w, frozen(g)], w.copy()), "donated-read-only.*input `ws` is donated"),
+        (lambda w, g: ([w, w], g), "donated-twice.*`ws` is donated, .* shares memory with that of `ws`"),
+        (lambda w, g: ([w], w), "donated-twice.*`ws` is donated, .* shares memory with that of `g`"),
+        (lambda w, g: ([w, g[::-1]], w), "input-memory"),
+    ],
+)
+def test_arrays_in_values_that_cannot_be_taken_are_refused(given: Any, message: str):
+    source, donate, _, _ = VALUES["the elements of a list"]
+    executable = relay.build(module(full(LISTS + source)), donate=donate)
+    with pytest.raises(relay.RelayError, match=re.compile(message, re.DOTALL)):
+        executable(*given(*arrays(2)))
+
+
+def test_donated_values_are_kept_in_files(tmp_path):
+    source, donate, arguments, places = VALUES["the elements of a list"]
+    executable = relay.build(module(full(LISTS + source)), donate=donate)
+    executable.save(tmp_path / "step.rlx")
+    executable.export(tmp_path / "step.so")
+    assert "is written, and holds anything" not in (tmp_path / "step.h").read_text()
+    for name in ("step.rlx", "step.so"):
+        given = arrays(4)
+        result = in_order(relay.load(tmp_path / name)(*arguments(*given)))
+        assert all(one is other for one, other in zip(result, places(*given), strict=True))
+
+
+def test_all_parameters_under_a_name_are_donated():
+    x, y, g = (relay.var(name, shape=(4,)) for name in ("params.w", "params.b", "g"))
+    body = relay.Tuple((relay.subtract(y, g), relay.subtract(x, g)))
+    given = [np.full(4, number, np.float32) for number in (3, 2, 1)]
+    result = relay.build(relay.Function([x, y, g], body), donate=("params",))(*given)
+    assert {id(each) for each in result} == {id(each) for each in given[:2]}
+    assert [each.tolist() for each in result] == [[1] * 4, [2] * 4]
 
 
 def same(found: Any, expected: Any) -> None:

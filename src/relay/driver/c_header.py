@@ -102,10 +102,12 @@ def _buffer_lines(inputs: Sequence[InputSpec], outputs: Sequence[TensorSpec]) ->
 
 
 def _donation_lines(entry: EntrySpec, on_heap: bool) -> Iterator[str]:
-    """What becomes of inputs that the caller gives away."""
+    """What becomes of the arrays that the caller gives away. Values stay the caller's."""
     for each in entry.donations:
-        place = "results may lie there" if on_heap else f"give its address for {len(entry.inputs) + each.output} too"
-        yield f"   buffers[{each.input}] is written, and holds anything after a failure; {place}.\n"
+        output = None if on_heap or each.output is None else len(entry.inputs) + each.output
+        place = "results may lie there" if output is None else f"give its address for {output} too"
+        if isinstance(entry.inputs[each.input], TensorSpec):
+            yield f"   buffers[{each.input}] is written, and holds anything after a failure; {place}.\n"
 
 
 def _size(spec: InputSpec) -> str:

@@ -25,7 +25,7 @@ from relay.ir.types import (
     TypeCall,
     type_children,
 )
-from relay.lower.boundary.donation import donated_tensors, outputs_of_type
+from relay.lower.boundary.donation import donated_positions, with_donations
 from relay.lower.boundary.foreign_functions import applying_entry, host_procedure
 from relay.lower.boundary.inputs import InputTypes
 from relay.lower.boundary.interface import (
@@ -78,7 +78,7 @@ def lower_module(
     for name, function in module.functions.items():
         if is_flat(function):
             entry = _flat_entry(name, function, checks.get(name, ()), procedures)
-            donated = donated_tensors(entry, donate)
+            donated = donated_positions(entry, donate)
             procedure, donations = flat_procedure(
                 entry.procedure, function, entry.symbols, procedures, called, apart, donated
             )
@@ -86,7 +86,7 @@ def lower_module(
             entries.append(replace(entry, donations=donations))
         elif name.name_hint == "main" or can_be_entered(function, module):
             entry = _entry(name, function, checks.get(name, ()), procedures, types)
-            entries.append(replace(entry, donations=outputs_of_type(entry, donated_tensors(entry, donate))))
+            entries.append(with_donations(entry, donated_positions(entry, donate), types.data))
     procedures.finish()
     made = procedures.finished
     arities = tuple(sorted(types.arities))

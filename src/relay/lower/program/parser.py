@@ -135,8 +135,7 @@ class _Reader(FormReader):
         found: list[Donation] = []
         while not cursor.accept(")"):
             position = self.integer()
-            cursor.expect("as", "between an input and the output that has its memory")
-            found.append(Donation(self.integer(), position))
+            found.append(Donation(self.integer() if cursor.accept("as") else None, position))
             if not cursor.at(")"):
                 cursor.expect(",", "between donations")
         return tuple(found)

@@ -64,7 +64,8 @@ class Entry(Form):
 
     Of words `arguments` says how inputs nest. `deep`: it may need more stack than callers have. `result`: the type of
     what it gives, where that holds functions or refs. `copied`: how `outputs` nest in it, where callers can make room
-    for them: a second entry copies what is on a heap there. `donations`: which of that room is the memory of inputs."""
+    for them: a second entry copies what is on a heap there. `donations`: the inputs that callers give away, and
+    which of that room is their memory."""
 
     name: str
     procedure: str
@@ -89,11 +90,15 @@ class Entry(Form):
         if self.copied is not None:
             text += f" -> ({shown(self.outputs, names)}) as {_nested(self.copied)}"
         if self.donations:
-            text += f" donating ({', '.join(f'{each.input} as {each.output}' for each in self.donations)})"
+            text += f" donating ({', '.join(map(_given_away, self.donations))})"
         if self.result is not None:
             text += f" gives {shown(self.result, names)}"
         text += f" runs {sigil_name('@', self.procedure)}"
         return "\n".join([text, *(f"  {shown(each, names)}" for each in self.checks)])
+
+
+def _given_away(donation: Donation) -> str:
+    return str(donation.input) if donation.output is None else f"{donation.input} as {donation.output}"
 
 
 def _nested(spec: ResultSpec) -> str:

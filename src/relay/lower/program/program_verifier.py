@@ -88,6 +88,8 @@ def _verify_donations(entry: Entry, procedure: Procedure, may_overwrite: MayOver
     """A flat procedure writes a result that is in the memory of an input when that is read no more."""
     arrays = [AddressPlace(each.register) for each in procedure.parameters if isinstance(each, Address)]
     for each in entry.donations if entry.is_flat else ():
+        if each.output is None:
+            raise CompilerBug("verify program", f"@{procedure.name}: no result is in the memory of input {each.input}")
         output, given = arrays[len(entry.inputs) + each.output], arrays[each.input]
         for region in procedure.regions():
             broken = broken_region(region.instructions, output, given, may_overwrite)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from relay.base.near_names import near_names
 from relay.runtime.artefact.manifest import EntrySpec
 from relay.runtime.cpython.array_layout import data_address
 
+Inside: TypeAlias = "tuple[str, NDArray[np.generic], bool]"
+"""An array in a value: of which input it is a part, and whether that is given away."""
+
 
 class DonatedArrays:
     """The arrays of an entry's calls that are given away."""
@@ -21,17 +24,17 @@ class DonatedArrays:
 
     def __init__(self, spec: EntrySpec) -> None:
         self._names = [each.name for each in spec.inputs]
-        self._of_output = {each.output: each.input for each in spec.donations}
-        self.positions = frozenset(self._of_output.values())
+        self._of_output = {each.output: each.input for each in spec.donations if each.output is not None}
+        self.positions = frozenset(each.input for each in spec.donations)
 
     def are_fit(self, arrays: Sequence[Any]) -> bool:
         """Whether these are plain arrays that nobody refuses."""
-        return all(type(each) is np.ndarray for each in arrays) and self._error(arrays) is None
+        return all(type(each) is np.ndarray for each in arrays) and self._error(arrays, ()) is None
 
-    def check(self, arrays: Sequence[Any]) -> None:
-        """Raises `RelayError`: `donated-read-only` for one that may not be written, `donated-twice` for one that shares
-        memory with another input."""
-        error = self._error(arrays)
+    def check(self, inputs: Sequence[Any], inside: Sequence[Inside] = ()) -> None:
+        """Raises `RelayError`: `donated-read-only` for an array that may not be written, `donated-twice` for one that
+        shares memory with another. `inside` are those in values."""
+        error = self._error(inputs, inside)
         if error is not None:
             raise error
 
@@ -45,26 +48,32 @@ class DonatedArrays:
             for position, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True))
         )
 
-    def _error(self, arrays: Sequence[Any]) -> RelayError | None:
-        for position in self.positions:
-            if not arrays[position].flags.writeable:
+    def _error(self, inputs: Sequence[Any], inside: Sequence[Inside]) -> RelayError | None:
+        arrays: list[Inside] = [
+            (name, each, position in self.positions)
+            for position, (name, each) in enumerate(zip(self._names, inputs, strict=True))
+            if isinstance(each, np.ndarray)
+        ]
+        arrays += inside
+        for name, each, is_donated in arrays:
+            if is_donated and not each.flags.writeable:
                 return RelayError(
                     rule="donated-read-only",
-                    message=f"input `{self._names[position]}` is donated, and the array for it may not be written",
+                    message=f"input `{name}` is donated, and the array for it may not be written",
                     expected="an array whose memory the result can take",
                     found="one that is read-only",
-                    remedy=_remedy(self._names[position]),
+                    remedy=_remedy(name),
                 )
         spans = [
             (start, start + each.nbytes, position)
-            for position, each in enumerate(arrays)
-            if isinstance(each, np.ndarray) and each.nbytes
+            for position, (_, each, _) in enumerate(arrays)
+            if each.nbytes
             for start in (data_address(each),)
         ]
-        shared = self._shared(sorted(spans))
+        shared = _shared(sorted(spans), [is_donated for _, _, is_donated in arrays])
         if shared is None:
             return None
-        donated, other = (self._names[position] for position in shared)
+        donated, other = (arrays[position][0] for position in shared)
         return RelayError(
             rule="donated-twice",
             message=f"input `{donated}` is donated, and its array shares memory with that of `{other}`",
@@ -73,20 +82,21 @@ class DonatedArrays:
             remedy=_remedy(donated),
         )
 
-    def _shared(self, spans: Sequence[tuple[int, int, int]]) -> tuple[int, int] | None:
-        """A donated array and another, by position, that overlap. `spans` are first and last address, in order."""
-        reach, furthest = 0, -1  # of all arrays so far
-        donated_reach, donated = 0, -1  # of those that are donated
-        for start, end, position in spans:
-            if start < donated_reach:
-                return donated, position
-            if position in self.positions:
-                if start < reach:
-                    return position, furthest
-                donated_reach, donated = end, position
-            if end > reach:
-                reach, furthest = end, position
-        return None
+
+def _shared(spans: Sequence[tuple[int, int, int]], is_donated: Sequence[bool]) -> tuple[int, int] | None:
+    """A donated array and another, by position, that overlap. `spans` are first and last address, in order."""
+    reach, furthest = 0, -1  # of all arrays so far
+    donated_reach, donated = 0, -1  # of those that are donated
+    for start, end, position in spans:
+        if start < donated_reach:
+            return donated, position
+        if is_donated[position]:
+            if start < reach:
+                return position, furthest
+            donated_reach, donated = end, position
+        if end > reach:
+            reach, furthest = end, position
+    return None
 
 
 def donated_inputs(names: Sequence[str], wanted: Sequence[str], where: str) -> list[int]:

@@ -130,9 +130,10 @@ def heap_entry_symbol(name: str, copied: ResultSpec | None) -> str:
 
 @frozen
 class Donation:
-    """Output number `output` of an entry is in the memory of its input number `input`, which callers give away."""
+    """Callers of an entry give away its input number `input`: output number `output` is in its memory; None where
+    results are found on a heap, some of them in its memory."""
 
-    output: int
+    output: int | None
     input: int
 
 
@@ -334,13 +335,16 @@ def _heap_result(value: Any, outputs: int) -> HeapResult | None:
 
 
 def _donation_from_json(value: Any, inputs: Sequence[InputSpec], outputs: Sequence[TensorSpec]) -> Donation:
-    output, donated = map(int, value)
-    if min(output, donated) < 0:
+    output, donated = value[0], int(value[1])
+    if min(output or 0, donated) < 0:
         raise ValueError(f"output {output} in the memory of input {donated}")
-    given, made = inputs[donated], outputs[output]
+    given = inputs[donated]
+    if output is None:
+        return Donation(None, donated)
+    made = outputs[int(output)]
     if not isinstance(given, TensorSpec) or (given.shape, given.dtype) != (made.shape, made.dtype):
         raise ValueError(f"{made} is to be in the memory of {given}")
-    return Donation(output, donated)
+    return Donation(int(output), donated)
 
 
 def _entry_from_json(value: Any) -> EntrySpec:

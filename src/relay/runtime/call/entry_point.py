@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias, Union
 
 import numpy as np
@@ -83,6 +83,8 @@ class EntryPoint:
         spec = self._spec
         if isinstance(spec.result, HeapResult) and spec.result.type is not None:
             return None  # it depends on more than the heap
+        if any(each.output is None for each in spec.donations):
+            return None  # and so does one that lies in arrays
         finish = None if self._heap is None else self._heap.finish(spec)
 
         def failed(status: int, arrays: tuple[Any, ...], workspace: int) -> Exception:
@@ -112,11 +114,12 @@ class EntryPoint:
                 result = None if sizes is None else quick(given, sizes)
                 if result is not None:
                     return result
-        arrays = bind_arguments(self._spec, positional, named)
+        return self._checked(bind_arguments(self._spec, positional, named))
+
+    def _checked(self, arrays: tuple[Any, ...], withheld: Collection[int] = ()) -> Result:
+        """A call on what `bind_arguments` gives, with all checks."""
         values = solve_symbols(self._spec, self._sources, arrays)
-        donated = self._donated
-        if donated is not None:
-            donated.check(arrays)
+        quick, donated = self._quick, self._donated
         sizes = self._sizes or self._sizes_of(values)
         if quick is not None:
             self._remember(tuple(each.shape for each in arrays), sizes)
@@ -128,13 +131,15 @@ class EntryPoint:
         else:
             outputs = donated.outputs(arrays, sizes.shapes, sizes.dtypes)
         if self._heap is not None:
-            return self._heap.run(self._spec, self._function, arrays, outputs, values)
+            return self._heap.run(self._spec, self._function, arrays, outputs, values, donated, withheld)
+        if donated is not None:
+            donated.check(arrays)
         self._run(arrays, outputs, sizes.workspace_bytes, values)
         return self._nested(outputs)
 
     def keeping(self, *names: str) -> Callable[..., Result]:
-        """This function, which leaves alone the arrays of some donated inputs (all, if none are named): it copies them
-        first. Raises `RelayError` (rule `bad-donation`) for other names."""
+        """This function, which leaves alone the arrays of some donated inputs (all, if none are named), and writes over
+        copies. Raises `RelayError` (rule `bad-donation`) for other names."""
         positions = sorted(set() if self._donated is None else self._donated.positions)
         donated = [self._names[position] for position in positions]
         kept = [positions[i] for i in donated_inputs(donated, names or donated, self._spec.name)]
@@ -142,8 +147,9 @@ class EntryPoint:
         def call(*positional: Any, **named: Any) -> Result:
             arrays = list(bind_arguments(self._spec, positional, named))
             for position in kept:
-                arrays[position] = arrays[position].copy()
-            return self(*arrays)
+                if isinstance(arrays[position], np.ndarray):
+                    arrays[position] = arrays[position].copy()
+            return self._checked(tuple(arrays), kept)
 
         return call
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.runtime.arguments.donation import DonatedArrays
 from relay.runtime.arguments.extents import Extents
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, ValueSpec
 from relay.runtime.artefact.nesting import nesting
@@ -32,6 +34,7 @@ from relay.runtime.values.heap import (
     INDEX_OFFSET_BYTES,
     ONCE_OFFSET_BYTES,
     RESULT_OFFSET_BYTES,
+    Given,
     HeapUse,
     read_result,
     read_word,
@@ -72,8 +75,11 @@ class HeapCalls:
         inputs: Sequence[Any],
         outputs: Sequence[NDArray[np.generic]],
         values: Mapping[Symbol, int],
+        donated: DonatedArrays | None = None,
+        withheld: Collection[int] = (),
     ) -> Any:
-        """Run an entry, take the result from the heap of the call, and free the heap, whatever is left on it."""
+        """Run an entry, take the result from the heap of the call, and free the heap, whatever is left on it. Values at
+        the positions `withheld` are not given away this time."""
         words: list[int] = []
         kept: list[object] = []  # what the words speak of must live as long as the call
         slow: list[tuple[int, ValueSpec, Any]] = []
@@ -81,7 +87,7 @@ class HeapCalls:
             if isinstance(each, TensorSpec):
                 words.append(data_address(given))
                 continue
-            native = self._plans.of(each.type).native
+            native = self._plans.of(each.type).native if donated is None else None
             quick = None if native is None else self._quick(given, native)
             word, owner = quick or (0, None)
             words.append(word)
@@ -90,11 +96,19 @@ class HeapCalls:
                 slow.append((position, each, given))
         type_ = spec.result.type if isinstance(spec.result, HeapResult) else None
         state = None
-        if slow or type_ is not None:
+        if slow or type_ is not None or donated is not None:
             known = {symbol.name: value for symbol, value in values.items()}
             state = CallState(self._boundary, Extents(known))
-            found, image = build(state, [(each, given) for _, each, given in slow])
+            away = () if donated is None else donated.positions.difference(withheld)
+            names = {spec.inputs[position].name for position in away}
+            found, image = build(state, [(each, given) for _, each, given in slow], donated=names)
             kept.append(image)
+            if donated is not None:
+                donated.check(inputs, image.arrays)
+                given_away = [inputs[position] for position in away if isinstance(inputs[position], np.ndarray)]
+                given_away += [array for _, array, is_donated in image.arrays if is_donated]
+                state.given = {data_address(array): array for array in given_away}
+                state.given_objects = image.donated_objects
             for (position, _, _), word in zip(slow, found, strict=True):
                 words[position] = word
         symbols = (ctypes.c_int64 * max(1, len(spec.symbols)))(*(values[symbol] for symbol in spec.symbols))
@@ -191,15 +205,15 @@ class HeapCalls:
         finally:
             once.value = 0
 
-    def _result(self, heap: int, made: object) -> Any:
+    def _result(self, heap: int, made: object, given: Given = MappingProxyType({})) -> Any:
         """The result of a call that has ended well: what was made for it, or what is on the heap. It holds no functions
         and no refs."""
-        return read_result(heap, self._labels) if made is None else made
+        return read_result(heap, self._labels, given) if made is None else made
 
     def _read(self, heap: int, status: int, state: CallState | None, plan: Plan | None, made: object) -> Any:
         """The result of a call, and what it wrote to refs; that also when it failed: what was written stays written."""
         if state is None or (plan is None and not state.refs):
-            return None if status else self._result(heap, made)
+            return None if status else self._result(heap, made, {} if state is None else state.given)
         reader = Reader(state)
         result = None
         if not status and plan is not None:
@@ -212,7 +226,7 @@ class HeapCalls:
     def _observe(self, spec: EntrySpec, heap: int, state: CallState | None) -> None:
         """Release the result, and what was put into refs of the caller's, and tell what is left."""
         if self.observer is not None:
-            left = self._drop_result(heap)
+            left = self._drop_result(heap) + (0 if state is None else state.given_objects)
             for shared in () if state is None else state.refs.values():
                 if shared.is_written:
                     ctypes.c_int64.from_address(heap + RESULT_OFFSET_BYTES).value = shared.word

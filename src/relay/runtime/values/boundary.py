@@ -66,13 +66,16 @@ class SharedRef:
 @dataclass(slots=True, eq=False)
 class CallState:
     """The state of one call. `refs` are by the addresses of their objects, `arrays` by those of their data: stored ones
-    that need no copy. `error` is what a function of the caller's raised."""
+    that need no copy. `given` are likewise those that the caller gave away; `given_objects` counts the objects of such
+    values. `error` is what a function of the caller's raised."""
 
     boundary: Boundary
     extents: Extents = field(default_factory=Extents)
     hosts: list[HostFunction] = field(default_factory=list)
     refs: dict[int, SharedRef] = field(default_factory=dict)
     arrays: dict[int, NDArray[np.generic]] = field(default_factory=dict)
+    given: dict[int, NDArray[np.generic]] = field(default_factory=dict)
+    given_objects: int = 0
     error: BaseException | None = None
     kept: list[object] = field(default_factory=list)  # what objects of the call live in
 

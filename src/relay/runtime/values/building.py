@@ -1,12 +1,13 @@
 """Values from Python as objects that native code reads: one block of words, laid out as the heap's objects are.
 
 The objects live as long as the call, in memory of the caller's: their counts begin so high that they never reach zero.
+Those of values that callers give away are counted by who holds them, so that the program may write over their tensors.
 Tensors are not copied. Layout: see `runtime/values/heap.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias, assert_never, cast
 
@@ -17,13 +18,14 @@ from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.dtypes import dtype_of
 from relay.runtime.arguments.agreement import same_type
 from relay.runtime.arguments.arguments import as_array
+from relay.runtime.arguments.donation import Inside
 from relay.runtime.arguments.extents import Extents
 from relay.runtime.artefact.manifest import TensorLabel, TensorSpec, ValueSpec
 from relay.runtime.artefact.value_types import TupleOf, is_plain_data, shown_extent, type_parts
 from relay.runtime.cpython.array_layout import data_address, is_plain
 from relay.runtime.cpython.quick_build import learn
 from relay.runtime.values.boundary import CallState, SharedRef
-from relay.runtime.values.heap import ANOTHERS_DATA
+from relay.runtime.values.heap import ANOTHERS_DATA, OWN_DATA
 from relay.runtime.values.plans import DataPlan, FunctionPlan, Plan, RefPlan, TensorPlan, TuplePlan
 from relay.runtime.values.stored import HostFunction, NativeFunction, StoredCell, Told
 from relay.runtime.values.values import DataValue, RefValue, as_data
@@ -36,29 +38,32 @@ _Opened: TypeAlias = "tuple[str, int, Sequence[Any], Sequence[Plan | None], Exte
 
 
 def build(
-    state: CallState, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None = None
-) -> tuple[Sequence[int], Image]:
-    """The words of values (and of a stored closure, before them), and the image that they speak of.
+    state: CallState, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None = None,
+    donated: Collection[str] = (),
+) -> tuple[Sequence[int], Image]:  # fmt: skip
+    """The words of values (and of a stored closure, before them), and the image that they speak of. The names of those
+    that are given away are `donated`.
 
     Raises `RelayError` (rule `input-value`, or as for tensors) that names the path to what does not fit.
     """
     known = dict(state.extents.known)
     try:
-        return _built(state, values, first, with_paths=False)
+        return _built(state, values, first, donated, with_paths=False)
     except RelayError:
         state.extents = Extents(known)
-        _built(state, values, first, with_paths=True)  # again, with the path of each part: raises
+        _built(state, values, first, donated, with_paths=True)  # again, with the path of each part: raises
         raise
 
 
 def _built(
-    state: CallState, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None, with_paths: bool
-) -> tuple[Sequence[int], Image]:
+    state: CallState, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None, donated: Collection[str],
+    with_paths: bool,
+) -> tuple[Sequence[int], Image]:  # fmt: skip
     image = Image(state)
     if first is not None:
         image.add(first)
     for spec, value in values:
-        image.add(value, spec, spec.name if with_paths else "")
+        image.add(value, spec, spec.name if with_paths else "", spec.name in donated)
     return image.finished(), image
 
 
@@ -74,16 +79,19 @@ class Image:
         self.block: NDArray[np.int64] = np.empty(0, np.int64)
         self.objects: list[int] = []  # their places
         self.roots: list[int] = []  # the positions of the words of the values
+        self.arrays: list[Inside] = []
+        self.donated_objects = 0
         self._addresses: list[int] = []  # the positions of words that are addresses inside
         self._kept: list[object] = []
-        self._places: dict[tuple[int, Plan | None], int] = {}
+        self._places: dict[tuple[int, Plan | None, bool], int] = {}
         self._running = {id(each.ref): each.address for each in state.refs.values()}  # refs that the call has
         self._refs: list[tuple[RefValue, int]] = []
         self._told: list[tuple[RefValue, RefPlan]] = []
         self._inside: list[Extents] = []  # those of refs that functions hold
 
-    def add(self, value: Any, spec: ValueSpec | None = None, path: str = "") -> None:
+    def add(self, value: Any, spec: ValueSpec | None = None, path: str = "", is_donated: bool = False) -> None:
         """Another value: of a type, or a stored one."""
+        count, objects = 0 if is_donated else NEVER_FREED, len(self.objects)
         self.spec = spec or self.spec
         plan = None if spec is None else self.plans.of(spec.type)
         self.roots.append(len(self.words))
@@ -94,7 +102,8 @@ class Image:
             place = len(words)
             if isinstance(plan, TensorPlan):
                 array = self._tensor(each, plan, path, extents)
-                words += (NEVER_FREED, plan.header, 0, 1, data_address(array), *array.shape)
+                self.arrays.append((self.spec.name, array, is_donated))
+                words += (count, plan.header, 0, OWN_DATA, data_address(array), *array.shape)
                 self.objects.append(place)
             elif isinstance(each, int) and plan is None:
                 words[position] = each
@@ -106,7 +115,7 @@ class Image:
                 self._stored_tensor(cast("NDArray[np.generic]", each))
                 self.objects.append(place)
             else:
-                key = (id(each), None if isinstance(each, RefValue) else plan)
+                key = (id(each), None if isinstance(each, RefValue) else plan, is_donated)
                 if key in self._places:
                     place = self._places[key]
                 else:
@@ -117,15 +126,18 @@ class Image:
                     self._places[key] = place
                     if isinstance(each, RefValue):
                         self._refs.append((each, place))
-                    count = len(fields)
-                    words += (NEVER_FREED, label | count << 32, 0, *(0,) * count)
+                    arity = len(fields)
+                    words += (count, label | arity << 32, 0, *(0,) * arity)
                     self.objects.append(place)
                     slot = place + _HEADER_WORDS
-                    for index in range(count):
+                    for index in range(arity):
                         inner = f"{path}{name}.{index}" if path else ""
                         stack.append((fields[index], plans[index], slot + index, inner, inside))
             words[position] = 8 * place
+            words[place] += is_donated
             self._addresses.append(position)
+        if is_donated:
+            self.donated_objects += len(self.objects) - objects
 
     def finished(self) -> list[int]:
         """Put the objects into memory. Gives the words of the values."""
@@ -167,7 +179,6 @@ class Image:
                 known = [f"{each} = {extents.known[each]}" for each in plan.type.shape if each in extents.known]
                 where = f", where {', '.join(known)}" if known else ""
                 raise self._refusal(path, str(plan.type), f"shape {array.shape}{where}")
-        self._kept.append(array)
         return array
 
     def _stored_tensor(self, array: NDArray[np.generic]) -> None:

@@ -8,7 +8,8 @@ tensor  an object with one word (the object that owns its data, or who does) · 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias, Union
 
 import numpy as np
@@ -58,12 +59,17 @@ class HeapUse:
 HeapValue: TypeAlias = Union[NDArray[np.generic], "tuple[HeapValue, ...]", DataValue]
 
 
-def read_result(heap_address: int, labels: Sequence[Label]) -> HeapValue:
-    """The result on the heap of a call that has ended well, copied; what is shared there is shared here."""
-    return read_value(read_word(heap_address + RESULT_OFFSET_BYTES), labels)
+Given: TypeAlias = Mapping[int, NDArray[np.generic]]
+"""Arrays that callers gave away, by the addresses of their data."""
 
 
-def read_value(word: int, labels: Sequence[Label]) -> HeapValue:
+def read_result(heap_address: int, labels: Sequence[Label], given: Given) -> HeapValue:
+    """The result on the heap of a call that has ended well. Its tensors are those arrays of `given` that they are, and
+    else copies; what is shared there is shared here."""
+    return read_value(read_word(heap_address + RESULT_OFFSET_BYTES), labels, given)
+
+
+def read_value(word: int, labels: Sequence[Label], given: Given = MappingProxyType({})) -> HeapValue:
     """The value of a word, without recursion: lists may be long."""
     values: dict[int, HeapValue] = {}
     cells: dict[int, tuple[CellLabel, list[int]]] = {}  # whose fields are waited for
@@ -76,7 +82,7 @@ def read_value(word: int, labels: Sequence[Label]) -> HeapValue:
         if cell is None:
             label = labels[label_number(each)]
             if isinstance(label, TensorLabel):
-                values[each] = read_tensor(each, label)
+                values[each] = read_tensor(each, label, given)
                 continue
             cell = label, read_fields(each)
         label, words = cell
@@ -100,9 +106,12 @@ def cell_value(label: CellLabel, fields: tuple[Any, ...]) -> Any:
     raise CompilerBug("runtime", f"a result holds a {label.kind}")
 
 
-def read_tensor(address: int, label: TensorLabel) -> NDArray[np.generic]:
-    """A copy of a tensor."""
+def read_tensor(address: int, label: TensorLabel, given: Given = MappingProxyType({})) -> NDArray[np.generic]:
+    """The array that a tensor is, or a copy."""
     words = (ctypes.c_int64 * (1 + label.rank)).from_address(address + DATA_OFFSET_BYTES)[:]  # quicker than one by one
+    own = given.get(words[0])
+    if own is not None and own.shape == tuple(words[1:]) and own.dtype == label.dtype.numpy:
+        return own
     array: NDArray[np.generic] = np.empty(words[1:], label.dtype.numpy)
     if array.nbytes:
         ctypes.memmove(data_address(array), words[0], array.nbytes)

@@ -37,7 +37,8 @@ RELAY_OUTLINED void relay_heap_give_back(struct heap *heap, struct object *dead)
 {
     (void)heap;
     dead->count = dead_count;
-    __builtin_memset(dead->fields, POISON, block_bytes(dead->block_class) - sizeof(struct object));
+    if (dead->block_class != 0) // else it is in memory of a caller's, who gave it away
+        __builtin_memset(dead->fields, POISON, block_bytes(dead->block_class) - sizeof(struct object));
 }
 
 // How often the dead were used in this process.

@@ -663,9 +663,13 @@ if.end:
 define internal fastcc void @relay_heap_give_back(ptr nonnull captures(none) initializes((0, 8)) %dead) noinline nounwind {
 entry:
   store i64 -1152921504606846976, ptr %dead, align 8
-  %fields = getelementptr inbounds nuw i8, ptr %dead, i64 24
   %block_class = getelementptr inbounds nuw i8, ptr %dead, i64 16
   %0 = load i64, ptr %block_class, align 8
+  %cmp.not = icmp eq i64 %0, 0
+  br i1 %cmp.not, label %if.end, label %if.then
+
+if.then:
+  %fields = getelementptr inbounds nuw i8, ptr %dead, i64 24
   %cmp.i = icmp ult i64 %0, 17
   %mul.i = shl nuw nsw i64 %0, 6
   %sub.i = add i64 %0, -6
@@ -673,5 +677,8 @@ entry:
   %cond.i = select i1 %cmp.i, i64 %mul.i, i64 %shl.i
   %sub = add i64 %cond.i, -24
   tail call void @llvm.memset.p0.i64(ptr nonnull align 8 %fields, i8 91, i64 %sub, i1 false)
+  br label %if.end
+
+if.end:
   ret void
 }
