@@ -15,11 +15,11 @@ from relay.arith.expr import Symbol, evaluate, maximum, minimum
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
 from relay.tir.expr import Binary, Cast, Compare, Holds, Imm, Load, Select, Unary, Value, ValueVar
-from relay.tir.hierarchy import PLAIN, Hierarchy, ThreadAxis
+from relay.tir.hierarchy import PLAIN, Hierarchy, Queue, ThreadAxis
 from relay.tir.interpreter import interpret
-from relay.tir.stmt import Allocate, Evaluate, For, If, LetValue, LoopKind, PrimFunc, Stmt, Store
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Stmt, Store
 from relay.tir.stmt import Sequence as Statements
-from relay.tir.synchronization import barrier_level
+from relay.tir.synchronization import awaited, barrier_level, signal_name
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -290,7 +290,12 @@ SUBGROUPS = Hierarchy(
     threads=(ThreadAxis("lane", "thread"), ThreadAxis("subgroup", "subgroup"), ThreadAxis("block", "block")),
     barriers=("block", "subgroup"),
 )
-HIERARCHIES = {"plain": PLAIN, "gpu": GPU, "subgroups": SUBGROUPS}
+CORE = Hierarchy(
+    levels=("device", "core"),
+    scopes=(Scope("tiles", "core", capacity_bytes=1024), Scope("sums", "core", capacity_bytes=2048)),
+    queues=(Queue("load", reads=("global",), writes=("tiles",)), Queue("gather", ordered=False), Queue("compute")),
+)
+HIERARCHIES = {"plain": PLAIN, "gpu": GPU, "subgroups": SUBGROUPS, "core": CORE}
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "elementwise": elementwise,
@@ -337,8 +342,15 @@ def loops(statement: Stmt, depth: int = 0) -> str:
             return f"{pad}allocate {buffer} {buffer.scope}\n" + loops(body, depth)
         case LetValue(variable, value, body):
             return f"{pad}{variable.name} = {formula(value)}\n" + loops(body, depth)
+        case Issue(queue, body):
+            name = signal_name(statement)
+            return (
+                f"{pad}issue to {queue}\n{loops(body, depth + 1)}" if name is None else f"{pad}{queue} signals {name}\n"
+            )
         case Evaluate(value):
-            level = barrier_level(statement)
+            level, wanted = barrier_level(statement), awaited(statement)
+            if wanted is not None:
+                return f"{pad}await {wanted.count} of {wanted.signal}\n"
             return f"{pad}{formula(value) if level is None else f'barrier of the {level}'}\n"
 
 

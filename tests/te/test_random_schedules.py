@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from relay import te
 from relay.base.diagnostics import RelayError
 from relay.tir.hierarchy import Hierarchy
+from relay.tir.queue_checks import queue_violations
 from relay.tir.thread_checks import thread_violations
 
 NAMES = [
@@ -59,13 +60,16 @@ def one_step(data: st.DataObject, state: te.State) -> te.Step:
         )
     if kind in (te.CacheWrite, te.SetScope):
         return kind(name, data.draw(st.sampled_from(scopes)))
-    if kind in (te.ComputeInline, te.ComputeRoot):
+    if kind in (te.ComputeInline, te.ComputeRoot, te.DoubleBuffer):
         return kind(name)
     if kind is te.LeaveGap:
         return te.LeaveGap(name, data.draw(SIZES))
     if kind is te.Bind:
         threads = [axis.name for axis in state.hierarchy.threads] or ["threadIdx.x"]
         return te.Bind(name, data.draw(loop), data.draw(st.sampled_from(threads)))
+    if kind is te.IssueTo:
+        queues = [queue.name for queue in state.hierarchy.queues] or ["load"]
+        return te.IssueTo(name, data.draw(st.sampled_from(queues)))
     if kind is te.Pragma:
         return te.Pragma(name, data.draw(loop), "hint")
     if kind in (te.Tensorize, te.Prefetch):
@@ -116,3 +120,17 @@ def test_random_threads_keep_the_result(name, machine, programs, hierarchies, da
     for seed in range(3):
         func = program.check(steps, hierarchy, seed)
     assert not [found for found in thread_violations(func) if found.rule != "scope-capacity"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(
+    max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+)
+@given(data=st.data())
+def test_random_queues_keep_the_result(name, programs, hierarchies, data):
+    """Stages on all kinds of queues, ahead of their readers or not: what is under way is awaited."""
+    program, hierarchy = programs[name](), hierarchies["core"]
+    steps = random_schedule(data, program, hierarchy)
+    for seed in range(3):
+        func = program.check(steps, hierarchy, seed)
+    assert not [found for found in queue_violations(func) if found.rule != "queue-scope"]

@@ -65,6 +65,13 @@ def test_text_that_is_no_step_is_refused(line):
         te.parse_steps(line)
 
 
+def test_threads_wait_in_iterations_of_any_order_too(programs, hierarchies):
+    """What the threads of a block share is computed in a loop that a CPU would divide among its own threads."""
+    steps = [te.Bind("taken", "i", "threadIdx.x"), te.Parallel("taken", "j"), te.ComputeAt("scaled", "taken", "j")]
+    for seed in range(5):
+        programs["gather"]().check([*steps, te.SetScope("scaled", "shared")], hierarchies["gpu"], seed)
+
+
 def test_memory_of_a_block_that_is_one_thread_is_allocated_in_it(programs, hierarchies):
     """No thread shares it with another, so it is where it would be without threads."""
     steps = [te.Bind("c", "i", "blockIdx.x"), te.ComputeAt("b", "c", "i"), te.SetScope("b", "shared")]

@@ -16,7 +16,9 @@ from relay.te.trees import with_trees
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Holds
 from relay.tir.hierarchy import PLAIN, Hierarchy
+from relay.tir.passes.insert_awaits import insert_awaits
 from relay.tir.passes.insert_barriers import insert_barriers
+from relay.tir.passes.interleave_threads import interleave_threads
 from relay.tir.stmt import For, If, PrimFunc, Stmt
 from relay.tir.traversal import statement_values, symbols_of_value, walk_statement
 
@@ -62,7 +64,8 @@ def lower_state(
         body = If(Holds(condition), _loops(each, given, results, intrinsics), body)
     parameters = (*given.values(), *results.values())
     symbols = _symbols(parameters, body)
-    return insert_barriers(PrimFunc(name, parameters, len(results), symbols, body, hierarchy=state.hierarchy))
+    written = PrimFunc(name, parameters, len(results), symbols, body, hierarchy=state.hierarchy)
+    return insert_barriers(insert_awaits(interleave_threads(written)))
 
 
 def _loops(

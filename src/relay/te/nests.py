@@ -13,7 +13,9 @@ from relay.arith.expr import Comparison, IntExpr, Symbol, add, multiply, substit
 from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.te.launches import launches
-from relay.te.operation import Components, Compute, Extern, Reduction, Scan, loads_of, rewriting, scalar_indices
+from relay.te.nest_checks import check_initial, check_inner
+from relay.te.operation import Components, Compute, Extern, Reduction, Scan, rewriting, scalar_indices
+from relay.te.pipelining import in_first_iteration, in_next_iteration, issued
 from relay.te.placement import OUTSIDE, Placement, Placements, Storage
 from relay.te.prefetch import claimed, prefetched
 from relay.te.ranks import by_rank, inner_depth
@@ -111,6 +113,9 @@ class Nests:
         )
 
     def _nest(self, stage: Stage) -> Stmt:
+        return issued(stage, self._own_nest(stage))
+
+    def _own_nest(self, stage: Stage) -> Stmt:
         placed = self.placements[stage.name]
         match stage.operation:
             case Compute(body=Reduction() as reduction, ranks=ranks):
@@ -158,9 +163,10 @@ class Nests:
         written = range(written_depth(placed.stage)) if depths is None else depths
         for depth in reversed(written):
             loop = placed.stage.loops[depth]
-            body = in_order(*self._prefetches(placed, loop), self._with_attached(placed.stage, loop, body))
+            body = in_order(*self._prefetches(placed, loop), self._with_attached(placed, loop, body))
             body = guarded(body, [guard.condition for guard in placed.guards if guard.depth == depth])
             body = looped(loop, loop.symbol, placed.extents[loop.symbol], body)
+            body = self._with_first(placed, loop, body)
             if before is not None and depth in before:
                 body = in_order(before[depth], body)
         outside = [guard.condition for guard in placed.guards if guard.depth == OUTSIDE]
@@ -192,17 +198,31 @@ class Nests:
                 made += claimed(storage.buffer, written, inner)
         return made
 
-    def _with_attached(self, stage: Stage, loop: Loop, body: Stmt) -> Stmt:
-        for other in reversed(self.state.attached(stage, loop)):
-            body = in_order(self._nest(other), body)
-            body = body if self._is_shared(other) else self._allocated(other, body, set())
+    def _with_attached(self, placed: Placement, loop: Loop, body: Stmt) -> Stmt:
+        for other in reversed(self.state.attached(placed.stage, loop)):
+            nest = self._nest(other)
+            if self.placements[other.name].is_ahead:
+                body = in_order(in_next_iteration(nest, loop.symbol, placed.extents[loop.symbol]), body)
+            else:
+                body = self._with_memory(other, in_order(nest, body))
         return body
+
+    def _with_first(self, placed: Placement, loop: Loop, body: Stmt) -> Stmt:
+        """A loop behind the first iteration of what is computed in it one iteration ahead."""
+        for other in reversed(self.state.attached(placed.stage, loop)):
+            if self.placements[other.name].is_ahead:
+                first = in_first_iteration(self._nest(other), loop.symbol, placed.extents[loop.symbol])
+                body = self._with_memory(other, in_order(first, body))
+        return body
+
+    def _with_memory(self, stage: Stage, body: Stmt) -> Stmt:
+        return body if self._is_shared(stage) else self._allocated(stage, body, set())
 
     def _reduction(self, placed: Placement, reduction: Reduction) -> Stmt:
         loops = placed.stage.loops
         depth = written_depth(placed.stage)
         first = next((position for position in range(depth) if loops[position].is_reduction), depth)
-        self._check_initial(placed.stage, reduction, first)
+        check_initial(self.state, placed.stage, reduction, first)
         start = self._start(placed, reduction, first)
         update = self._inner(placed, reduction.sources, reduction) or self._update(placed, reduction)
         update = guarded(update, self._working(placed.stage))
@@ -217,7 +237,7 @@ class Nests:
         """
         loops = placed.stage.loops
         inner = inner_depth(placed)
-        self._check_inner(placed.stage, inner)
+        check_inner(self.state, placed.stage, inner)
         first = next((depth for depth in range(inner) if loops[depth].is_reduction), inner)
         start = self._ranked_start(placed, reduction, first, inner)
         left = self._targets(placed, placed.axis_values)
@@ -234,16 +254,6 @@ class Nests:
         body = within_lets(lets, body)
         body = guarded(self._where(placed, reduction, body), self._working(placed.stage))
         return self._loops(placed, body, {first: start}, range(inner)) if first < inner else in_order(start, body)
-
-    def _check_inner(self, stage: Stage, inner: int) -> None:
-        """What is updated outside the inner loops cannot read what is computed inside them."""
-        for loop in stage.loops[inner:]:
-            for other in self.state.attached(stage, loop):
-                raise refused(
-                    f"cannot compute `{other.name}` at loop `{loop.name}` of `{stage.name}`, "
-                    "which only some of its results have",
-                    remedy="compute it at a loop outside",
-                )
 
     def _ranked_start(self, placed: Placement, reduction: Reduction, first: int, inner: int) -> Stmt:
         loops = placed.stage.loops
@@ -290,20 +300,6 @@ class Nests:
         """Whether a stage's intrinsic sets what its block gives, and needs no start."""
         intrinsic = None if stage.intrinsic is None else self._intrinsic(stage.intrinsic.name)
         return isinstance(intrinsic, BlockIntrinsic) and intrinsic.sets
-
-    def _check_initial(self, stage: Stage, reduction: Reduction, first: int) -> None:
-        """What a reduction starts from must be there before its reducing loops."""
-        inside = [other for loop in stage.loops[first:] for other in self.state.attached(stage, loop)]
-        read = {load.buffer for load in loads_of(reduction.initial or ())}
-        late = next((other for other in inside if read & set(other.outputs)), None)
-        if late is not None:
-            raise RelayError(
-                rule="schedule-out-of-reach",
-                message=f"`{stage.name}` starts from `{late.name}`, which is computed inside its reducing loops",
-                expected=f"`{late.name}` computed outside loop `{stage.loops[first].name}`",
-                found=f"`{late.name}` computed at {late.place}",
-                remedy="compute it at a loop outside the reduction",
-            )
 
     def _start(self, placed: Placement, reduction: Reduction, first: int) -> Stmt:
         """The result set to its start, in copies of the spatial loops from depth `first` inwards."""
@@ -370,11 +366,12 @@ class Nests:
 
     def _rebased(self, indices: tuple[IntExpr, ...], storage: Storage) -> tuple[IntExpr, ...]:
         """Where elements are in their buffer; what is read under a condition may not tell that it is the only one."""
-        extents = storage.buffer.shape
-        return tuple(
+        extents = storage.buffer.shape[len(storage.turn) :]
+        inside = (
             0 if extent == 1 else self.known.simplify(add(index, multiply(low, -1)))
             for index, low, extent in zip(indices, storage.low, extents, strict=True)
         )
+        return (*storage.turn, *inside)
 
     def _translated(self, values: Components, axis_values: Mapping[Symbol, IntExpr]) -> Components:
         """Values of the operation's axes as those of loops, reading tensors where they are kept."""

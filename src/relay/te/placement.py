@@ -28,10 +28,12 @@ from relay.te.dividing import divide_among_threads
 from relay.te.extents import loop_extents
 from relay.te.operation import Compute, Scan, scalar_indices
 from relay.te.region import Range, is_below, region_of
+from relay.te.nest_checks import check_ahead
 from relay.te.state import At, FuseRelation, Loop, SplitRelation, Stage, State
 from relay.tir.buffer import Buffer
 from relay.tir.hierarchy import Hierarchy, ThreadAxis
 
+_BUFFERS = 2
 OUTSIDE = -1
 """The depth of a guard that depends on none of the stage's own loops."""
 
@@ -49,10 +51,12 @@ class Enclosing:
 
 @frozen(eq=False)
 class Storage:
-    """Where elements of a tensor are kept: `tensor[index]` is `buffer[index - low]`."""
+    """Where elements of a tensor are kept: `tensor[index]` is `buffer[turn, index - low]`, with a `turn` where several
+    iterations keep theirs side by side."""
 
     buffer: Buffer
     low: tuple[IntExpr, ...]
+    turn: tuple[IntExpr, ...] = ()
 
 
 @frozen(eq=False)
@@ -84,6 +88,11 @@ class Placement:
     relaxed: frozenset[Symbol]
     inside: tuple[Enclosing, ...]
     """The loops around the innermost statement: those outside, then the stage's own."""
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the stage is computed one iteration ahead of its readers."""
+        return any(storage.turn for storage in self.storage)
 
 
 Placements: TypeAlias = dict[str, Placement]
@@ -118,7 +127,7 @@ def _place(state: State, stage: Stage, placements: Placements, parameters: Mappi
             thread_guards.append(condition)
         else:
             guards.append(_guard(stage, condition))
-    storage = _storage(state, stage, region, placements, parameters)
+    storage = _storage(state, stage, region, placements, parameters, _turn(state, stage, chain))
     return Placement(
         stage, chain, extents, axis_values, tuple(guards), tuple(thread_guards), storage, frozenset(relaxed), inside
     )
@@ -297,6 +306,7 @@ def _storage(
     region: tuple[Range, ...],
     placements: Placements,
     parameters: Mapping[Buffer, Buffer],
+    turn: tuple[IntExpr, ...],
 ) -> tuple[Storage, ...]:
     made: list[Storage] = []
     for component, buffer in enumerate(stage.outputs):
@@ -315,8 +325,18 @@ def _storage(
             if stage.gap is not None:
                 shape = stage.gap.around(shape)
             _check_scope(state.hierarchy, stage, shape)
-            made.append(Storage(Buffer(buffer.name, shape, buffer.dtype, stage.scope), tuple(x.low for x in kept)))
+            sides = (_BUFFERS,) * len(turn)
+            stored = Buffer(buffer.name, (*sides, *shape), buffer.dtype, stage.scope)
+            made.append(Storage(stored, tuple(x.low for x in kept), turn))
     return tuple(made)
+
+
+def _turn(state: State, stage: Stage, chain: tuple[Enclosing, ...]) -> tuple[IntExpr, ...]:
+    """Which of its two buffers an iteration of the loop around a double-buffered stage reads."""
+    if not stage.double_buffered:
+        return ()
+    check_ahead(state, stage)
+    return () if is_single(chain[-1].extent) else (floor_modulo(chain[-1].symbol, _BUFFERS),)
 
 
 def _allocated(width: IntExpr) -> IntExpr:

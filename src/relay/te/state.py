@@ -125,6 +125,10 @@ class Stage(Named):
     prefetches: tuple[Prefetching, ...] = ()
     claims: tuple[str, ...] = ()
     """Loops each iteration of which asks for what it writes."""
+    queue: str | None = None
+    """What the stage is issued to."""
+    double_buffered: bool = False
+    """Whether an iteration of the loop that it is computed at finds it computed, and computes it for the next one."""
     gap: Gap | None = None
     """What the buffers have more room for; those of results have what their callers say."""
 
@@ -194,7 +198,10 @@ class State:
                 yield from self._lines(other, indent)
         scope = "" if stage.scope is Scope.GLOBAL else f" in {stage.scope}"
         gap = "" if stage.gap is None else f", {stage.gap}"
-        yield f"{indent}{stage.name}{scope}{gap}" + (f" by {stage.intrinsic.name}" if stage.intrinsic else "")
+        ahead = ", one ahead" if stage.double_buffered else ""
+        queue = "" if stage.queue is None else f", issued to {stage.queue}"
+        by = f" by {stage.intrinsic.name}" if stage.intrinsic else ""
+        yield f"{indent}{stage.name}{scope}{gap}{ahead}{queue}{by}"
 
     def producer(self, buffer: Buffer) -> Stage | None:
         return next((stage for stage in self.stages if buffer in stage.outputs), None)

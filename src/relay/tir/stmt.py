@@ -28,6 +28,7 @@ class LoopKind(StrEnum):
     PARALLEL = "parallel"  # iterations in any order, on several threads
     VECTORIZED = "vectorized"  # iterations are the lanes of one vector; gone after `vectorize_loops`
     UNROLLED = "unrolled"  # the body is repeated; extent is constant
+    VIRTUAL = "virtual"  # iterations in turn, from one issue to the next; gone after `interleave_threads`
     THREAD = "thread"  # iterations are the threads along the axis that the annotation "thread" names
 
 

@@ -167,7 +167,7 @@ class Follower(ABC):
 
     def statement(self, statement: Stmt, ways: Ways, around: Around) -> Ways:
         """The ways behind a statement, by those to it."""
-        if id(statement) not in self._concerned:
+        if id(statement) not in self._concerned and not isinstance(statement, Sequence):
             found = list(all_touches(statement, around.loops, ()))
             return self.touching(statement, found, ways, around) if found else ways
         wanted = awaited(statement)

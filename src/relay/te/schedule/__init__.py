@@ -9,7 +9,9 @@ from relay.te.schedule.choice import Choice, Condition, Decision, Variant
 from relay.te.schedule.compute_at import ComputeAt
 from relay.te.schedule.compute_inline import ComputeInline
 from relay.te.schedule.compute_root import ComputeRoot
+from relay.te.schedule.double_buffer import DoubleBuffer
 from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.issue_to import IssueTo
 from relay.te.schedule.leave_gap import LeaveGap
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
@@ -27,10 +29,12 @@ from relay.te.schedule.text import STEP_TYPES, parse_steps, print_steps, step_na
 from relay.te.schedule.tile import Tile
 from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
+from relay.te.schedule.virtual_thread import VirtualThread
 
 __all__ = [
     "STEP_TYPES", "Alternate", "Bind", "CacheRead", "CacheWrite", "Choice", "ComputeAt", "ComputeInline", "ComputeRoot",
-    "Condition", "Decision", "Fuse", "LeaveGap", "Parallel", "Pragma", "Prefetch", "PrefetchStores", "RFactor",
-    "ReduceTogether", "Reorder", "ScheduleBuilder", "ScheduleRecord", "ScheduleRecords", "SetScope", "Split", "Step",
-    "Tensorize", "Tile", "Unroll", "Variant", "Vectorize", "apply", "parse_steps", "print_steps", "step_name",
+    "Condition", "Decision", "DoubleBuffer", "Fuse", "IssueTo", "LeaveGap", "Parallel", "Pragma", "Prefetch",
+    "PrefetchStores", "RFactor", "ReduceTogether", "Reorder", "ScheduleBuilder", "ScheduleRecord", "ScheduleRecords",
+    "SetScope", "Split", "Step", "Tensorize", "Tile", "Unroll", "Variant", "Vectorize", "VirtualThread", "apply",
+    "parse_steps", "print_steps", "step_name",
 ]  # fmt: skip

@@ -12,7 +12,9 @@ from relay.te.schedule.cache_write import CacheWrite
 from relay.te.schedule.compute_at import ComputeAt
 from relay.te.schedule.compute_inline import ComputeInline
 from relay.te.schedule.compute_root import ComputeRoot
+from relay.te.schedule.double_buffer import DoubleBuffer
 from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.issue_to import IssueTo
 from relay.te.schedule.leave_gap import LeaveGap
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
@@ -28,6 +30,7 @@ from relay.te.schedule.tensorize import Tensorize
 from relay.te.schedule.tile import Tile
 from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
+from relay.te.schedule.virtual_thread import VirtualThread
 from relay.te.state import State
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
@@ -130,6 +133,15 @@ class ScheduleBuilder:
 
     def bind(self, stage: str, loop: str, thread: str) -> None:
         self.add(Bind(stage, loop, thread))
+
+    def virtual_thread(self, stage: str, loop: str) -> None:
+        self.add(VirtualThread(stage, loop))
+
+    def issue_to(self, stage: str, queue: str) -> None:
+        self.add(IssueTo(stage, queue))
+
+    def double_buffer(self, stage: str) -> None:
+        self.add(DoubleBuffer(stage))
 
     def tensorize(self, stage: str, loop: str, intrinsic: str) -> None:
         self.add(Tensorize(stage, loop, intrinsic))

@@ -20,7 +20,9 @@ from relay.te.schedule.cache_write import CacheWrite
 from relay.te.schedule.compute_at import ComputeAt
 from relay.te.schedule.compute_inline import ComputeInline
 from relay.te.schedule.compute_root import ComputeRoot
+from relay.te.schedule.double_buffer import DoubleBuffer
 from relay.te.schedule.fuse import Fuse
+from relay.te.schedule.issue_to import IssueTo
 from relay.te.schedule.leave_gap import LeaveGap
 from relay.te.schedule.parallel import Parallel
 from relay.te.schedule.pragma import Pragma
@@ -36,17 +38,18 @@ from relay.te.schedule.tensorize import Tensorize
 from relay.te.schedule.tile import Tile
 from relay.te.schedule.unroll import Unroll
 from relay.te.schedule.vectorize import Vectorize
+from relay.te.schedule.virtual_thread import VirtualThread
 
 KnownStep: TypeAlias = Union[
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
     CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, PrefetchStores,
-    LeaveGap, ReduceTogether, Alternate,
+    LeaveGap, ReduceTogether, Alternate, IssueTo, DoubleBuffer, VirtualThread,
 ]  # fmt: skip
 
 STEP_TYPES: tuple[type[KnownStep], ...] = (
     Split, Fuse, Reorder, Tile, Vectorize, Unroll, Parallel, ComputeAt, ComputeInline, ComputeRoot, CacheRead,
     CacheWrite, SetScope, RFactor, Bind, Tensorize, Pragma, Prefetch, PrefetchStores,
-    LeaveGap, ReduceTogether, Alternate,
+    LeaveGap, ReduceTogether, Alternate, IssueTo, DoubleBuffer, VirtualThread,
 )  # fmt: skip
 
 Argument: TypeAlias = Union[str, int, tuple[str, ...], None]

@@ -161,8 +161,7 @@ class _Inserter:
         depth = min(self._levels, default=NEVER)
         match statement:
             case For(extent=extent, kind=kind):
-                together = kind in (LoopKind.SERIAL, LoopKind.UNROLLED, LoopKind.THREAD)
-                return not together or self._units.differs((), (extent,), depth)
+                return kind is LoopKind.VECTORIZED or self._units.differs((), (extent,), depth)
             case If(condition):
                 return self._units.differs((condition,), (), depth)
             case _:

@@ -1,0 +1,46 @@
+"""DoubleBuffer: a stage is computed one iteration ahead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from relay.base.frozen import frozen
+from relay.te.schedule.rewriting import compute_of
+from relay.te.schedule.step import refused
+from relay.te.state import At, State
+
+
+@frozen
+class DoubleBuffer:
+    """An iteration of the loop that the stage is computed at reads one of two buffers, while what the next iteration
+    will read goes into the other. Where the stage is issued to a queue, its copies overlap with what is computed.
+
+    >>> from relay import te
+    >>> a = te.placeholder((64,), "float32", "a")
+    >>> c = te.compute((64,), lambda i: a[i] + 1.0, name="c")
+    >>> steps = [te.Split("c", "i", 8), te.CacheRead("a", "local", ("c",)), te.ComputeAt("a.local", "c", "i.outer")]
+    >>> print(te.apply([c], steps))  # before
+    for i.outer
+      for i0
+        a.local in local
+      for i.inner
+        c
+    >>> print(te.apply([c], [*steps, te.DoubleBuffer("a.local")]))  # after
+    for i.outer
+      for i0
+        a.local in local, one ahead
+      for i.inner
+        c
+    """
+
+    stage: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        compute_of(stage, "double-buffer")
+        if not isinstance(stage.place, At):
+            raise refused(
+                f"cannot double-buffer `{stage.name}`: it is computed at the root, once",
+                remedy="compute it at a loop of the stage that reads it first",
+            )
+        return state.with_stage(replace(stage, double_buffered=True))

@@ -1,0 +1,50 @@
+"""VirtualThread: iterations of a loop take turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from relay.base.frozen import frozen
+from relay.te.operation import Scan
+from relay.te.schedule.loops import with_loop
+from relay.te.schedule.step import refused
+from relay.te.state import State
+from relay.tir.stmt import LoopKind
+
+
+@frozen
+class VirtualThread:
+    """The iterations of the loop, which must not be reduced over, take turns on one thread: what one has issued to a
+    queue is done while others compute. Each has buffers of its own.
+
+    >>> from relay import te
+    >>> a = te.placeholder((2, 64), "float32", "a")
+    >>> b = te.compute((2, 64), lambda i, j: a[i, j] * 2.0, name="b")
+    >>> print(te.apply([b]))  # before
+    for i
+      for j
+        b
+    >>> print(te.apply([b], [te.VirtualThread("b", "i")]))  # after
+    for i: virtual
+      for j
+        b
+    """
+
+    stage: str
+    loop: str
+
+    def apply(self, state: State) -> State:
+        stage = state.stage(self.stage)
+        loop = stage.loop(self.loop)
+        if loop.kind is not LoopKind.SERIAL:
+            raise refused(
+                f"cannot make loop `{loop.name}` of `{stage.name}` virtual threads: it is {loop.kind} already",
+                remedy="give a loop one kind only",
+            )
+        if loop.is_reduction or isinstance(stage.operation, Scan):
+            raise refused(
+                f"cannot make loop `{loop.name}` of `{stage.name}` virtual threads: "
+                "its iterations need each other's results",
+                remedy="choose a loop over results",
+            )
+        return with_loop(state, stage, replace(loop, kind=LoopKind.VIRTUAL))

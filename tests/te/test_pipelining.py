@@ -1,0 +1,100 @@
+"""Stages on queues, double-buffered, and in virtual threads: sound, and the same numbers in any order."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from relay import te
+from relay.tir.equality import structural_equal
+from relay.tir.parser import parse_primfunc
+from relay.tir.printer import print_primfunc
+from relay.tir.stmt import PrimFunc
+from relay.tir.verifier import verify
+from tests.te.conftest import CORE, GPU, Program, matmul
+
+WAYS = list(product((None, "load", "gather"), (False, True), (False, True)))
+
+
+def staged(program: Program, queue: str | None, double: bool, virtual: bool, depth: int = 4) -> PrimFunc:
+    """A product by tiles of 4 × 4, both factors copied for `depth` steps of the sum."""
+    s = te.ScheduleBuilder(program.outputs, CORE)
+    sums = s.cache_write("c", "sums")
+    outer_rows, outer_columns, _, _ = s.tile("c", "i", "j", 4, 4)
+    if virtual:
+        s.virtual_thread("c", outer_rows)
+    s.compute_at(sums, "c", outer_columns)
+    outer, inner = s.split(sums, "k", factor=depth)
+    s.reorder(sums, outer, "i", "j", inner)
+    for tensor in ("a", "b"):
+        copy = s.cache_read(tensor, "tiles", (sums,))
+        s.compute_at(copy, sums, outer)
+        if queue is not None:
+            s.issue_to(copy, queue)
+        if double:
+            s.double_buffer(copy)
+    assert te.parse_steps(te.print_steps(s.steps)) == s.steps
+    return program.lower(s.steps, CORE)
+
+
+@pytest.mark.parametrize(("queue", "double", "virtual"), WAYS)
+@pytest.mark.parametrize("extents", [(8, 8, 8), (8, 4, 4), (6, 8, 10)], ids=str)
+def test_same_product_in_any_order(queue, double, virtual, extents):
+    program = matmul(*extents)
+    func = staged(program, queue, double, virtual)
+    assert verify(func) == ()
+    assert structural_equal(parse_primfunc(print_primfunc(func), hierarchy=CORE), func)
+    expected = program.run(program.lower())[0]
+    for seed in range(5):
+        np.testing.assert_allclose(program.run(func, seed)[0], expected, rtol=1e-4, atol=1e-5)
+
+
+def awaited_counts(func: PrimFunc) -> list[str]:
+    return [line.strip() for line in print_primfunc(func).splitlines() if '"await.' in line]
+
+
+def test_what_is_loaded_ahead_is_not_awaited_with_what_is_read():
+    """In an iteration two copies for the next one are under way, and the two of this one are taken."""
+    func = staged(matmul(), "load", double=True, virtual=False)
+    assert awaited_counts(func) == ['evaluate call("await.load", int32, int32(2));']
+
+
+def test_virtual_threads_await_their_own():
+    """The copies for two threads are issued together: the second computes behind an await of its own."""
+    func = staged(matmul(), "load", double=False, virtual=True)
+    assert awaited_counts(func) == [f'evaluate call("await.load", int32, int32({n}));' for n in (3, 1)]
+
+
+def test_work_on_a_queue_is_awaited_where_its_results_are_needed():
+    program = matmul()
+    s = te.ScheduleBuilder(program.outputs, CORE)
+    sums = s.cache_write("c", "sums")
+    s.compute_at(sums, "c", "i")
+    s.issue_to(sums, "compute")
+    func = program.check(s.steps, CORE, seed=3)
+    assert verify(func) == ()
+    assert awaited_counts(func) == ['evaluate call("await.compute", int32, int32(1));']
+
+
+def test_threads_need_one_barrier_an_iteration_where_copies_go_ahead():
+    """Instead of two: one to let others read, and one before the copy is overwritten."""
+    counts: list[int] = []
+    for double in (False, True):
+        program = matmul()
+        s = te.ScheduleBuilder(program.outputs, GPU)
+        sums = s.cache_write("c", "register")
+        for loop, thread in (("i", "threadIdx.y"), ("j", "threadIdx.x")):
+            s.bind("c", loop, thread)
+        s.compute_at(sums, "c", "j")
+        outer, inner = s.split(sums, "k", factor=2)
+        s.reorder(sums, outer, "i", "j", inner)
+        copy = s.cache_read("a", "shared", (sums,))
+        s.compute_at(copy, sums, outer)
+        if double:
+            s.double_buffer(copy)
+        func = program.check(s.steps, GPU)
+        assert verify(func) == ()
+        counts.append(print_primfunc(func).count("barrier.block"))
+    assert counts == [2, 1]
