@@ -26,9 +26,9 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.te.dividing import divide_among_threads
 from relay.te.extents import loop_extents
+from relay.te.nest_checks import check_ahead
 from relay.te.operation import Compute, Scan, scalar_indices
 from relay.te.region import Range, is_below, region_of
-from relay.te.nest_checks import check_ahead
 from relay.te.state import At, FuseRelation, Loop, SplitRelation, Stage, State
 from relay.tir.buffer import Buffer
 from relay.tir.hierarchy import Hierarchy, ThreadAxis

@@ -2,6 +2,9 @@
 
     program     ::= "TACC", how many buffers, the elements of each, instructions              in 32 bits, low byte first
     instruction ::= load tile, place          a tile from a buffer
+                  | fetch tile, place         the same by the queue, into the memory that `gemm` multiplies
+                  | signal                    by the queue, when all that it was given before is done
+                  | await count               the core waits for so many signals, and takes them
                   | fill tile, number         the same number everywhere
                   | gemm sums, left, right    sums += left · rightᵀ
                   | alu op, tile, left, right
@@ -9,7 +12,8 @@
     place       ::= buffer, first element, elements from row to row, elements from column to column
 
 A tile is 8 × 8 numbers of float32. The first `INPUT_TILES` are the memory that `gemm` multiplies, the others that
-in which it sums up, and on which the ALU works.
+in which it sums up, and on which the ALU works. The core does one instruction after another; what is for the queue it
+hands over, and goes on.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ MOST_INSTRUCTIONS = 4096
 _MAGIC = b"TACC"
 _COUNT = Struct("<I")
 _PLACED, _FILLED, _OPERANDS = Struct("<BBxx4I"), Struct("<BBxxf12x"), Struct("<5B15x")  # all of one size
+_COUNTED = Struct("<BxxxI12x")
 _INSTRUCTION_BYTES = _PLACED.size
 
 
@@ -39,6 +44,9 @@ class Code(IntEnum):
     GEMM = 3
     ALU = 4
     STORE = 5
+    FETCH = 6
+    SIGNAL = 7
+    AWAIT = 8
 
 
 class AluOp(IntEnum):
@@ -70,6 +78,22 @@ class Load:
 
 
 @frozen
+class Fetch:
+    tile: int
+    place: Place
+
+
+@frozen
+class Signal:
+    pass
+
+
+@frozen
+class Await:
+    count: int
+
+
+@frozen
 class Fill:
     tile: int
     number: float
@@ -96,7 +120,7 @@ class Store:
     place: Place
 
 
-Instruction: TypeAlias = Union[Load, Fill, Gemm, Alu, Store]
+Instruction: TypeAlias = Union[Load, Fill, Gemm, Alu, Store, Fetch, Signal, Await]
 
 
 @frozen
@@ -118,6 +142,12 @@ def _encoded(instruction: Instruction) -> bytes:
             return _PLACED.pack(Code.LOAD, tile, place.buffer, place.first, place.row_step, place.column_step)
         case Store(tile, place):
             return _PLACED.pack(Code.STORE, tile, place.buffer, place.first, place.row_step, place.column_step)
+        case Fetch(tile, place):
+            return _PLACED.pack(Code.FETCH, tile, place.buffer, place.first, place.row_step, place.column_step)
+        case Signal():
+            return _COUNTED.pack(Code.SIGNAL, 1)
+        case Await(count):
+            return _COUNTED.pack(Code.AWAIT, count)
         case Fill(tile, number):
             return _FILLED.pack(Code.FILL, tile, number)
         case Gemm(sums, left, right):
@@ -129,7 +159,8 @@ def _encoded(instruction: Instruction) -> bytes:
 
 
 def decode(data: bytes) -> TileProgram:
-    """The program, each of whose places lies in its buffer, and each of whose tiles is where its instruction needs it.
+    """The program, each of whose places lies in its buffer, each of whose tiles is where its instruction needs it, and
+    whose awaits end and leave nothing to the queue.
 
     Raises `ValueError` for any other bytes.
     """
@@ -146,19 +177,30 @@ def decode(data: bytes) -> TileProgram:
     instructions = tuple(_decoded(body[start : start + _INSTRUCTION_BYTES]) for start in starts)
     for number, instruction in enumerate(instructions):
         _check(number, instruction, elements)
+    _check_awaits(instructions)
     return TileProgram(elements, instructions)
 
 
 def _decoded(data: bytes) -> Instruction:
-    code = Code(data[0])
-    if code in (Code.LOAD, Code.STORE):
-        _, tile, *place = _PLACED.unpack(data)
-        return (Load if code is Code.LOAD else Store)(tile, Place(*place))
-    if code is Code.FILL:
-        _, tile, number = _FILLED.unpack(data)
-        return Fill(tile, number)
-    _, tile, left, right, op = _OPERANDS.unpack(data)
-    return Gemm(tile, left, right) if code is Code.GEMM else Alu(AluOp(op), tile, left, right)
+    match Code(data[0]):
+        case Code.LOAD | Code.STORE | Code.FETCH as code:
+            _, tile, *place = _PLACED.unpack(data)
+            return {Code.LOAD: Load, Code.STORE: Store, Code.FETCH: Fetch}[code](tile, Place(*place))
+        case Code.FILL:
+            _, tile, number = _FILLED.unpack(data)
+            return Fill(tile, number)
+        case Code.GEMM:
+            _, tile, left, right, _ = _OPERANDS.unpack(data)
+            return Gemm(tile, left, right)
+        case Code.ALU:
+            _, tile, left, right, op = _OPERANDS.unpack(data)
+            return Alu(AluOp(op), tile, left, right)
+        case Code.SIGNAL:
+            return Signal()
+        case Code.AWAIT:
+            return Await(_COUNTED.unpack(data)[1])
+        case code:
+            assert_never(code)
 
 
 def _check(number: int, instruction: Instruction, elements: Sequence[int]) -> None:
@@ -167,6 +209,10 @@ def _check(number: int, instruction: Instruction, elements: Sequence[int]) -> No
         case Load(tile, place):
             inputs, sums, places = (), (), (place,)
             inside = 0 <= tile < INPUT_TILES + ACCUMULATOR_TILES
+        case Fetch(tile, place):
+            inputs, sums, places, inside = (tile,), (), (place,), True
+        case Signal() | Await():
+            inputs, sums, places, inside = (), (), (), True
         case Fill(tile):
             inputs, sums, places, inside = (), (tile,), (), True
         case Store(tile, place):
@@ -184,3 +230,22 @@ def _check(number: int, instruction: Instruction, elements: Sequence[int]) -> No
     for place in places:
         if place.buffer >= len(elements) or place.last >= elements[place.buffer]:
             raise ValueError(f"instruction {number} leaves its buffer: {instruction}")
+
+
+def _check_awaits(instructions: Sequence[Instruction]) -> None:
+    """Raises `ValueError` for an await that never ends, and for what nobody awaits."""
+    signals = under_way = 0  # signals that nobody took, and fetches behind the last signal
+    for number, instruction in enumerate(instructions):
+        match instruction:
+            case Fetch():
+                under_way += 1
+            case Signal():
+                signals, under_way = signals + 1, 0
+            case Await(count) if count > signals:
+                raise ValueError(f"instruction {number} awaits {count} signals, and {signals} are given")
+            case Await(count):
+                signals -= count
+            case _:
+                pass
+    if signals or under_way:
+        raise ValueError("the program ends before its queue")

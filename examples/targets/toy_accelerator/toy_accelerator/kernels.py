@@ -15,10 +15,10 @@ from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic, TensorIntrinsic, View
 from relay.tir.buffer import Scope
 from relay.tir.expr import Call
-from relay.tir.hierarchy import Hierarchy
+from relay.tir.hierarchy import Hierarchy, Queue
 from relay.tir.stmt import Evaluate, PrimFunc, Stmt
 from toy_accelerator.instructions import ACCUMULATOR_TILES, FORMAT, INPUT_TILES, TILE, TILE_BYTES, encode
-from toy_accelerator.schedules import ACCUMULATOR, GEMM, INPUTS, schedule
+from toy_accelerator.schedules import ACCUMULATOR, GEMM, INPUTS, QUEUE, schedule
 from toy_accelerator.writing import written
 
 MACHINE = Hierarchy(
@@ -27,6 +27,7 @@ MACHINE = Hierarchy(
         Scope(INPUTS, level="core", capacity_bytes=INPUT_TILES * TILE_BYTES, word_bytes=4, readers=(GEMM,)),
         Scope(ACCUMULATOR, level="core", capacity_bytes=ACCUMULATOR_TILES * TILE_BYTES, word_bytes=4),
     ),
+    queues=(Queue(QUEUE, reads=("global",), writes=(INPUTS,)),),
 )
 
 

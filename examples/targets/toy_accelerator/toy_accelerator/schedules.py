@@ -3,8 +3,8 @@
 for each tile of results
   sums = 0                                   in the accumulator
   for each tile along what is summed over
-    copy of a tile of each factor            in the input memory
-    gemm
+    copy of the next tile of each factor     by the queue, into the input memory
+    gemm of this one
   result = formula of sums                   by the ALU
 """
 
@@ -21,7 +21,7 @@ from relay.te.state import Stage
 from relay.tir.hierarchy import Hierarchy
 from toy_accelerator.instructions import TILE
 
-ACCUMULATOR, INPUTS, GEMM = "accumulator", "inputs", "toy.gemm"
+ACCUMULATOR, INPUTS, GEMM, QUEUE = "accumulator", "inputs", "toy.gemm", "fetch"
 
 
 def schedule(group: Group, machine: Hierarchy) -> tuple[Step, ...]:
@@ -48,7 +48,10 @@ def schedule(group: Group, machine: Hierarchy) -> tuple[Step, ...]:
     outer, inner = s.split(sums, depth, factor=TILE)
     s.reorder(sums, outer, rows, columns, inner)
     for tensor in read:
-        s.compute_at(s.cache_read(tensor, INPUTS, (sums,)), sums, outer)
+        copy = s.cache_read(tensor, INPUTS, (sums,))
+        s.compute_at(copy, sums, outer)
+        s.issue_to(copy, QUEUE)
+        s.double_buffer(copy)
     s.tensorize(sums, rows, GEMM)
     return s.steps
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from relay.arith.expr import IntExpr, Symbol, add, linear_parts, multiply
-from relay.arith.simplify import simplify
+from relay.arith.expr import COMPARISON_OPERATORS, IntExpr, Symbol, add, evaluate, linear_parts, multiply, substitute
 from relay.base.dtypes import DType
 from relay.base.graph import post_order
 from relay.tir import expr, stmt
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import BinaryOp, Index, Ramp, Value
 from relay.tir.stmt import PrimFunc, Stmt
+from relay.tir.synchronization import awaited, signal_name
 from relay.tir.traversal import ValueIndex, value_children
 from toy_accelerator.instructions import (
     ACCUMULATOR_TILES,
@@ -23,17 +23,19 @@ from toy_accelerator.instructions import (
     TILE,
     Alu,
     AluOp,
+    Await,
+    Fetch,
     Fill,
     Gemm,
     Instruction,
     Load,
     Place,
+    Signal,
     Store,
     TileProgram,
 )
 from toy_accelerator.schedules import GEMM, INPUTS, refused
 
-_WHOLE_TILE = (0, TILE, 1)
 _OPS = {
     BinaryOp.ADD: AluOp.ADD,
     BinaryOp.SUBTRACT: AluOp.SUBTRACT,
@@ -58,7 +60,7 @@ def written(function: PrimFunc) -> TileProgram:
 
 @dataclass(slots=True)
 class _Writer:
-    """`tiles` are where buffers in the accelerator's own memories stand, inputs first."""
+    """`tiles` are where buffers in the accelerator's own memories begin, inputs first."""
 
     buffers: Mapping[Buffer, int]
     tiles: dict[Buffer, int] = field(default_factory=dict)
@@ -78,8 +80,18 @@ class _Writer:
                     self._tile(store, row, column, known)
                 case stmt.For(variable, int(extent), inner):
                     stack += [(inner, {**known, variable: i}) for i in reversed(range(extent))]
+                case stmt.If(expr.Holds(condition), then, None):
+                    sides = evaluate(condition.left, known), evaluate(condition.right, known)
+                    if COMPARISON_OPERATORS[condition.op](*sides):
+                        stack.append((then, known))
                 case stmt.Evaluate(expr.Call(name, arguments)) if name == GEMM:
-                    self._add(Gemm(*(self._tile_of(each) for each in arguments)))
+                    self._add(Gemm(*(self._tile_of(each, known) for each in arguments)))
+                case stmt.Evaluate() if wanted := awaited(statement):
+                    self._add(Await(wanted.count))
+                case stmt.Issue() if signal_name(statement):
+                    self._add(Signal())
+                case stmt.Issue(body=stmt.For(row, 8, stmt.For(column, 8, stmt.Store(mask=None) as store))):
+                    self._fetch(store, row, column, known)
                 case _:
                     raise refused(f"it has no instruction for {type(statement).__name__}")
 
@@ -88,17 +100,38 @@ class _Writer:
             return
         inputs = buffer.scope.name == INPUTS
         first, room = (0, INPUT_TILES) if inputs else (INPUT_TILES, ACCUMULATOR_TILES)
-        taken = sum((each.scope.name == INPUTS) is inputs for each in self.tiles)
-        if buffer.scope is Scope.GLOBAL or buffer.shape != (TILE, TILE) or taken == room:
+        taken = self._taken(inputs=inputs)
+        if buffer.scope is Scope.GLOBAL or buffer.shape[-2:] != (TILE, TILE) or taken + _tiles(buffer) > room:
             raise refused(f"it has no room for {buffer} in {buffer.scope}")
         self.tiles[buffer] = first + taken
 
-    def _tile_of(self, value: Value) -> int:
+    def _taken(self, *, inputs: bool) -> int:
+        return sum(_tiles(each) for each in self.tiles if (each.scope.name == INPUTS) is inputs)
+
+    def _tile_of(self, value: Value, known: Mapping[Symbol, int]) -> int:
+        """The tile whose first element is read."""
         match value:
-            case expr.Load(buffer, (0, 0)) if buffer in self.tiles:
-                return self.tiles[buffer]
+            case expr.Load(buffer, (*turn, 0, 0)) if buffer in self.tiles:
+                return self._tile_at(buffer, _flat(buffer, (*turn, 0, 0), known), "it multiplies whole tiles")
             case _:
                 raise refused("it multiplies whole tiles")
+
+    def _tile_at(self, buffer: Buffer, first: IntExpr, otherwise: str) -> int:
+        if not isinstance(first, int) or first % (TILE * TILE):
+            raise refused(otherwise)
+        return self.tiles[buffer] + first // (TILE * TILE)
+
+    def _fetch(self, store: stmt.Store, row: Symbol, column: Symbol, known: Mapping[Symbol, int]) -> None:
+        """A copy by the queue."""
+        match store.value:
+            case expr.Load(source, indices, None) if source in self.buffers and store.buffer in self.tiles:
+                first, *steps = _strides(store.buffer, store.indices, row, column, known)
+                if steps != [TILE, 1]:
+                    raise refused("its queue fetches whole tiles")
+                place = Place(self.buffers[source], *_strides(source, indices, row, column, known))
+                self._add(Fetch(self._tile_at(store.buffer, first, "its queue fetches whole tiles"), place))
+            case _:
+                raise refused("its queue does nothing but copies")
 
     def _tile(self, store: stmt.Store, row: Symbol, column: Symbol, known: Mapping[Symbol, int]) -> None:
         """`store` for all rows and columns of a tile."""
@@ -106,16 +139,21 @@ class _Writer:
         def strides(buffer: Buffer, indices: Sequence[Index]) -> tuple[int, int, int]:
             return _strides(buffer, indices, row, column, known)
 
-        spare = INPUT_TILES + sum(each.scope.name != INPUTS for each in self.tiles)
+        def tile_of_access(buffer: Buffer, indices: Sequence[Index]) -> int:
+            first, *steps = strides(buffer, indices)
+            if steps != [TILE, 1]:
+                raise refused("its ALU works on whole tiles")
+            return self._tile_at(buffer, first, "its ALU works on whole tiles")
+
+        target = tile_of_access(store.buffer, store.indices) if store.buffer in self.tiles else None
+        spare = INPUT_TILES + self._taken(inputs=False)
         tile_of: dict[int, int] = {}
         for part in post_order((store.value,), value_children):
-            wanted = self.tiles.get(store.buffer) if part is store.value else None
+            wanted = target if part is store.value else None
             into = tile_of[id(part)] = spare if wanted is None else wanted
             match part:
                 case expr.Load(buffer, indices, None) if buffer in self.tiles and wanted is None:
-                    if strides(buffer, indices) != _WHOLE_TILE:
-                        raise refused("its ALU works on whole tiles")
-                    tile_of[id(part)] = self.tiles[buffer]
+                    tile_of[id(part)] = tile_of_access(buffer, indices)
                     continue
                 case expr.Load(buffer, indices, None) if buffer in self.buffers:
                     self._add(Load(into, Place(self.buffers[buffer], *strides(buffer, indices))))
@@ -128,11 +166,9 @@ class _Writer:
             spare += wanted is None
         if spare > INPUT_TILES + ACCUMULATOR_TILES:
             raise refused(f"it has {ACCUMULATOR_TILES} tiles for sums and formulas, and this formula needs more")
-        place = strides(store.buffer, store.indices)
         if store.buffer in self.buffers:
-            self._add(Store(tile_of[id(store.value)], Place(self.buffers[store.buffer], *place)))
-        elif place != _WHOLE_TILE:
-            raise refused("its ALU works on whole tiles")
+            place = Place(self.buffers[store.buffer], *strides(store.buffer, store.indices))
+            self._add(Store(tile_of[id(store.value)], place))
 
     def _add(self, instruction: Instruction) -> None:
         if len(self.instructions) == MOST_INSTRUCTIONS:
@@ -140,24 +176,31 @@ class _Writer:
         self.instructions.append(instruction)
 
 
-def _strides(
-    buffer: Buffer, indices: Sequence[Index], row: Symbol, column: Symbol, known: Mapping[Symbol, int]
-) -> tuple[int, int, int]:
-    """The first element, and how far it is from row to row and from column to column."""
+def _tiles(buffer: Buffer) -> int:
+    """How many tiles a buffer has."""
+    return prod(extent for extent in buffer.shape[:-2] if isinstance(extent, int))
+
+
+def _flat(buffer: Buffer, indices: Sequence[Index], known: Mapping[Symbol, int]) -> IntExpr:
+    """The position of an element in row-major order."""
     flat: IntExpr = 0
     for index, extent in zip(indices, buffer.shape, strict=True):
         if isinstance(index, Ramp | ValueIndex):
             raise refused("its copies go by even steps")
         flat = add(multiply(flat, extent), index)
-    first, terms = linear_parts(simplify(flat, {}))
+    return substitute(flat, known)
+
+
+def _strides(
+    buffer: Buffer, indices: Sequence[Index], row: Symbol, column: Symbol, known: Mapping[Symbol, int]
+) -> tuple[int, int, int]:
+    """The first element, and how far it is from row to row and from column to column."""
+    first, terms = linear_parts(_flat(buffer, indices, known))
     steps = {row: 0, column: 0}
     for term, factor in terms:
-        if not isinstance(term, Symbol) or (term not in steps and term not in known):
+        if not isinstance(term, Symbol) or term not in steps:
             raise refused("its copies go by even steps")
-        if term in steps:
-            steps[term] += factor
-        else:
-            first += factor * known[term]
+        steps[term] += factor
     if min(first, *steps.values()) < 0:
         raise refused("its copies do not go backwards")
     return first, steps[row], steps[column]
