@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode
-from relay.frontend.shared.indices import checked, taken
+from relay.frontend.shared.indices import checked, gathered, taken
 from relay.frontend.shared.node import Result, converter
-from relay.frontend.shared.slicing import slice_axes
 from relay.ir.expr import const
 from relay.ops import index
 from relay.ops.comparison import less, where
@@ -28,16 +26,10 @@ def _gather(node: OnnxNode) -> Result:
 
 
 def _gather_elements(node: OnnxNode) -> Result:
-    """data[.., e, ..] × indices[.., k, ..] → [.., k, ..]; along the other axes the indices may be fewer."""
     data, indices, axis = node.value(0), node.value(1), node.axis(default=0)
     if indices.rank != data.rank:
         node.unsupported(f"of {data.type} with indices of type {indices.type}")
-    first: dict[int, tuple[IntExpr, IntExpr, int]] = {
-        position: (0, count, 1) for position, count in enumerate(indices.shape) if position != axis
-    }
-    return index.gather(
-        slice_axes(data.expr, data.shape, first), axis, checked(indices, (data.shape[axis],), _what(node))
-    )
+    return gathered(data, indices, axis, _what(node))
 
 
 def _gather_nd(node: OnnxNode) -> Result:

@@ -1,11 +1,10 @@
-"""The `onnx` package, which is optional: importing `relay` must neither need it nor pay for it."""
+"""The `onnx` package, which is optional."""
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
 
-from relay.base.diagnostics import RelayError
+from relay.frontend.shared.optional_package import optional_package
 
 
 def onnx_package(part: str = "onnx") -> ModuleType:
@@ -13,12 +12,4 @@ def onnx_package(part: str = "onnx") -> ModuleType:
 
     Raises `RelayError` (rule `missing-package`) when it is not installed.
     """
-    try:
-        return importlib.import_module(part)
-    except ModuleNotFoundError as missing:
-        raise RelayError(
-            rule="missing-package",
-            message="reading ONNX models needs the package `onnx`",
-            found=f"no module called {missing.name}",
-            remedy="pip install relay[onnx]",
-        ) from missing
+    return optional_package(part, "reading ONNX models", "onnx")

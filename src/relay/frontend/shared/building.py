@@ -55,6 +55,10 @@ class ProgramBuilder:
         self._inputs.append(var)
         return Value(name, self._placer.keep(var), type_)
 
+    def made(self, expr: Expr, type_: TensorType) -> Value:
+        """What a converter has made, as a value that a graph inside its node can take; it has its place."""
+        return Value("", self._placer.keep(expr), type_)
+
     def weight(self, name: str, array: NDArray[Any]) -> Value:
         """A weight, which becomes a parameter called `name` (or that with a number, if the name is taken)."""
         constant = with_known_type(Constant(array))

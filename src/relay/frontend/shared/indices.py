@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from relay.arith.expr import IntExpr
+from relay.frontend.shared.slicing import slice_axes
 from relay.frontend.shared.value import Value, is_symbolic
 from relay.ir.expr import Call, Expr, const
 from relay.ops.check_indices import check_indices
-from relay.ops.index import take
+from relay.ops.index import gather, take
 from relay.runtime.artefact.status import index_error
 
 
@@ -42,3 +43,15 @@ def taken(data: Value, indices: Value, axis: int, what: str) -> Call:
     if not bool(np.any(known < 0)):
         return take(data.expr, inside, axis=axis)
     return take(data.expr, const(np.where(known < 0, known + extent, known)), axis=axis)
+
+
+def gathered(data: Value, indices: Value, axis: int, what: str) -> Call:
+    """data[.., e, ..] × indices[.., k, ..] → [.., k, ..]; along the other axes the indices may be fewer.
+
+    Raises `RelayError` (rule `index-out-of-range`).
+    """
+    first: dict[int, tuple[IntExpr, IntExpr, int]] = {
+        position: (0, count, 1) for position, count in enumerate(indices.shape) if position != axis
+    }
+    inside = checked(indices, (data.shape[axis],), what)
+    return gather(slice_axes(data.expr, data.shape, first), axis, inside)

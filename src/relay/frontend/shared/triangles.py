@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from relay.base.dtypes import DType
@@ -18,26 +20,31 @@ LARGEST_CONSTANT = 2**24
 _FAR = 2**40  # further from the diagonal than any extent
 
 
+Axis: TypeAlias = tuple[Value, int]
+"""An axis of a tensor, for its extent."""
+
+
 def triangle(value: Value, shift: int, *, upper: bool) -> Expr:
     """x[.., rows, columns] with 0 above (or, for the upper one, below) the `shift`-th diagonal."""
-    return where(in_triangle(value, shift, upper=upper), value.expr, const(0, value.dtype))
+    kept = in_triangle((value, value.rank - 2), (value, value.rank - 1), shift, upper=upper)
+    return where(kept, value.expr, const(0, value.dtype))
 
 
-def in_triangle(value: Value, shift: int, *, upper: bool) -> Expr:
-    """bool[rows, columns]: which elements of x[.., rows, columns] belong to the triangle."""
+def in_triangle(rows: Axis, columns: Axis, shift: int = 0, *, upper: bool = False) -> Expr:
+    """bool[rows, columns]: which elements of such a matrix belong to its triangle."""
     shift = max(-_FAR, min(_FAR, shift))
-    rows, columns = value.shape[-2:]
-    if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= LARGEST_CONSTANT:
-        below = np.tri(rows, columns, max(-rows, min(columns, shift - 1 if upper else shift)), dtype=bool)
+    height, width = (value.shape[axis] for value, axis in (rows, columns))
+    if isinstance(height, int) and isinstance(width, int) and height * width <= LARGEST_CONSTANT:
+        below = np.tri(height, width, max(-height, min(width, shift - 1 if upper else shift)), dtype=bool)
         return const(below != upper)
-    diagonal = subtract(positions(value, value.rank - 1), expand_dims(positions(value, value.rank - 2), 1))
+    diagonal = subtract(positions(columns), expand_dims(positions(rows), 1))
     compare = greater_equal if upper else less_equal
     return compare(diagonal, const(shift, DType.INT64))
 
 
-def positions(value: Value, axis: int) -> Expr:
-    """0, 1, … along an axis of a tensor: int64[extent]"""
-    extent = value.shape[axis]
+def positions(axis: Axis) -> Expr:
+    """0, 1, … along an axis: int64[extent]"""
+    value, place = axis
     first, step = const(0, DType.INT64), const(1, DType.INT64)
-    stop = take(create.shape_of(value.expr, DType.INT64), const(axis, DType.INT64))
-    return reshape(create.arange(first, stop, step, dtype=DType.INT64), (extent,))
+    stop = take(create.shape_of(value.expr, DType.INT64), const(place, DType.INT64))
+    return reshape(create.arange(first, stop, step, dtype=DType.INT64), (value.shape[place],))
