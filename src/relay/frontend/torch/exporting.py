@@ -1,0 +1,88 @@
+"""From what users have to a functional graph: modules are exported, and what changes tensors in place is rewritten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
+
+from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
+from relay.frontend.torch.archive import read_archive
+from relay.frontend.torch.package import torch_package
+
+if TYPE_CHECKING:
+    from torch import nn
+    from torch.export import ExportedProgram
+
+Model: TypeAlias = Union["nn.Module", "ExportedProgram", str, os.PathLike[str]]
+
+
+@frozen(eq=False)
+class FunctionalProgram:
+    """`guards` are what the export took for granted, in Python."""
+
+    program: ExportedProgram
+    guards: Sequence[str]
+
+
+def functional_program(
+    model: Model, example_args: Sequence[Any], example_kwargs: Mapping[str, Any] | None, dynamic_shapes: Any,
+    kept: Collection[str],
+) -> FunctionalProgram:  # fmt: skip
+    """The model as a program that changes nothing in place. Operators called `kept` are left as they are; PyTorch takes
+    all others apart as far as it can.
+
+    Raises `RelayError`: `cannot-export`, `not-a-pytorch-model`, `cannot-read`, `missing-package`.
+    """
+    program = _program(model, example_args, example_kwargs, dynamic_shapes)
+    table = torch_package("torch.export").default_decompositions()
+    for operator in list(table):
+        if str(operator) in kept:
+            del table[operator]
+    return FunctionalProgram(program.run_decompositions(table), _guards(program))
+
+
+def _guards(program: ExportedProgram) -> Sequence[str]:
+    return program._guards_code  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] # no other place tells them
+
+
+def _program(
+    model: Model, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any
+) -> ExportedProgram:
+    if isinstance(model, torch_package("torch.nn").Module):
+        return _exported(cast("nn.Module", model), args, kwargs, dynamic_shapes)
+    if args or kwargs or dynamic_shapes:
+        raise RelayError(
+            rule="wrong-argument", message="example inputs and dynamic shapes are for modules, which are exported here",
+            expected="a torch.nn.Module with them, or an exported program without", found=type(model).__name__,
+        )  # fmt: skip
+    if isinstance(model, torch_package("torch.export").ExportedProgram):
+        return cast("ExportedProgram", model)
+    if isinstance(model, (str, os.PathLike)):
+        return read_archive(Path(model))
+    raise RelayError(
+        rule="not-a-pytorch-model", message="cannot import a model from this value",
+        expected="a torch.nn.Module, a torch.export.ExportedProgram, or the path of a .pt2 file",
+        found=type(model).__name__,
+    )  # fmt: skip
+
+
+def _exported(
+    module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any
+) -> ExportedProgram:
+    try:
+        return torch_package("torch.export").export(
+            module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes
+        )
+    except Exception as error:  # torch.export raises what the module raises, and much of its own
+        raise RelayError(
+            rule="cannot-export", message=f"torch.export cannot export {type(module).__name__}",
+            found=f"{type(error).__name__}: {_first_paragraph(str(error))}",
+            remedy="export it with torch.export.export, whose guide tells how, and give the program",
+        ) from error  # fmt: skip
+
+
+def _first_paragraph(text: str) -> str:
+    return " ".join(text.strip().partition("\n\n")[0].split())

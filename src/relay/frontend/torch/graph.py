@@ -1,0 +1,323 @@
+"""Walks a functional graph of PyTorch call by call and makes the values of its outputs."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+import numpy as np
+
+from relay.arith.prove import Proof
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.base.frozen import frozen
+from relay.base.span import Source, Span
+from relay.frontend.shared.building import ProgramBuilder
+from relay.frontend.shared.node import Output, Result, Unsupported, results_of
+from relay.frontend.shared.node import converter as record_of
+from relay.frontend.shared.value import Value
+from relay.frontend.torch.arguments import Arguments, bound
+from relay.frontend.torch.node import Converter, TorchNode
+from relay.frontend.torch.package import torch_package
+from relay.frontend.torch.symbols import Condition, Extents, condition_of, parsed, printed
+from relay.frontend.torch.tensors import element_type
+from relay.ir.expr import Constant, ExprBase
+from relay.ir.types import TensorType
+from relay.ops.dimensions import decide_equal
+from relay.ops.shape import reshape
+
+if TYPE_CHECKING:
+    import torch
+    from torch import fx
+
+Made: TypeAlias = Union[Value, "tuple[Value | None, ...]", "fx.GraphModule", None]
+"""What a node of a graph stands for: a tensor, several, a graph; None for numbers, which their own node tells, and for
+what could not be converted, which the findings tell."""
+
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+@frozen
+class Guard:
+    """What the export took for granted: `text` is the statement in PyTorch's words."""
+
+    condition: Condition
+    text: str
+
+
+class GraphImporter:
+    """Makes values for the nodes of graphs. `guards` are the statements about extents that were met on the way."""
+
+    def __init__(
+        self, name: str, builder: ProgramBuilder, extents: Extents, converters: Mapping[str, Converter]
+    ) -> None:
+        self.name = name
+        self.guards: list[Guard] = []
+        self._builder = builder
+        self._extents = extents
+        self._converters = converters
+
+    def run(self, module: fx.GraphModule, inputs: Sequence[Made]) -> list[Made]:
+        """What the outputs of a graph stand for, one for each, given what its placeholders do."""
+        values: dict[fx.Node, Made] = {}
+        given = iter(inputs)
+        for node in module.graph.nodes:
+            match node.op:
+                case "placeholder":
+                    values[node] = next(given)
+                case "get_attr":
+                    values[node] = self._attribute(module, node)
+                case "call_function":
+                    values[node] = self._call(node, values)
+                case "output":
+                    results = node.args[0] if isinstance(node.args[0], (tuple, list)) else (node.args[0],)
+                    return [self.value_of(each, values, node) for each in results]
+                case kind:
+                    self._builder.findings.add(f"a {kind}", _label(node))
+        return []
+
+    def value_of(self, argument: Any, values: Mapping[fx.Node, Made], node: fx.Node) -> Made:
+        """What an output stands for: numbers become tensors."""
+        if argument is None or isinstance(argument, str):
+            return None
+        try:
+            return self._input(argument, values, _span(self.name, node))
+        except Unsupported as missing:
+            self._builder.findings.add(missing.reason, _label(node))
+            return None
+
+    # Nodes
+
+    def _attribute(self, module: fx.GraphModule, node: fx.Node) -> Made:
+        found = operator.attrgetter(str(node.target))(module)
+        if isinstance(found, torch_package("torch.fx").GraphModule):
+            return found
+        self._builder.findings.add(f"an attribute that is a {type(found).__name__}", _label(node))
+        return None
+
+    def _call(self, node: fx.Node, values: Mapping[fx.Node, Made]) -> Made:
+        name, label = str(node.target), _label(node)
+        if node.target is operator.getitem:
+            whole: Any = values[node.args[0]]  # pyright: ignore[reportArgumentType]
+            return None if whole is None else whole[node.args[1]]
+        if name == "aten._assert_scalar.default":
+            self._guard(node)
+        if not any(map(_is_tensor, _outputs(node))):
+            return None  # a number, which its node tells to whoever uses it, or nothing
+        record = self._converters.get(name)
+        if record is None:
+            self._builder.findings.add(f"operator {name}", label)
+            return None
+        span = _span(self.name, node)
+        try:
+            read = self._read(node, record, values, span)
+        except Unsupported as missing:
+            self._builder.findings.add(missing.reason, label)
+            return None
+        if read is None:
+            return None
+        names = _names(node)
+        held = record_of(name, partial(_held, record))
+        made = self._builder.convert(held, read, names, span)
+        return made if isinstance(node.meta["val"], (tuple, list)) else made[0]
+
+    def _guard(self, node: fx.Node) -> None:
+        statement = _number(node.args[0])
+        if isinstance(statement, torch_package().SymBool):
+            text = printed(statement)
+            try:
+                self.guards.append(Guard(condition_of(parsed(text), self._extents.named), text))
+            except Unsupported as missing:
+                self._builder.findings.add(missing.reason, _label(node))
+
+    def _read(self, node: fx.Node, record: Converter, values: Mapping[fx.Node, Made], span: Span) -> TorchNode | None:
+        """The call as converters see it; None if it uses what could not be converted. Raises `Unsupported`."""
+        arguments = bound(node, record.attributes)
+        inputs: list[Value | None] = []
+        for each in arguments.inputs:
+            made = None if each is None else self._input(each, values, span)
+            if each is not None and not isinstance(made, Value):
+                return None
+            inputs.append(made if isinstance(made, Value) else None)
+        attributes = {name: self._plain(each, values) for name, each in arguments.attributes.items()}
+        types = tuple(self.type_of(each) if _is_tensor(each) else None for each in _outputs(node))
+        common = partial(_common_dtype, arguments)
+        return TorchNode(
+            str(node.target),
+            _label(node),
+            tuple(inputs),
+            attributes,
+            len(types),
+            types,
+            common,
+            self._graph,
+            self._builder.made,
+        )
+
+    def _graph(self, module: fx.GraphModule, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
+        outputs = self.run(module, inputs)
+        kept = tuple(each for each in outputs if isinstance(each, Value))
+        return kept if len(kept) == len(outputs) else None
+
+    # Arguments
+
+    def _input(self, argument: Any, values: Mapping[fx.Node, Made], span: Span) -> Made:
+        """A tensor, or a number as one. Raises `Unsupported`."""
+        torch = torch_package()
+        number = _number(argument)
+        match number:
+            case bool() | int() | float():
+                array = np.asarray(number)
+                return number_value(array)
+            case torch.SymInt():
+                return self._builder.known(printed(number), np.array(self._extents.of(number), object), span)
+            case torch.SymFloat() | torch.SymBool():
+                raise Unsupported("a number computed from extents that is no integer")
+            case complex():
+                raise Unsupported("a complex number")
+            case _:
+                return values[argument]
+
+    def _plain(self, argument: Any, values: Mapping[fx.Node, Made]) -> object:
+        """An argument that is no input: numbers and extents as they are, element types as ours."""
+        torch = torch_package()
+        number = _number(argument)
+        match number:
+            case torch.SymInt():
+                return self._extents.of(number)
+            case torch.SymFloat() | torch.SymBool():
+                raise Unsupported("a number computed from extents that is no integer")
+            case list() | tuple():
+                return tuple(self._plain(each, values) for each in number)
+            case torch.dtype():
+                return _known_type(number)
+            case torch.fx.Node():
+                return values[number]
+            case _:
+                return number
+
+    def type_of(self, tensor: torch.Tensor) -> TensorType:
+        """The type of a tensor. Raises `Unsupported`."""
+        if str(tensor.layout) != "torch.strided":
+            raise Unsupported(f"a tensor of layout {tensor.layout}")
+        return TensorType(tuple(self._extents.of(each) for each in tensor.shape), _known_type(tensor.dtype))
+
+
+def number_value(array: np.ndarray[Any, Any]) -> Value:
+    """A number of the program as a tensor without axes."""
+    expr = Constant(array)
+    return Value("", expr, TensorType(array.shape, expr.dtype), array)
+
+
+def _known_type(dtype: torch.dtype) -> DType:
+    known = element_type(dtype)
+    if known is None:
+        raise Unsupported(f"the element type {str(dtype).removeprefix('torch.')}")
+    return known
+
+
+def _number(argument: Any) -> Any:
+    """A node that stands for a number, as that number; all else as it is."""
+    if isinstance(argument, torch_package("torch.fx").Node):
+        value = argument.meta.get("val")
+        return argument if value is None or not _is_number(value) else value
+    return argument
+
+
+def _is_number(value: object) -> bool:
+    torch = torch_package()
+    return isinstance(value, (bool, int, float, torch.SymInt, torch.SymFloat, torch.SymBool))
+
+
+def _is_tensor(value: object) -> bool:
+    return isinstance(value, torch_package().Tensor)
+
+
+def _outputs(node: fx.Node) -> Sequence[Any]:
+    value = node.meta.get("val")
+    return value if isinstance(value, (tuple, list)) else (value,)
+
+
+def _names(node: fx.Node) -> list[str]:
+    """A name for each output that something uses, else the empty one."""
+    count = len(_outputs(node))
+    if not isinstance(node.meta["val"], (tuple, list)):
+        return [node.name]
+    taken: list[Any] = [user.args[1] for user in node.users if user.target is operator.getitem]
+    whole = any(user.target is not operator.getitem for user in node.users)
+    return [f"{node.name}_{index}" if whole or index in taken else "" for index in range(count)]
+
+
+def _common_dtype(arguments: Arguments) -> DType:
+    """What PyTorch brings the first two inputs to: numbers give way to tensors, tensors without axes to others."""
+    left, right = (_meta(each) for each in arguments.inputs[:2])
+    return _known_type(torch_package().result_type(left, right))
+
+
+def _meta(argument: Any) -> Any:
+    return argument.meta["val"] if isinstance(argument, torch_package("torch.fx").Node) else argument
+
+
+# Places
+
+
+def _place(node: fx.Node) -> tuple[str, int] | None:
+    """The user's line that a node comes from."""
+    found = _PLACE.findall(node.meta.get("stack_trace") or "")
+    return (found[-1][0], int(found[-1][1])) if found else None
+
+
+def _span(name: str, node: fx.Node) -> Span:
+    """The user's line, or, where the program does not tell it, the node itself."""
+    place = _place(node)
+    if place is None:
+        return Span(Source(name, str(node.format_node())), 1)
+    return Span(Source(place[0]), place[1])
+
+
+def _label(node: fx.Node) -> str:
+    place = _place(node)
+    return node.name if place is None else f"{node.name} ({place[0].rpartition('/')[2]}:{place[1]})"
+
+
+# What converters give is held against what PyTorch says
+
+
+def _held(record: Converter, node: TorchNode) -> Result:
+    """The outputs of a converter, in the shapes that PyTorch gives them where ours say less.
+
+    Raises `RelayError` (rule `types-disagree`)."""
+    made = results_of(record.convert(node))
+    return tuple(
+        each if each is None or type_ is None else _of_type(node, each, type_)
+        for each, type_ in zip(made, node.types, strict=False)
+    )
+
+
+def _of_type(node: TorchNode, output: Output, expected: TensorType) -> Output:
+    match output:
+        case Value(type=found):
+            pass
+        case ExprBase():
+            found = output.checked_type
+        case _:
+            return output
+    if not isinstance(found, TensorType) or len(found.shape) != len(expected.shape):
+        raise _disagreement(node, found, expected)
+    proofs = [decide_equal(mine, theirs) for mine, theirs in zip(found.shape, expected.shape, strict=True)]
+    if found.dtype is not expected.dtype or Proof.NO in proofs:
+        raise _disagreement(node, found, expected)
+    if Proof.UNKNOWN not in proofs:
+        return output
+    return reshape(output.expr if isinstance(output, Value) else output, expected.shape, allowzero=True)
+
+
+def _disagreement(node: TorchNode, found: object, expected: TensorType) -> RelayError:
+    return RelayError(
+        rule="types-disagree", message=f"{node.operator} ({node.name}) is converted to what PyTorch does not say it is",
+        expected=str(expected), found=str(found),
+        remedy="this is a mistake of the importer: please report it with the operator and its inputs",
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Models of PyTorch, imported and compared with eager."""
