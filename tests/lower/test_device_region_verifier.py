@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import relay
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.driver.build import compile_stages
+from relay.driver.compilation import Compilation
 from relay.lower.program.device_region import DeviceRegion
+from relay.lower.program.interpreted import interpreted
+from relay.lower.program.parser import parse_program
 from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Place, Register
 from relay.lower.program.program import Program
 from relay.lower.program.program_verifier import verify_program
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
-from tests.native.test_device_regions import KIND, FrameKernels, FrameKind, network
+from tests.lower.interpreting import code
+from tests.native.test_device_regions import KIND, FrameKernels, FrameKind, between, network
 
 
 @pytest.fixture
@@ -25,6 +31,14 @@ def compiled() -> Iterator[tuple[Program, dict[str, tuple[int, ...]]]]:
     relay.register_target(FrameKind(FrameKernels()))
     stages = compile_stages(network(), KIND)
     yield stages.program, {each.info.name: each.info.in_place for each in stages.kernels}
+    relay.unregister_target(KIND)
+
+
+@pytest.fixture
+def crossing() -> Iterator[Compilation]:
+    """Two regions, and a tensor between them."""
+    relay.register_target(FrameKind(FrameKernels(frozenset({"sort"}))))
+    yield compile_stages(between(), KIND)
     relay.unregister_target(KIND)
 
 
@@ -82,7 +96,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "a copy on the host": (
         ordered(lambda each: (CopyBytes(AddressPlace(Register(0)), AddressPlace(Register(1)), 4), *each)),
-        "copies are between an array of the host's and the arena",
+        "a copy is from an array of the host to the device, or from there",
     ),
     "a copy from nowhere": (
         ordered(lambda each: (replace(each[0], source=ELSEWHERE), *each[1:])),
@@ -135,3 +149,34 @@ def test_a_region_is_called_as_it_is(compiled, change: Change):
     (region,) = program.device_regions
     with pytest.raises(CompilerBug, match="there is no such region for a device"):
         verify_program(replace(program, device_regions=(change(region),)), may_overwrite)
+
+
+CROSSED: dict[str, tuple[str, str, str]] = {
+    "a region is given a tensor of the host": (" on counting_frame:0\n", "\n", "it takes address, counting_frame"),
+    "the host reads a tensor on the device": ("_sort_X(arena[0])", "_sort_X(%1)", "the host reads and writes"),
+    "the host copies to the device": ("%2 = region", "%1 = copy(%2, 4 bytes) %2 = region", "the host reads and writes"),
+    "a cell holds it": ("return %2", "%3 = cell label0 (%1) return %3", "is read as word, where counting_frame:0"),
+    "a ref's tensor is written over it": (" over %0", " over %1", "is read as word, where counting_frame:0"),
+    "its view is not there": ("return %2", "%3 = view label1 [n, 8] of %1 return %3", "%1 is no tensor there"),
+    "it is given back": ("return %2", "return %1", "@main gives word"),
+    "a region writes what it is not given": ("%1 = fused_nn_", "%7 = fused_nn_", "%7 is no parameter of the region"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "message"), CROSSED.values(), ids=CROSSED)
+def test_tensors_on_a_device_are_told_from_others(crossing: Compilation, old: str, new: str, message: str):
+    program = crossing.program
+    text = re.sub(r"(_sort)_\w{12}", r"\1_X", str(program))
+    assert old in text
+    constants = {each.offset_bytes: each.array for each in program.constants}
+    with pytest.raises(CompilerBug, match=re.escape(message)):
+        verify_program(parse_program(text.replace(old, new, 1), constants), {})
+
+
+def test_the_interpreter_keeps_tensors_apart(crossing: Compilation):
+    program = crossing.program
+    constants = {each.offset_bytes: each.array for each in program.constants}
+    text = re.sub(r"(sort_\w{12}\()arena\[0\]", r"\1%1", str(program))
+    kernels = {each.info.name: code(each) for each in crossing.kernels}
+    with pytest.raises(CompilerBug, match="data on counting_frame:0 are asked for on the host"):
+        interpreted(parse_program(text, constants), kernels)(np.zeros((2, 8), np.float32))

@@ -46,6 +46,7 @@ from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.targets.external import ExternalTarget
 from relay.tir.stmt import PrimFunc
 from relay.transform.devices.offload import offload
+from relay.transform.devices.residency import keep_on_devices
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.instruments.timing import TimedPass, Timing
 from relay.transform.pipelines import optimization_pipeline
@@ -121,11 +122,12 @@ class Compilation:
             optimized = optimization_pipeline(module, self.targets.kernels.rules)
             _add_passes(stage, timing.passes)
             called = with_external_kernels(optimized, self.context.external_compilers)
-            target = self.targets.kernels
-            return offload(called, f"{target.device_kind}:0", self._takes) if self.targets.has_device else called
+            return keep_on_devices(offload(called, self._device_of)) if self.targets.has_device else called
 
-    def _takes(self, group: Function) -> bool:
-        return isinstance(self.targets.kernels.supports(group), Supported)
+    def _device_of(self, group: Function) -> str | None:
+        """The device that takes a group."""
+        target = self.targets.kernels
+        return f"{target.device_kind}:0" if isinstance(target.supports(group), Supported) else None
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:

@@ -42,10 +42,12 @@ from relay.lower.procedures.destinations import with_destinations
 from relay.lower.procedures.device_regions import device_region
 from relay.lower.procedures.flat import flat_procedure, is_flat
 from relay.lower.procedures.procedures import Procedures, is_deep
+from relay.lower.program.device import Device
 from relay.lower.program.procedure import Procedure
 from relay.lower.program.program import Entry, Parameter, Program, ValueParameter
 from relay.lower.refusal import not_crossing
 from relay.runtime.artefact.manifest import CellLabel, ResultSpec
+from relay.transform.devices.flows import held_on_devices, result_devices
 
 Checks: TypeAlias = Mapping[GlobalVar, Sequence[Check]]
 
@@ -71,7 +73,8 @@ def lower_module(
             on_devices.setdefault(info.name, function)
         return info
 
-    procedures = Procedures(module, called, constants)
+    devices = {var: Device.parse(each) for var, each in held_on_devices(module).items()}
+    procedures = Procedures(module, called, constants, devices)
     entries: list[Entry] = []
     flat: list[Procedure] = []
     types = InputTypes(module, procedures)
@@ -130,8 +133,12 @@ def entry_checks(function: Function, module: IRModule) -> tuple[Check, ...]:
 
 
 def can_be_entered(function: Function, module: IRModule) -> bool:
-    """Whether callers can make the arguments of a function and take its result."""
-    if function.type_params or not all(is_data(each.checked_type, module) for each in function.params):
+    """Whether callers can make the arguments of a function and take its result: none are on a device."""
+    if (
+        function.type_params
+        or result_devices(function)
+        or not all(is_data(each.checked_type, module) for each in function.params)
+    ):
         return False
     return is_data(function.body.checked_type, module)
 

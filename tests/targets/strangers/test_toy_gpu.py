@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -49,6 +50,24 @@ def test_recursion_is_the_hosts_and_its_regions_the_devices(device):
     steps = len(device.launches)
     built(np.int32(6), *inputs[1:])
     assert len(device.launches) - steps > steps
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs", "uploads"),
+    [
+        (mlp(), (normal(8, 16, seed=11),), 1),
+        (cnn(), (normal(1, 3, 8, 8, seed=12),), 1),
+        (lstm(batch=1, size=4), (np.int32(5), normal(1, 4, seed=13), normal(16, 8, seed=14)), 2),
+    ],
+    ids=["mlp", "cnn", "lstm"],
+)
+def test_only_inputs_and_results_go_from_the_host_and_back(device, program, inputs, uploads):
+    built = relay.build(program, target="toy_gpu")
+    built(*inputs)  # brings the constants
+    copied = Counter(device.copied)
+    built(*inputs)
+    copied = Counter(device.copied) - copied
+    assert (copied["upload"], copied["download"]) == (uploads, 1)
 
 
 def test_what_it_refuses_runs_on_the_host_and_says_why(device):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
-from relay.lower.code.representation import Representation, Unboxed, leaves
-from relay.lower.program.place import Address, Held, Kind, Register, Scalar
+from relay.lower.code.representation import Boxed, Representation, Unboxed, leaves
+from relay.lower.program.place import Address, Buffer, Held, Kind, Register, Scalar
 from relay.lower.program.procedure import Block, Procedure, ProcedureInstruction, Terminator
 
 
@@ -65,7 +65,10 @@ class OpenProcedure:
 
     def held(self, how: Representation) -> tuple[Held, ...]:
         """Fresh registers for a value."""
-        return tuple(self.scalar(each.dtype) if isinstance(each, Unboxed) else self.register() for each in leaves(how))
+        return tuple(self.scalar(each.dtype) if isinstance(each, Unboxed) else self._word(each) for each in leaves(how))
+
+    def _word(self, how: Boxed) -> Held:
+        return self.register() if how.device is None else Buffer(self.register(), how.device)
 
     def block(self, parameters: tuple[Held, ...] = ()) -> OpenBlock:
         self.blocks.append(OpenBlock(len(self.blocks), parameters))

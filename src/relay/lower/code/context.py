@@ -8,7 +8,7 @@ from typing import Protocol
 from relay.arith.expr import Symbol
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Match, Var
 from relay.ir.operator import Check
-from relay.lower.code.representation import Convention
+from relay.lower.code.representation import Convention, Representation
 from relay.lower.planning.kernel_calls import KernelInfo
 from relay.lower.planning.liveness import FreeVariables
 from relay.lower.program.place import ConstantPlace
@@ -32,6 +32,10 @@ class LoweringContext(Protocol):
 
     def convention(self, callee: Function | GlobalVar) -> Convention:
         """How a function, global or local, is called when it is known; the closure of a local one comes first."""
+        ...
+
+    def held(self, var: Var) -> Representation:
+        """How a variable is held that something else is bound to than what its scope computes."""
         ...
 
     def is_computed(self, var: Var) -> bool:

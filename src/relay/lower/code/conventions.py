@@ -7,7 +7,7 @@ with a call of a closure, or their types differ (one is generic), all give words
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from relay.base.graph import strongly_connected
@@ -18,11 +18,14 @@ from relay.ir.traversal import children
 from relay.lower.code.representation import (
     BOXED,
     MOST_RESULTS,
+    Boxed,
     Convention,
     Representation,
     register_count,
     representation,
 )
+from relay.lower.program.device import Device
+from relay.transform.devices.flows import HOST, result_devices
 
 
 @dataclass(slots=True, eq=False)
@@ -36,10 +39,11 @@ class _Facts:
 
 class Conventions:
     """Conventions of all functions of a module in A-normal form, local ones included. `computed` are the variables that
-    operators or branches use: scalars among them are worth unboxing."""
+    operators or branches use: scalars among them are worth unboxing. `devices` says which tensors are on one."""
 
-    def __init__(self, module: IRModule) -> None:
+    def __init__(self, module: IRModule, devices: Mapping[Var, Device]) -> None:
         self.computed: set[Var] = set()
+        self._devices = devices
         self._module = module
         self._facts: dict[int, _Facts] = {}
         pending: list[tuple[Function, Var | None]] = [(each, None) for each in module.functions.values()]
@@ -52,9 +56,11 @@ class Conventions:
 
     def of(self, function: Function) -> Convention:
         """How a function is called when the caller knows it."""
-        return Convention(
-            tuple(representation(each.checked_type) for each in function.params), self._results[id(function)]
-        )
+        return Convention(tuple(map(self.held, function.params)), self._results[id(function)])
+
+    def held(self, var: Var) -> Representation:
+        """How a variable is held that something else is bound to than what its scope computes."""
+        return Boxed(self._devices[var]) if var in self._devices else representation(var.checked_type)
 
     def _walk(self, facts: _Facts, itself: Var | None) -> Iterator[tuple[Function, Var | None]]:
         """Note the facts of one function; gives the functions inside it, each with the variable it is known by."""
@@ -104,12 +110,18 @@ class Conventions:
                 related[id(callee)].append(number)
         found: dict[int, Representation] = {}
         for group in strongly_connected(list(related), related.__getitem__):
-            wanted = {representation(self._facts[each].function.body.checked_type) for each in group}
+            wanted = {_result(self._facts[each].function) for each in group}
             (agreed, *others) = wanted
             words = others or any(self._facts[each].ends_with_unknown for each in group)
             fits = not words and register_count(agreed) <= MOST_RESULTS
             found.update(dict.fromkeys(group, agreed if fits else BOXED))
         return found
+
+
+def _result(function: Function) -> Representation:
+    """How a function gives its result, if it may."""
+    devices = [each for each in result_devices(function) if each != HOST]
+    return Boxed(Device.parse(devices[0])) if devices else representation(function.body.checked_type)
 
 
 def _atoms(value: Expr) -> tuple[Expr, ...]:

@@ -1,6 +1,6 @@
 """How a value is held while a procedure runs, and how it is passed from one to another.
 
-    Boxed      one word: a counted object, or one without fields
+    Boxed      one word: a counted object, or one without fields; of a tensor on a device, that too
     Unboxed    a scalar: its bits
     ScalarReplaced   a tuple that is not made: its fields, each in a way of its own
 
@@ -16,6 +16,7 @@ from typing import TypeAlias, Union
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.types import TensorType, TupleType, Type
+from relay.lower.program.device import Device
 from relay.lower.program.place import Kind
 
 MOST_PARTS = 8
@@ -25,7 +26,9 @@ MOST_RESULTS = 3
 
 @frozen
 class Boxed:
-    """One word."""
+    """One word; `device`: where the data of its tensor are, if not on the host."""
+
+    device: Device | None = None
 
 
 @frozen
@@ -60,10 +63,10 @@ class Convention:
 
 
 def representation(type_: Type | None) -> Representation:
-    """How values of a type are held.
+    """How values of a type are held on the host.
 
     >>> representation(TupleType((TensorType((), DType.INT32), TensorType((4,), DType.INT32))))
-    ScalarReplaced(parts=(Unboxed(dtype=<DType.INT32: 'int32'>), Boxed()))
+    ScalarReplaced(parts=(Unboxed(dtype=<DType.INT32: 'int32'>), Boxed(device=None)))
     """
     match type_:
         case TensorType(shape=(), dtype=dtype):
@@ -86,7 +89,7 @@ def leaves(whole: Representation) -> Iterator[Boxed | Unboxed]:
 
 def kinds(whole: Representation) -> tuple[Kind, ...]:
     """What the registers of a value hold, in order."""
-    return tuple(each.dtype if isinstance(each, Unboxed) else "word" for each in leaves(whole))
+    return tuple(each.dtype if isinstance(each, Unboxed) else each.device or "word" for each in leaves(whole))
 
 
 def register_count(whole: Representation) -> int:

@@ -27,7 +27,7 @@ from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.runtime.arguments.extents import symbol_sources
-from relay.transform.devices.offload import DEVICE
+from relay.transform.devices.flows import DEVICE
 from relay.transform.framework.external import ExternalFunction
 from relay.transform.functions.extents import extents_of_call, function_at
 

@@ -29,7 +29,7 @@ from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext, constructor_label
 from relay.lower.code.extent_code import ExtentCode
 from relay.lower.code.representation import (
-    BOXED,
+    Boxed,
     Representation,
     ScalarReplaced,
     Unboxed,
@@ -158,7 +158,7 @@ class OwningScope:
         return tuple(map(self._word, atoms))
 
     def _given(self, atom: Expr, wanted: Representation) -> Iterator[Held]:
-        if wanted == BOXED:
+        if isinstance(wanted, Boxed):
             yield self._word(atom)
             return
         if isinstance(atom, Constant) and isinstance(wanted, Unboxed):

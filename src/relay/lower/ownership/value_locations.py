@@ -10,20 +10,23 @@ from relay.ir.expr import Var, record_type
 from relay.ir.types import TupleType
 from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext
-from relay.lower.code.representation import BOXED, Representation, ScalarReplaced, Unboxed, representation
-from relay.lower.program.place import Held, Register, Scalar
+from relay.lower.code.representation import Boxed, Representation, ScalarReplaced, Unboxed, representation
+from relay.lower.program.device import Device
+from relay.lower.program.place import Buffer, Held, Register, Scalar
 from relay.lower.program.procedure import Field, Retain, Unbox
 
 Location: TypeAlias = Union[Register, Scalar, tuple[Var, ...]]
 
 
 class ValueLocations:
-    """Where the values of variables are. Only words are owned and counted."""
+    """Where the values of variables are. Only words are owned and counted; `devices` says which are of tensors whose
+    data are on a device."""
 
     def __init__(self, procedure: OpenProcedure, context: LoweringContext) -> None:
         self.procedure = procedure
         self.context = context
         self.of: dict[Var, Location] = {}
+        self.devices: dict[Register, Device] = {}
 
     def word(self, var: Var) -> Register:
         held = self.of[var]
@@ -33,8 +36,8 @@ class ValueLocations:
 
     def how(self, var: Var) -> Representation:
         match self.of[var]:
-            case Register():
-                return BOXED
+            case Register() as word:
+                return Boxed(self.devices.get(word))
             case Scalar(dtype=dtype):
                 return Unboxed(dtype)
             case parts:
@@ -52,7 +55,13 @@ class ValueLocations:
             for part, inner in self._parts(var, how):
                 self.hold_in(part, inner, held)
         else:
-            self.of[var] = next(held)
+            self.of[var] = self._location(next(held))
+
+    def _location(self, held: Held) -> Location:
+        if isinstance(held, Buffer):
+            self.devices[held.register] = held.device
+            return held.register
+        return held
 
     def _parts(self, var: Var, how: ScalarReplaced) -> list[tuple[Var, Representation]]:
         """A variable for each part of a tuple."""

@@ -34,15 +34,19 @@ from relay.lower.planning.sub_buffers import write_parts_in_place
 from relay.lower.program.place import AddressPlace
 from relay.lower.program.procedure import Procedure, Return
 from relay.runtime.artefact.manifest import Donation
+from relay.transform.devices.flows import result_devices
 
 
 def is_flat(function: Function) -> bool:
-    """Whether a function only runs kernels on tensors, one after another, of extents known when it is entered."""
+    """Whether a function only runs kernels on tensors, one after another, of extents known when it is entered, and none
+    of them is on a device."""
+    if result_devices(function):
+        return False
     body: Expr = function.body
     while isinstance(body, Let):
         match body.value:
             case Call(op=Function() as callee) if callee.attrs.get("Primitive"):
-                if value_extents(callee) is not None or is_check(callee):
+                if value_extents(callee) is not None or is_check(callee) or result_devices(callee):
                     return False
             case Var() | Constant() | Tuple() | TupleGetItem() if is_of_tensors(body.value.checked_type):
                 pass

@@ -21,7 +21,7 @@ from relay.ir.operator import Check
 from relay.lower.code.blocks import OpenProcedure
 from relay.lower.code.context import constructor_label
 from relay.lower.code.conventions import Conventions
-from relay.lower.code.representation import BOXED, Convention, kinds
+from relay.lower.code.representation import BOXED, Convention, Representation, kinds
 from relay.lower.code.run_time_checks import own_symbols
 from relay.lower.kernels.index_faults import fault_function
 from relay.lower.kernels.value_extents import extents_function
@@ -30,6 +30,7 @@ from relay.lower.ownership.ownership import OpenScopes
 from relay.lower.planning.kernel_calls import Constants, KernelInfo, KernelOf
 from relay.lower.planning.liveness import FreeVariables
 from relay.lower.procedures.scope import lower_body
+from relay.lower.program.device import Device
 from relay.lower.program.place import ConstantPlace
 from relay.lower.program.procedure import (
     CallClosure,
@@ -56,11 +57,13 @@ class _Pending:
 
 @dataclass(slots=True, eq=False)
 class Procedures:
-    """The procedures of a program, made as they are asked for. `failures` are what their failures mean, by number."""
+    """The procedures of a program, made as they are asked for. `failures` are what their failures mean, by number;
+    `devices`, where the tensors are of variables that are not on the host."""
 
     module: IRModule
     kernel_of: KernelOf
     constants: Constants
+    devices: Mapping[Var, Device] = field(default_factory=dict[Var, Device])
     labels: dict[Label, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     finished: list[Procedure] = field(default_factory=list)
@@ -76,7 +79,7 @@ class Procedures:
     _conventions: Conventions = field(init=False)
 
     def __post_init__(self) -> None:
-        self._conventions = Conventions(self.module)
+        self._conventions = Conventions(self.module, self.devices)
 
     def finish(self) -> None:
         """Make all procedures that were asked for, and those that they ask for."""
@@ -120,6 +123,9 @@ class Procedures:
 
     def convention(self, callee: Function | GlobalVar) -> Convention:
         return self._conventions.of(self.module[callee] if isinstance(callee, GlobalVar) else callee)
+
+    def held(self, var: Var) -> Representation:
+        return self._conventions.held(var)
 
     def is_computed(self, var: Var) -> bool:
         return var in self._conventions.computed

@@ -11,7 +11,7 @@ from dataclasses import replace
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Constant, Expr, Function, RefRead, Tuple, TupleGetItem, Var
 from relay.ir.types import ANY, TensorType, TupleType, Type
-from relay.lower.code.representation import BOXED, Unboxed, representation
+from relay.lower.code.representation import BOXED, Boxed, Representation, ScalarReplaced, Unboxed, representation
 from relay.lower.kernels.checked import ValueCheck, check_of
 from relay.lower.kernels.group import is_of_tensors
 from relay.lower.kernels.index_faults import index_user
@@ -24,7 +24,8 @@ from relay.lower.planning.straight_line import KernelStep, Storage, StoredValue
 from relay.lower.planning.sub_buffers import write_parts_in_place
 from relay.lower.planning.views import is_view
 from relay.lower.procedures.waiting import Kind, Split, Waiting
-from relay.lower.program.place import DataPlace, Place, Register, Scalar
+from relay.lower.program.device import Device
+from relay.lower.program.place import Buffer, DataPlace, Place, Register, Scalar, register_of
 from relay.lower.program.procedure import (
     Branch,
     ComputeScalar,
@@ -36,6 +37,7 @@ from relay.lower.program.procedure import (
 )
 from relay.lower.refusal import not_native
 from relay.runtime.artefact.manifest import CHECK_FAILED, CellLabel, TensorLabel
+from relay.transform.devices.flows import HOST, result_devices
 
 
 class RegionScope(OwningScope):
@@ -116,9 +118,10 @@ class RegionScope(OwningScope):
         dying: Sequence[Var], written: Mapping[Location, Register],
     ) -> None:  # fmt: skip
         """Allocate what outlives a region: over words that die in it, where that may be."""
-        tensors = {storage: made for storage, outputs in results.items() if isinstance(made := outputs[0], NewTensor)}
-        words = [DataPlace(self.values.word(var)) for var in dying]
-        over = overwritten(steps, line.parts, list(tensors), self.context.kernel, words)
+        first = {storage: outputs[0] for storage, outputs in results.items()}
+        tensors = [each for each, made in first.items() if isinstance(made, NewTensor) and made.device is None]
+        dead = [word for word in map(self.values.word, dying) if word not in self.values.devices]
+        over = overwritten(steps, line.parts, tensors, self.context.kernel, list(map(DataPlace, dead)))
         may_fail = any(step.failure or self.context.kernel(step.function).on_device for step in steps)
         for storage, outputs in results.items():
             for new in outputs:
@@ -137,7 +140,7 @@ class RegionScope(OwningScope):
         type_ = call.checked_type
         if isinstance(type_, TupleType) and representation(type_) == BOXED:
             return tuple(self._new_tensor(field, call) for field in type_.fields)
-        self.values.hold(var, representation(type_))
+        self.values.hold(var, _made_by(call))
         outputs: list[NewTensor | Scalar] = []
         for leaf in self.values.leaves(var):
             where = self.values.of[leaf]
@@ -201,7 +204,8 @@ class RegionScope(OwningScope):
     def _new_tensor(self, type_: Type | None, where: Expr, result: Register | None = None) -> NewTensor:
         here = self._type_here(type_, where)
         label = self.context.label(TensorLabel(here.dtype, len(here.shape)))
-        return NewTensor(result or self._register(), label, here.shape, size_bytes(here))
+        device = None if result is None else self.values.devices.get(result)
+        return NewTensor(result or self._register(), label, here.shape, size_bytes(here), device=device)
 
     def _view(self, var: Var, source: Expr, type_: TensorType) -> None:
         """A tensor with the data of another; of one without axes, the element."""
@@ -212,10 +216,12 @@ class RegionScope(OwningScope):
             result = self.values.of[var] = self.scopes.procedure.scalar(type_.dtype)
             self.block.add(Unbox(result, operand))
         else:
-            word = self.values.of[var] = self._register()
             label = self.context.label(TensorLabel(type_.dtype, len(type_.shape)))
+            how = self._how(source)
             (owned,) = self._give_words([source])
-            self.block.add(NewView(word, label, type_.shape, owned))
+            (made,) = self.values.hold(var, how)
+            device = made.device if isinstance(made, Buffer) else None
+            self.block.add(NewView(register_of(made), label, type_.shape, owned, device))
 
     def _here(self, expr: Expr) -> TensorType:
         return self._type_here(expr.checked_type, expr)
@@ -227,6 +233,23 @@ class RegionScope(OwningScope):
         if ANY in type_.shape:
             raise not_native(where, f"computes with a value of type {type_}, whose extent only the run knows")
         return TensorType(tuple(extent_here(extent, self.symbols, where) for extent in type_.shape), type_.dtype)
+
+
+def is_on_device(value: Expr) -> bool:
+    """Whether a binding makes tensors on a device."""
+    return isinstance(value, Call) and isinstance(value.op, Function) and bool(result_devices(value.op))
+
+
+def _made_by(call: Expr) -> Representation:
+    """How the result of a kernel is held, or of a region for a device."""
+    if not isinstance(call, Call) or not is_on_device(call) or not isinstance(call.op, Function):
+        return representation(call.checked_type)
+    types = call.checked_type.fields if isinstance(call.checked_type, TupleType) else (call.checked_type,)
+    parts = tuple(
+        representation(type_) if where == HOST else Boxed(Device.parse(where))
+        for type_, where in zip(types, result_devices(call.op), strict=True)
+    )
+    return ScalarReplaced(parts) if isinstance(call.checked_type, TupleType) else parts[0]
 
 
 def _place(output: NewTensor | Scalar) -> Place:

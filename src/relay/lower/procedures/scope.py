@@ -42,7 +42,7 @@ from relay.lower.kernels.value_extents import value_extents
 from relay.lower.ownership.ownership import OpenScopes, Task
 from relay.lower.procedures.decision import Path
 from relay.lower.procedures.matching import binds_tuple, lower_decisions, roots
-from relay.lower.procedures.regions import RegionScope
+from relay.lower.procedures.regions import RegionScope, is_on_device
 from relay.lower.procedures.waiting import Kind, Waiting, split
 from relay.lower.program.place import Held, Register, Scalar
 from relay.lower.program.procedure import (
@@ -154,7 +154,7 @@ class _ScopeChain(RegionScope):
             return
         self.waiting, self.made, self.read, self.refuses = [], set(), set(), False
         end = waiting[-1].time + 1
-        found = split(waiting, lambda var: var is kept or self.last.get(var, -1) >= end)
+        found = split(waiting, lambda var: var is kept or self.last.get(var, -1) >= end, is_on_device)
         behind = {var for each in waiting if each.var in found.behind for var in self.uses[each.time]}
         used = dict.fromkeys(var for each in waiting for var in self.uses[each.time])
         dying = [var for var in used if var in self.owned and self.last[var] < end and var not in behind]
@@ -301,7 +301,7 @@ class _ScopeChain(RegionScope):
         """The block behind a choice, where its value is; none when that is what this scope ends with."""
         if tail:
             return None, self.wanted
-        how = representation(var.checked_type)
+        how = self.context.held(var)
         return self.scopes.procedure.block(self.values.hold(var, how)), how
 
     def _continue_at(self, join: OpenBlock | None) -> bool:

@@ -47,9 +47,11 @@ class Split:
     behind: frozenset[Var]
 
 
-def split(waiting: Sequence[Waiting], outlives: Callable[[Var], bool]) -> Split:
-    """What becomes of bindings, given which of their variables later code uses. Users come after what they use, so one
-    walk from the end decides."""
+def split(
+    waiting: Sequence[Waiting], outlives: Callable[[Var], bool], is_made_elsewhere: Callable[[Expr], bool]
+) -> Split:
+    """What becomes of bindings, given which of their variables later code uses, and which values are not in the arena.
+    Users come after what they use, so one walk from the end decides."""
     read_inside: set[Var] = set()
     read_behind: set[Var] = set()
     inside: list[Waiting] = []
@@ -58,11 +60,12 @@ def split(waiting: Sequence[Waiting], outlives: Callable[[Var], bool]) -> Split:
     for each in reversed(waiting):
         uses = variables(each.value)
         is_read_behind = each.var in read_behind or outlives(each.var)
+        is_elsewhere = is_made_elsewhere(each.value)
         is_inside = each.kind in (Kind.KERNEL, Kind.REFUSAL) or each.var in read_inside
         if is_inside:
             inside.append(each)
             read_inside.update(uses)
-        if is_read_behind and is_inside and each.kind in (Kind.KERNEL, Kind.FORMULA):
+        if is_elsewhere or (is_read_behind and is_inside and each.kind in (Kind.KERNEL, Kind.FORMULA)):
             results.add(each.var)
         elif is_read_behind:
             behind.add(each.var)

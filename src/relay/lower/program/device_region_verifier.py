@@ -1,7 +1,7 @@
 """Whether a region for a device keeps the rules of its form.
 
-copies      come first from arrays of the host's to the arena, and last from the arena to such arrays
-kernels     run between them, and read and write the arena, and read constants
+copies      come first from arrays of the host's to the device, and last from there to such arrays or on the device
+kernels     run between them, and read and write the arena and tensors on the device, and read constants
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 
 from relay.lower.program.device_region import DeviceRegion
-from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace
+from relay.lower.program.place import Address, AddressPlace, ArenaPlace, Buffer, ConstantPlace, DataPlace, Place
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction
+from relay.lower.program.registers import read_and_written
 
 
 class _Phase(IntEnum):
@@ -25,15 +26,15 @@ def broken_device_region(region: DeviceRegion) -> Iterator[tuple[RegionInstructi
     phase = _Phase.BRINGING
     for instruction in region.region.instructions:
         match instruction:
-            case CopyBytes(AddressPlace() as host, ArenaPlace()):
-                now, arrays = _Phase.BRINGING, (host,)
-            case CopyBytes(ArenaPlace(), AddressPlace() as host):
-                now, arrays = _Phase.TAKING, (host,)
+            case CopyBytes(AddressPlace(), ArenaPlace() | DataPlace()):
+                now = _Phase.BRINGING
+            case CopyBytes(ArenaPlace() | DataPlace() | ConstantPlace(), AddressPlace() | DataPlace()):
+                now = _Phase.TAKING
             case CallKernel():
-                now, arrays = _Phase.RUNNING, ()
+                now = _Phase.RUNNING
                 yield from ((instruction, rule) for rule in _broken_call(instruction))
             case CopyBytes():
-                yield instruction, "copies are between an array of the host's and the arena"
+                yield instruction, "a copy is from an array of the host to the device, or from there"
                 continue
             case CheckIndex():
                 yield instruction, "a device tells of no failures"
@@ -41,17 +42,28 @@ def broken_device_region(region: DeviceRegion) -> Iterator[tuple[RegionInstructi
         if now < phase:
             yield instruction, f"it stands behind {'a kernel' if phase is _Phase.RUNNING else 'a copy of a result'}"
         phase = max(phase, now)
-        for each in arrays:
-            if each.array not in region.parameters:
-                yield instruction, f"{each} is no parameter of the region"
+        for place in (place for part in read_and_written(instruction) for place in part):
+            if not _is_there(place, region):
+                yield instruction, f"{place} is no parameter of the region"
+
+
+def _is_there(place: Place, region: DeviceRegion) -> bool:
+    """Whether a place that is of a parameter is of one of this kind."""
+    match place:
+        case AddressPlace(array):
+            return Address(array) in region.parameters
+        case DataPlace(tensor):
+            return Buffer(tensor, region.device) in region.parameters
+        case _:
+            return True
 
 
 def _broken_call(call: CallKernel) -> Iterator[str]:
     if call.on_device:
         yield "a device calls no regions"
     for place in call.inputs:
-        if not isinstance(place, ArenaPlace | ConstantPlace):
+        if not isinstance(place, ArenaPlace | ConstantPlace | DataPlace):
             yield f"a kernel of a device cannot read {place}"
     for place in call.outputs:
-        if not isinstance(place, ArenaPlace):
+        if not isinstance(place, ArenaPlace | DataPlace):
             yield f"a kernel of a device cannot write {place}"

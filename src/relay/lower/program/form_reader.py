@@ -17,6 +17,7 @@ from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.types import TensorType
+from relay.lower.program.device import Device
 from relay.lower.program.form import FieldPart, Form, default_of, parts_of
 from relay.lower.program.place import Kind, Register, Scalar
 from relay.runtime.artefact.value_types import TensorOf, type_from_json
@@ -71,7 +72,7 @@ class FormReader:
         if get_origin(hint) is tuple:
             return self.list(get_args(hint)[0])
         if hint == Kind:
-            return self.name() if self.cursor.text in ("word", "address") else self.types.dtype()
+            return self.kind()
         if TensorOf in get_args(hint):
             return self.json(type_from_json)
         if get_origin(hint) in (Union, UnionType):
@@ -90,6 +91,13 @@ class FormReader:
         if hint is Comparison:
             return self.comparison()
         return self.form(hint)
+
+    def kind(self) -> Kind:
+        """What a register holds."""
+        for word in ("word", "address"):
+            if self.cursor.accept(word):
+                return word
+        return self.form(Device) if self.cursor.peek() == ":" else self.types.dtype()
 
     def comparison(self) -> Comparison:
         left = self.types.dimension()

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from relay.arith.expr import Comparison, IntExpr, Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.lower.program.device import Device
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.objects import Bytes, Heap, Object, Word, fresh_bytes
 from relay.lower.program.place import (
     AddressPlace,
     ArenaPlace,
+    Buffer,
     CheckExtents,
     ConstantPlace,
     DataPlace,
@@ -173,17 +175,18 @@ class Machine:
         """Do what an instruction says; a call gives the frame that runs next."""
         heap = self.heap
         match instruction:
-            case NewTensor(result, label, shape, size_bytes):
+            case NewTensor(result, label, shape, size_bytes, device=device):
                 data = fresh_bytes(self._number(frame, size_bytes))
-                self._make(frame, result, Object(label, [], data, self._shape(frame, shape)))
+                self._make(frame, result, Object(label, [], data, self._shape(frame, shape), device=device))
             case NewConstant(result, label, shape, place):
                 extents = self._shape(frame, shape)
                 size = int(np.prod(extents, dtype=np.int64)) * self._item_bytes(label)
                 data = self.constants[place.offset_bytes : place.offset_bytes + size]
                 self._make(frame, result, Object(label, [], data, extents))
-            case NewView(result, label, shape, source):
+            case NewView(result, label, shape, source, device):
                 word = self._word(frame, source)
-                self._make(frame, result, Object(label, [word], heap.data(word), self._shape(frame, shape)))
+                data = heap.data(word, device)
+                self._make(frame, result, Object(label, [word], data, self._shape(frame, shape), device=device))
             case NewCell(result, label, fields):
                 self._make(frame, result, Object(label, [self._word(frame, each) for each in fields]))
             case NewClosure(result, label, procedure, captures):
@@ -275,7 +278,7 @@ class Machine:
         arena = fresh_bytes(self._number(frame, region.arena_bytes))
         written = {scalar: fresh_bytes(_SCALAR_BYTES) for scalar in region.scalars}
 
-        def memory(place: Place) -> Bytes:
+        def memory(place: Place, device: Device | None = None) -> Bytes:
             match place:
                 case AddressPlace(array, offset_bytes):
                     return cast("Bytes", frame.values[array.number])[offset_bytes:]
@@ -284,7 +287,8 @@ class Machine:
                 case ArenaPlace(offset_bytes):
                     return arena[self._number(frame, offset_bytes) :]
                 case DataPlace(tensor, offset_bytes):
-                    return self.heap.data(self._word(frame, tensor))[offset_bytes:]
+                    held = frame.values[tensor.number]
+                    return (held if isinstance(held, np.ndarray) else self.heap.data(held, device))[offset_bytes:]
                 case Scalar():
                     return written[place] if place in written else self._scalar(frame, place)
                 case _:
@@ -292,9 +296,15 @@ class Machine:
 
         for each in region.instructions:
             match each:
+                case CallKernel(kernel, extents=extents, on_device=True):
+                    found = self._on_devices[kernel]
+                    given = [
+                        memory(place, parameter.device if isinstance(parameter, Buffer) else None)
+                        for place, parameter in zip(each.arguments, found.parameters, strict=True)
+                    ]
+                    self._run_on_device(found, given, self._shape(frame, extents))
                 case CallKernel(kernel, extents=extents):
-                    run = self._run_on_device if each.on_device else self._run_kernel
-                    run(kernel, list(map(memory, each.arguments)), self._shape(frame, extents))
+                    self.kernels[kernel](list(map(memory, each.arguments)), self._shape(frame, extents))
                 case CopyBytes(source, destination, size_bytes):
                     size = self._number(frame, size_bytes)
                     memory(destination)[:size] = memory(source)[:size]
@@ -307,15 +317,13 @@ class Machine:
         for scalar, room in written.items():
             self._hold(frame, scalar, room)
 
-    def _run_kernel(self, name: str, memory: Sequence[Bytes], extents: Sequence[int]) -> None:
-        self.kernels[name](memory, extents)
-
-    def _run_on_device(self, name: str, memory: Sequence[Bytes], extents: Sequence[int]) -> None:
-        """A region of a device, whose memory is its own arena."""
-        found = self._on_devices[name]
-        values: dict[int, _Value] = {each.number: room for each, room in zip(found.parameters, memory, strict=True)}
-        symbols = dict(zip(found.symbols, extents, strict=True))
-        self._region(_Frame(_NO_PROCEDURE, values, symbols), found.region)
+    def _run_on_device(self, region: DeviceRegion, memory: Sequence[Bytes], extents: Sequence[int]) -> None:
+        """A region of a device, whose memory is its own arena, and what it is given."""
+        values: dict[int, _Value] = {
+            each.register.number: room for each, room in zip(region.parameters, memory, strict=True)
+        }
+        symbols = dict(zip(region.symbols, extents, strict=True))
+        self._region(_Frame(_NO_PROCEDURE, values, symbols), region.region)
 
     # ------------------------------------------------------------------------------------------------------ values
 

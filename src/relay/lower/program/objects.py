@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug
+from relay.lower.program.device import Device
 
 Bytes: TypeAlias = NDArray[np.uint8]
 """Memory, from some byte on."""
@@ -19,13 +20,15 @@ POISON = 0xA5
 
 @dataclass(slots=True, eq=False)
 class Object:
-    """A counted object: a tensor has data and a shape; field 0 of a closure is the name of its procedure."""
+    """A counted object: a tensor has data, on a device or not, and a shape; field 0 of a closure is the name of its
+    procedure."""
 
     label: int
     fields: list[Word | str] = field(default_factory=list)
     data: Bytes | None = None
     shape: tuple[int, ...] = ()
     count: int = 1
+    device: Device | None = None
 
 
 Word: TypeAlias = Union[Object, int]
@@ -50,11 +53,15 @@ class Heap:
             raise CompilerBug("interpret program", f"an object of label{word.label} is used after it was freed")
         return word
 
-    def data(self, word: Word) -> Bytes:
-        found = self.used(word).data
-        if found is None:
+    def data(self, word: Word, device: Device | None = None) -> Bytes:
+        """What a tensor holds, for who can reach it there."""
+        found = self.used(word)
+        if found.data is None:
             raise CompilerBug("interpret program", "the data of a cell are asked for")
-        return found
+        if found.device != device:
+            where, wanted = (str(each or "the host") for each in (found.device, device))
+            raise CompilerBug("interpret program", f"data on {where} are asked for on {wanted}")
+        return found.data
 
     def label(self, word: Word) -> int:
         return self.used(word).label if isinstance(word, Object) else word

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from relay.lower.program.place import Address, Held, Register
+from relay.lower.program.place import Address, Buffer, Held, Register, register_of
 from relay.lower.program.procedure import (
     CallProcedure,
     Fail,
@@ -73,7 +73,7 @@ class _Counts:
 
 
 def _words(held: Sequence[Held | Address]) -> list[Register]:
-    return [each for each in held if isinstance(each, Register)]
+    return [register_of(each) for each in held if isinstance(each, Register | Buffer)]
 
 
 def _shown(counts: Counter[Register]) -> str:

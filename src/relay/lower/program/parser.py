@@ -17,9 +17,10 @@ from relay.arith.expr import IntExpr, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.types import TensorType
-from relay.lower.program.device_region import Device, DeviceRegion
+from relay.lower.program.device import Device
+from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.form_reader import FormReader, unquoted
-from relay.lower.program.place import Address, CheckExtents, Held, Kind
+from relay.lower.program.place import Address, Buffer, CheckExtents, Held, Kind
 from relay.lower.program.procedure import (
     Block,
     LineInstruction,
@@ -214,14 +215,11 @@ class _Reader(FormReader):
         self.cursor.expect("region", "where a region of a device begins")
         name = self.token("@", unquoted)
         self.cursor.expect("(", "before the parameters of a region")
-        parameters: tuple[Address, ...] = self.list(Address)
+        parameters: tuple[Address | Buffer, ...] = self.list(Union[Address, Buffer])
         self.cursor.expect(")", "behind the parameters of a region")
         symbols = self.symbols()
         self.cursor.expect("on", "before the device")
-        kind = self.name()
-        self.cursor.expect(":", "before the number of the device")
-        device = Device(kind, self.integer())
-        return DeviceRegion(name, device, tuple(each.register for each in parameters), symbols, self.region())
+        return DeviceRegion(name, self.form(Device), parameters, symbols, self.region())
 
     def block(self) -> Block:
         number = self.token("block", int)

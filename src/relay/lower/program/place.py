@@ -9,6 +9,7 @@ from relay.arith.expr import Comparison, IntExpr, add
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.lower.program.device import Device
 from relay.lower.program.form import Form
 
 
@@ -40,10 +41,21 @@ class Address(Form):
     register: Register
 
 
-Held: TypeAlias = Union[Scalar, Register]
-"""What blocks and procedures hand on: a word, or a scalar."""
+@frozen
+class Buffer(Form):
+    """A register that holds a tensor whose data are on a device."""
 
-Kind: TypeAlias = Union[DType, Literal["word", "address"]]
+    form = "{register}:{device}"
+
+    register: Register
+    device: Device
+
+
+Held: TypeAlias = Union[Scalar, Buffer, Register]
+"""What blocks and procedures hand on: a scalar, a word, or the word of a tensor on a device, which says so where it is
+written. Whoever reads that names the register alone."""
+
+Kind: TypeAlias = Union[DType, Device, Literal["word", "address"]]
 
 
 def kind_of(held: Held | Address) -> Kind:
@@ -52,6 +64,8 @@ def kind_of(held: Held | Address) -> Kind:
             return "word"
         case Scalar(_, dtype):
             return dtype
+        case Buffer(_, device):
+            return device
         case Address():
             return "address"
 
@@ -91,7 +105,7 @@ class ArenaPlace(Form):
 
 @frozen
 class DataPlace(Form):
-    """The data of the tensor in a register, from byte `offset_bytes` on."""
+    """The data of the tensor in a register, from byte `offset_bytes` on: they are where the tensor is."""
 
     form = "{tensor}{ + offset_bytes?}"
 

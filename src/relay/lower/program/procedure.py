@@ -26,6 +26,7 @@ import numpy as np
 
 from relay.arith.expr import IntExpr, Symbol
 from relay.base.frozen import frozen
+from relay.lower.program.device import Device
 from relay.lower.program.form import Form, shown
 from relay.lower.program.place import Address, CheckExtents, ConstantPlace, Held, Kind, Register, Scalar
 from relay.lower.program.region import RunRegion
@@ -41,9 +42,9 @@ class NewTensor(Form):
     """A tensor with room for `size_bytes`, its contents undefined until it is written.
 
     `over`: if nobody else has a use for that tensor, it is its memory, under one owner more. The ref in `cell` is told
-    to have none: it is written next."""
+    to have none: it is written next. `device`: where its data are, if not on the host."""
 
-    form = "{result} = tensor label{label} [{shape}] {size_bytes} bytes{ over over?}{ of cell?}"
+    form = "{result} = tensor label{label} [{shape}] {size_bytes} bytes{ on device?}{ over over?}{ of cell?}"
 
     result: Register
     label: int
@@ -51,6 +52,7 @@ class NewTensor(Form):
     size_bytes: IntExpr
     over: Register | None = None
     cell: Register | None = None
+    device: Device | None = None
 
 
 @frozen
@@ -67,14 +69,15 @@ class NewConstant(Form):
 
 @frozen
 class NewView(Form):
-    """The data of `source`, which it then owns, in another shape."""
+    """The data of `source`, which it then owns, in another shape; `device`: where they are, if not on the host."""
 
-    form = "{result} = view label{label} [{shape}] of {source}"
+    form = "{result} = view label{label} [{shape}] of {source}{ on device?}"
 
     result: Register
     label: int
     shape: tuple[IntExpr, ...]
     source: Register
+    device: Device | None = None
 
 
 @frozen

@@ -6,8 +6,8 @@ calls       and jumps have the arguments and results of what they lead to
 places      lie inside constants and arena; nothing is read in the arena that is not alive there, and no two values
             that are alive at once overlap, but for one that is written over another in its last use
 memory      that a tensor has over another is written when that is read no more (`overwriting_verifier`)
-devices     are called with an argument for each parameter of a region, which keeps rules of its own
-            (`device_region_verifier`)
+devices     are called with what each parameter of a region is: an array of the host's, or a tensor on the device,
+            which nobody else reads or writes; regions keep rules of their own (`device_region_verifier`)
 flat code   runs one region on the addresses that it is given, and nothing else does
 words       are owned by one at a time, and given away or released on every path (`ownership_verifier`)
 """
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
+from relay.lower.program.device import Device
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.device_region_verifier import broken_device_region
 from relay.lower.program.overwriting_verifier import broken_overwriting, broken_region
@@ -33,6 +34,7 @@ from relay.lower.program.place import (
     DataPlace,
     Held,
     Kind,
+    Place,
     Register,
     kind_of,
     register_of,
@@ -49,6 +51,8 @@ from relay.lower.program.procedure import (
     ProcedureInstruction,
     ReadElement,
     ReadExtent,
+    Release,
+    Retain,
     Return,
     TailCall,
     Terminator,
@@ -56,10 +60,13 @@ from relay.lower.program.procedure import (
 from relay.lower.program.program import Entry, Program
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
 from relay.lower.program.region_verifier import broken_arena
-from relay.lower.program.registers import borrowed, places, scalars, taken, targets, written
+from relay.lower.program.registers import borrowed, places, read_and_written, scalars, taken, targets, written
 
 MayOverwrite = Mapping[str, Sequence[int]]
 """The inputs, by position, that the result of a kernel may be written over."""
+
+_ANYWHERE = (Retain, Release, NewView, ReadExtent, RunRegion, CallProcedure, TailCall, Jump, Return)
+"""What reads tensors wherever their data are: it only hands them on, or asks for their extents."""
 
 
 def verify_program(program: Program, may_overwrite: MayOverwrite) -> None:
@@ -131,9 +138,9 @@ class _Verifier:
     known: dict[int, _Known] = field(default_factory=dict)  # at the beginning of each block
 
     @property
-    def device_parameters(self) -> Mapping[str, int]:
-        """How many arrays each region for a device takes."""
-        return {each.name: len(each.parameters) for each in self.program.device_regions}
+    def device_parameters(self) -> Mapping[str, tuple[Kind, ...]]:
+        """What each region for a device takes."""
+        return {each.name: _kinds(each.parameters) for each in self.program.device_regions}
 
     def verify(self) -> None:
         self._written_once()
@@ -187,7 +194,9 @@ class _Verifier:
             for held in (*taken(each), *borrowed(each), *scalars(each)):
                 if register_of(held) not in registers and held not in made:
                     self._broken(block, each, f"{held} is read before it is written")
-                if kind_of(held) != (kind := self.kinds[register_of(held)]):
+                kind = self.kinds[register_of(held)]
+                fits = isinstance(each, _ANYWHERE) if isinstance(kind, Device) else kind_of(held) == kind
+                if not fits:
                     self._broken(block, each, f"{held} is read as {kind_of(held)}, where {kind} is held")
             for symbol in symbols_of(each):
                 if symbol not in symbols:
@@ -207,6 +216,8 @@ class _Verifier:
                 self._broken(block, instruction, f"there is no procedure @{procedure}")
             case NewConstant(place=place) if not 0 <= place.offset_bytes < max(1, self.program.constant_bytes):
                 self._broken(block, instruction, "it lies behind the constants")
+            case NewView(source=source, device=device) if self._kind(source) != (device or "word"):
+                self._broken(block, instruction, f"{source} is no tensor there")
             case RunRegion():
                 self._region(block, instruction)
             case _:
@@ -226,9 +237,18 @@ class _Verifier:
                     self._broken(block, region, f"{place} lies behind the constants")
                 case _:
                     pass
-        for call in region.calls:
-            if call.on_device and len(call.arguments) != self.device_parameters.get(call.kernel):
-                self._broken(block, call, "there is no such region for a device")
+        for each in region.instructions:
+            kinds: tuple[Kind, ...] = tuple(
+                self._place_kind(place) for part in read_and_written(each) for place in part
+            )
+            if isinstance(each, CallKernel) and each.on_device:
+                wanted = self.device_parameters.get(each.kernel)
+                if wanted is None or len(wanted) != len(kinds):
+                    self._broken(block, each, "there is no such region for a device")
+                elif wanted != kinds:
+                    self._broken(block, each, f"it takes {_shown(wanted)}, and is given {_shown(kinds)}")
+            elif any(isinstance(kind, Device) for kind in kinds):
+                self._broken(block, each, "the host reads and writes nothing on a device")
         for instruction, rule in broken_arena(region, self.may_overwrite):
             self._broken(block, instruction, rule)
 
@@ -238,10 +258,10 @@ class _Verifier:
                 self._broken(block, terminator, f"there is no block{target} to go to")
             given = terminator.arguments if isinstance(terminator, Jump) else ()
             wanted = self.procedure.blocks[target].parameters
-            if _kinds(given) != _kinds(wanted):
+            if self._given(given) != _kinds(wanted):
                 self._broken(block, terminator, f"block{target} takes {_shown(_kinds(wanted))}")
         match terminator:
-            case Return(values) if _kinds(values) != self.procedure.results:
+            case Return(values) if self._given(values) != self.procedure.results:
                 self._broken(block, terminator, f"@{self.procedure.name} gives {_shown(self.procedure.results)}")
             case TailCall(procedure, arguments):
                 self._call(block, terminator, procedure, arguments, self.procedure.results)
@@ -254,9 +274,22 @@ class _Verifier:
         callee = self.procedures.get(name)
         if callee is None or callee.is_flat:
             self._broken(block, call, f"there is no procedure @{name} to call")
-        elif (_kinds(callee.parameters), callee.results) != (_kinds(arguments), results):
+        elif (_kinds(callee.parameters), callee.results) != (self._given(arguments), results):
             taken, given = _shown(_kinds(callee.parameters)), _shown(callee.results)
             self._broken(block, call, f"@{name} takes {taken} and gives {given}")
+
+    def _given(self, held: Sequence[Held]) -> tuple[Kind, ...]:
+        """What is handed on: a register alone stands for a word, or for a tensor on a device."""
+        return tuple(self._kind(each) for each in held)
+
+    def _kind(self, held: Held) -> Kind:
+        kind = self.kinds.get(register_of(held))
+        return kind if isinstance(kind, Device) else kind_of(held)
+
+    def _place_kind(self, place: Place) -> Kind:
+        """What a region for a device is given: a tensor on a device, or the address of something on the host."""
+        kind = self._kind(place.tensor) if isinstance(place, DataPlace) else "address"
+        return kind if isinstance(kind, Device) else "address"
 
     def _broken(self, block: Block, what: object, rule: str) -> None:
         text = str(what).splitlines()[0]
@@ -268,7 +301,7 @@ def _kinds(held: Sequence[Held | Address]) -> tuple[Kind, ...]:
 
 
 def _shown(kinds: Sequence[Kind]) -> str:
-    return ", ".join(kinds) or "nothing"
+    return ", ".join(map(str, kinds)) or "nothing"
 
 
 def symbols_of(instruction: ProcedureInstruction | Terminator) -> set[Symbol]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from relay.lower.program.place import AddressPlace, CheckExtents, DataPlace, Held, Place, Register, Scalar
+from relay.lower.program.place import AddressPlace, Buffer, CheckExtents, DataPlace, Held, Place, Register, Scalar
 from relay.lower.program.procedure import (
     Box,
     Branch,
@@ -46,7 +46,9 @@ from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, Region
 def written(instruction: ProcedureInstruction) -> tuple[Held, ...]:
     """What an instruction writes to registers."""
     match instruction:
-        case NewTensor() | NewConstant() | NewView() | NewCell() | NewClosure() | Immediate() | Field() | Box():
+        case NewTensor(result=result, device=device) | NewView(result=result, device=device):
+            return (result if device is None else Buffer(result, device),)
+        case NewConstant() | NewCell() | NewClosure() | Immediate() | Field() | Box():
             return (instruction.result,)
         case Unbox() | ScalarConstant() | ComputeScalar():
             return (instruction.result,)

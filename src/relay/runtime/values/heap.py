@@ -30,6 +30,7 @@ JUMP_OFFSET_BYTES = 448
 ONCE_OFFSET_BYTES = 960  # not 0: the call must not be run again
 HOST_OFFSET_BYTES = 968  # what calls functions of the caller's
 INDEX_OFFSET_BYTES = 976  # the index that the call refused, and how many entries its axis has
+DEVICES_OFFSET_BYTES = 1016  # the tensors of the call that are on devices, of programs that have such
 BLOCKS_OFFSET_BYTES = 1008  # how many blocks of memory objects and arenas have had
 LABEL_OFFSET_BYTES = 8
 FIELDS_OFFSET_BYTES = 24

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from relay.base.fresh_names import FreshNames
 from relay.infer.dimensions import function_type
@@ -30,24 +31,24 @@ from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ir.variables import free_vars
+from relay.transform.devices.flows import DEVICE, only_reshapes
 
-DEVICE = "Device"
-"""The attribute of a region: the device that it runs on."""
 TARGET = "Target"
 """The attribute of a region's kernels: the kind of device that they are made for."""
 
-Supports = Callable[[Function], bool]
+DeviceOf: TypeAlias = Callable[[Function], str | None]
+"""The device ("gpu:0") that takes a primitive function; None where the host runs it."""
 
 
-def offload(module: IRModule, device: str, supports: Supports) -> IRModule:
-    """The module with regions for `device` ("gpu:0") of the primitive functions that it takes."""
+def offload(module: IRModule, device_of: DeviceOf) -> IRModule:
+    """The module with regions of the primitive functions that devices take."""
     names = FreshNames()
     return module.with_functions(
-        {name: _offloaded(function, device, supports, names) for name, function in module.functions.items()}
+        {name: _offloaded(function, device_of, names) for name, function in module.functions.items()}
     )
 
 
-def _offloaded(function: Function, device: str, supports: Supports, names: FreshNames) -> Function:
+def _offloaded(function: Function, device_of: DeviceOf, names: FreshNames) -> Function:
     inner = {node.body for node in post_order(function.body) if isinstance(node, Let) and isinstance(node.body, Let)}
 
     def step(node: Expr, rebuilt: Expr) -> Expr:
@@ -56,7 +57,7 @@ def _offloaded(function: Function, device: str, supports: Supports, names: Fresh
         if not isinstance(node, Let) or node in inner:
             return rebuilt
         lets, result = let_chain(rebuilt)
-        chain = _Chain(device, supports, names)
+        chain = _Chain(device_of, names)
         for let in lets:
             chain.bind(let)
         return chain.closed(result)
@@ -68,16 +69,20 @@ def _offloaded(function: Function, device: str, supports: Supports, names: Fresh
 class _Chain:
     """A chain of lets while it is made anew. `waiting` are the lets of the open region, `held` their variables."""
 
-    device: str
-    supports: Supports
+    device_of: DeviceOf
     names: FreshNames
+    device: str = ""
     done: list[tuple[Var, Expr]] = field(default_factory=list)
     waiting: list[Let] = field(default_factory=list)
     held: set[Var] = field(default_factory=set)
-    later: list[tuple[list[Let], int]] = field(default_factory=list)
+    later: list[tuple[list[Let], int, str]] = field(default_factory=list)
 
     def bind(self, let: Let) -> None:
-        if self._joins(let.value):
+        device = self._device(let.value)
+        if device is not None:
+            if device != self.device:
+                self._close()
+            self.device = device
             self.waiting.append(let)
             self.held.add(let.var)
             return
@@ -85,19 +90,23 @@ class _Chain:
             self._close()
         self.done.append((let.var, let.value))
 
-    def _joins(self, value: Expr) -> bool:
+    def _device(self, value: Expr) -> str | None:
+        """The device of whose region a binding can be part."""
         match value:
+            case Call(op=Function() as function, args=(Var() as data, *_)) if only_reshapes(function):
+                return self.device if data in self.held else None
             case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
-                return DEVICE not in function.attrs and _is_told(function, args) and self.supports(function)
+                is_told = DEVICE not in function.attrs and _is_told(function, args)
+                return self.device_of(function) if is_told else None
             case TupleGetItem(Var() as whole):
-                return whole in self.held
+                return self.device if whole in self.held else None
             case _:
-                return False
+                return None
 
     def _close(self) -> None:
         """The region is done: it is called here. Its results are those of its values that may be used elsewhere, which
         `closed` finds out."""
-        self.later.append((self.waiting, len(self.done)))
+        self.later.append((self.waiting, len(self.done), self.device))
         self.waiting, self.held = [], set()
 
     def closed(self, result: Expr) -> Expr:
@@ -106,13 +115,13 @@ class _Chain:
         body = result
         used = set(free_vars(result))
         end = len(self.done)
-        for lets, start in reversed(self.later):
+        for lets, start, device in reversed(self.later):
             for var, value in reversed(self.done[start:end]):
                 body = _let(var, value, body)
                 used.update(free_vars(value))
             end = start
             if lets:
-                bound = self._region(lets, used)
+                bound = self._region(lets, used, device)
                 for var, value in reversed(bound):
                     body = _let(var, value, body)
                 used.update(free_vars(bound[0][1]))
@@ -120,7 +129,7 @@ class _Chain:
             body = _let(var, value, body)
         return body
 
-    def _region(self, lets: list[Let], used: set[Var]) -> list[tuple[Var, Expr]]:
+    def _region(self, lets: list[Let], used: set[Var], device: str) -> list[tuple[Var, Expr]]:
         """What is bound to the call of a region, and to its results."""
         results = [let.var for let in lets if let.var in used]
         inside = {let.var: _alike(let.var) for let in lets}
@@ -130,11 +139,11 @@ class _Chain:
         body = inside[results[0]] if len(results) == 1 else _tuple([inside[each] for each in results])
         given = known_type(body)
         for let in reversed(lets):
-            parts = [self._inside(part, new) for part in children(let.value)]
+            parts = [_inside(part, new, device) for part in children(let.value)]
             body = _let(inside[let.var], rebuild_typed(let.value, parts), body)
         stems = filter(None, (_stem(let.value) for let in lets))
         name = self.names.take("_".join(("region", *stems))[:60])
-        attrs = {"Primitive": 1, DEVICE: self.device, "name": name}
+        attrs = {"Primitive": 1, DEVICE: device, "name": name}
         function = Function(tuple(params.values()), body, given, attrs=attrs)
         record_type(function, function_type(function.params, given))
         call = record_type(Call(function, tuple(params), span=lets[-1].value.span), given)
@@ -144,15 +153,16 @@ class _Chain:
         fields = [record_type(TupleGetItem(together, index), known_type(each)) for index, each in enumerate(results)]
         return [(together, call), *zip(results, fields, strict=True)]
 
-    def _inside(self, part: Expr, new: Mapping[Var, Var]) -> Expr:
-        """A part of what a region binds: its own variables, and kernels that say who makes them."""
-        match part:
-            case Var():
-                return new[part]
-            case Function():
-                return typed_as(part.with_attr(TARGET, self.device.partition(":")[0]), part)
-            case _:
-                return part
+
+def _inside(part: Expr, new: Mapping[Var, Var], device: str) -> Expr:
+    """A part of what a region binds: its own variables, and kernels that say who makes them."""
+    match part:
+        case Var():
+            return new[part]
+        case Function():
+            return typed_as(part.with_attr(TARGET, device.partition(":")[0]), part)
+        case _:
+            return part
 
 
 def _alike(var: Var) -> Var:
@@ -171,7 +181,7 @@ def _is_told(function: Function, args: Sequence[Expr]) -> bool:
         return False
     if not all(isinstance(each, TensorType) for each in types) or not _are_tensors(function.body.checked_type):
         return False
-    told = {extent for each in types if isinstance(each, TensorType) for extent in each.shape}
+    told = {symbol for each in (*types, *map(known_type, function.params)) for symbol in type_symbols(each)}
     for node in post_order(function.body):
         type_ = node.checked_type
         attributes = node.attrs if isinstance(node, Call) else None

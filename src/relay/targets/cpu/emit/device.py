@@ -3,8 +3,9 @@
     @relay_device_0 = global …                                          where the loader puts the table of the device
     define internal i32 @relay_device_region_name(ptr …, i64 …, ptr constants)          0, or the status of a failure
 
-All that may differ from call to call (extents of grids, sizes, offsets) is computed by the host, into an array of
-*scalars*; data speaks of positions in it.
+An array of the host's is handed over by its address, a tensor on the device by that of its `relay_buffer`. All that may
+differ from call to call (extents of grids, sizes, offsets) is computed by the host, into an array of *scalars*; data
+speaks of positions in it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,19 @@ from dataclasses import dataclass, field
 from relay.arith.expr import IntExpr, Symbol, add, maximum, substitute
 from relay.base.diagnostics import CompilerBug
 from relay.lower.planning.storage import aligned
-from relay.lower.program.device_region import Device, DeviceRegion
+from relay.lower.program.device import Device
+from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.launch import AXES, Access, BufferArgument, KernelModule, Launch, ScalarArgument
-from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Place
+from relay.lower.program.place import (
+    Address,
+    AddressPlace,
+    ArenaPlace,
+    Buffer,
+    ConstantPlace,
+    DataPlace,
+    Place,
+    Register,
+)
 from relay.lower.program.program import Program
 from relay.lower.program.region import CallKernel, CopyBytes
 from relay.runtime.artefact.device_spec import CLOSE_SYMBOL, slot_symbol
@@ -25,15 +36,18 @@ from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
+from relay.targets.cpu.emit.words import at
 
-ARENA, CONSTANTS = 0, 1
-"""The buffers of every submission."""
+ARENA, CONSTANTS, FIRST_ARGUMENT = range(3)
+"""The buffers of every submission; then come those that the region is given."""
 
-_SLOT = "{ ptr, { i64, i64 }, { i64, i64 }, i32, i32 }"
+_BUFFER = "{ i64, i64 }"
+_SLOT = f"{{ ptr, ptr, {_BUFFER}, {_BUFFER}, ptr, i64, i64, i32, i32 }}"
 _MODULE = "{ i64, ptr, ptr, i64 }"
 _COMMAND = "{ i64, ptr, [3 x i32], [3 x i32], i32, i32, ptr }"
 _ARGUMENT = "{ i32, i32, i32, i32, i32 }"
-_TRANSFER = "{ i32, i32, i32 }"
+_TRANSFER = "{ i32, i32, i32, i32 }"
+_COPY = "{ i32, i32, i32, i32, i32 }"
 _CONSTANT = "{ i64, i64, i64 }"
 
 
@@ -50,8 +64,6 @@ def emit_device_regions(program: Program, machine: Machine, module: ModuleText) 
     """All regions for devices of a program, and what closes them."""
     devices = devices_of(program)
     sizes = {each.offset_bytes: each.array.nbytes for each in program.constants}
-    for index in range(len(devices)):
-        module.globals.append(f"@{slot_symbol(index)} = global {_SLOT} zeroinitializer, align 16")
     for index, device in enumerate(devices):
         regions = [each for each in program.device_regions if each.device == device]
         places = dict.fromkeys(place for each in regions for place in each.constants)
@@ -59,8 +71,18 @@ def emit_device_regions(program: Program, machine: Machine, module: ModuleText) 
         for place in places:
             offsets[place] = end
             end += -(-sizes[place.offset_bytes] // 64) * 64
+        constants = [
+            f"{_CONSTANT} {{ i64 {each.offset_bytes}, i64 {offsets[each]}, i64 {sizes[each.offset_bytes]} }}"
+            for each in places
+        ]
+        listed = f"{slot_symbol(index)}.constants"
+        emit_data(module, listed, "constant", _CONSTANT, constants)
+        module.globals.append(
+            f"@{slot_symbol(index)} = global {_SLOT} {{ ptr null, ptr null, {_BUFFER} zeroinitializer, "
+            f"{_BUFFER} zeroinitializer, ptr @{listed}, i64 {len(constants)}, i64 {end}, i32 0, i32 0 }}, align 16"
+        )
         for each in regions:
-            _RegionText(each, index, offsets, sizes, end, machine, module).emit()
+            _RegionText(each, index, offsets, machine, module).emit()
     listed = ", ".join(f"ptr @{each.name}.region" for each in program.device_regions)
     count = len(program.device_regions)
     module.globals.append(f"@relay_device_regions = internal constant [{count} x ptr] [{listed}]")
@@ -71,18 +93,17 @@ def emit_device_regions(program: Program, machine: Machine, module: ModuleText) 
 @dataclass(slots=True, eq=False)
 class _RegionText:
     """The data of one region, and the function that runs it. `offsets`: where constants are in the device's buffer of
-    constants, `constant_bytes` in all; `sizes` by their place among the program's."""
+    constants."""
 
     region: DeviceRegion
     slot: int
     offsets: Mapping[ConstantPlace, int]
-    sizes: Mapping[int, int]
-    constant_bytes: int
     machine: Machine
     module: ModuleText
     scalars: dict[IntExpr, int] = field(default_factory=dict)
     uploads: list[str] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
     command_modules: list[str] = field(default_factory=list)
     modules: dict[str, int] = field(default_factory=dict)
@@ -92,10 +113,12 @@ class _RegionText:
         region = self.region
         for each in region.region.instructions:
             match each:
-                case CopyBytes(AddressPlace() as source, ArenaPlace() as target, size_bytes):
+                case CopyBytes(AddressPlace() as source, target, size_bytes):
                     self.uploads.append(self._transfer(source, target, size_bytes))
-                case CopyBytes(ArenaPlace() as source, AddressPlace() as target, size_bytes):
+                case CopyBytes(source, AddressPlace() as target, size_bytes):
                     self.downloads.append(self._transfer(target, source, size_bytes))
+                case CopyBytes(source, target, size_bytes):
+                    self.copies.append(self._copy(source, target, size_bytes))
                 case CallKernel():
                     self._call(each)
                 case _:
@@ -108,10 +131,18 @@ class _RegionText:
         """Where a number is among the scalars."""
         return self.scalars.setdefault(number, len(self.scalars))
 
-    def _transfer(self, array: AddressPlace, arena: ArenaPlace, size_bytes: IntExpr) -> str:
-        argument = self.region.parameters.index(array.array)
-        offset, size = self._position(arena.offset_bytes), self._position(size_bytes)
-        return f"{_TRANSFER} {{ i32 {argument}, i32 {offset}, i32 {size} }}"
+    def _transfer(self, array: AddressPlace, place: Place, size_bytes: IntExpr) -> str:
+        argument = self.region.parameters.index(Address(array.array))
+        numbers = argument, *self._place(place), self._position(size_bytes)
+        return _fields(_TRANSFER, numbers)
+
+    def _copy(self, source: Place, target: Place, size_bytes: IntExpr) -> str:
+        return _fields(_COPY, (*self._place(target), *self._place(source), self._position(size_bytes)))
+
+    def _place(self, place: Place) -> tuple[int, int]:
+        """The buffer of a place on the device, and the position of its offset."""
+        buffer, offset = self._buffer(place)
+        return buffer, self._position(offset)
 
     def _call(self, call: CallKernel) -> None:
         """The launches of a kernel, in terms of the region's symbols; scratch lies behind the arena, where that of the
@@ -137,8 +168,7 @@ class _RegionText:
         for each in launch.arguments:
             match each:
                 case BufferArgument(parameter, access):
-                    buffer, offset = self._buffer(places[parameter])
-                    arguments.append(_argument(0, access, buffer, self._position(offset), 0))
+                    arguments.append(_argument(0, access, *self._place(places[parameter]), 0))
                 case ScalarArgument(value, dtype):
                     arguments.append(_argument(1, Access.READ, 0, position(value), dtype.item_bytes))
         name = f"{self.region.name}.arguments{len(self.commands)}"
@@ -154,12 +184,19 @@ class _RegionText:
             f"i32 {len(arguments)}, ptr @{name} }}"
         )
 
+    @property
+    def _buffers(self) -> list[Register]:
+        """The parameters that are on the device."""
+        return [each.register for each in self.region.parameters if isinstance(each, Buffer)]
+
     def _buffer(self, place: Place) -> tuple[int, IntExpr]:
         match place:
             case ArenaPlace(offset_bytes):
                 return ARENA, offset_bytes
             case ConstantPlace():
                 return CONSTANTS, self.offsets[place]
+            case DataPlace(tensor, offset_bytes):
+                return FIRST_ARGUMENT + self._buffers.index(tensor), offset_bytes
             case _:
                 raise CompilerBug("emit", f"a kernel on a device is given {place}")
 
@@ -168,24 +205,17 @@ class _RegionText:
     def _data(self, arena_position: int) -> None:
         name, made = self.region.name, self.region.modules or {}
         modules = [self._module(made[kernel], number) for kernel, number in self.modules.items()]
-        constants = [
-            f"{_CONSTANT} {{ i64 {each.offset_bytes}, i64 {self.offsets[each]}, i64 {self.sizes[each.offset_bytes]} }}"
-            for each in self.region.constants
-        ]
         self._global(f"{name}.modules", "global", _MODULE, modules)
         self._global(f"{name}.commands", "global", _COMMAND, self.commands)
         self._global(f"{name}.command_modules", "constant", "i32", self.command_modules)
         self._global(f"{name}.uploads", "constant", _TRANSFER, self.uploads)
         self._global(f"{name}.downloads", "constant", _TRANSFER, self.downloads)
-        self._global(f"{name}.constants", "constant", _CONSTANT, constants)
-        pointers = [
-            slot_symbol(self.slot),
-            *(f"{name}.{each}" for each in ("modules", "commands", "command_modules", "uploads", "downloads")),
-            f"{name}.constants",
-        ]
+        self._global(f"{name}.copies", "constant", _COPY, self.copies)
+        parts = ("modules", "commands", "command_modules", "uploads", "downloads", "copies")
+        pointers = [slot_symbol(self.slot), *(f"{name}.{each}" for each in parts)]
         counts = [
-            len(modules), len(self.commands), len(self.uploads), len(self.downloads), len(constants), arena_position,
-            len(self.scalars), 0,
+            len(modules), len(self.commands), len(self.uploads), len(self.downloads), len(self.copies), arena_position,
+            len(self.scalars), FIRST_ARGUMENT + len(self._buffers),
         ]  # fmt: skip
         fields = [*(f"ptr @{each}" for each in pointers), "i64 0", *(f"i32 {each}" for each in counts)]
         kinds = ", ".join(each.split(" ", 1)[0] for each in fields)
@@ -200,8 +230,7 @@ class _RegionText:
         return f"{_MODULE} {{ i64 0, ptr {form}, ptr {data}, i64 {len(module.data)} }}"
 
     def _global(self, name: str, kind: str, element: str, values: Sequence[str]) -> None:
-        whole = ", ".join(each if each.startswith(element) else f"{element} {each}" for each in values)
-        self.module.globals.append(f"@{name} = internal {kind} [{len(values)} x {element}] [{whole}], align 16")
+        emit_data(self.module, name, kind, element, values)
 
     def _text(self, name: str, data: bytes) -> str:
         """The address of constant bytes."""
@@ -223,14 +252,34 @@ class _RegionText:
         for number, position in self.scalars.items():
             slot = text.impure(f"getelementptr i64, ptr {scalars}, i64 {position}")
             text.effect(f"store i64 {emit_index(e, number)}, ptr {slot}, align 8")
-        run = f"@relay_device_run(ptr @{region.name}.region, ptr {arguments}, ptr {scalars}, ptr %constants"
-        text.effect(f"ret i32 {text.impure(f'call i32 {run}, i64 {self.constant_bytes})')}")
+        buffers = self._given_buffers(text)
+        given = f"ptr @{region.name}.region, ptr {arguments}, ptr {buffers}, ptr {scalars}, ptr %constants"
+        text.effect(f"ret i32 {text.impure(f'call i32 @relay_device_run({given})')}")
         arrays = [f"ptr %array{position}" for position in range(len(region.parameters))]
         extents = [f"i64 %extent{position}" for position in range(len(region.symbols))]
         parameters = ", ".join([*arrays, *extents, "ptr %constants"])
         header = f"define internal i32 @{device_region_symbol(region.name)}({parameters}) nounwind"
         self.module.functions.append(text.render(header))
 
+    def _given_buffers(self, text: FunctionText) -> str:
+        """The buffers of a submission, those of the program still to be filled in."""
+        buffers = text.alloca(16 * (FIRST_ARGUMENT + len(self._buffers)), alignment=16)
+        for number, register in enumerate(self._buffers, start=FIRST_ARGUMENT):
+            position = self.region.parameters.index(Buffer(register, self.region.device))
+            buffer = text.impure(f"load {_BUFFER}, ptr %array{position}, align 8")
+            text.effect(f"store {_BUFFER} {buffer}, ptr {at(text, buffers, 16 * number)}, align 8")
+        return buffers
+
+
+def emit_data(module: ModuleText, name: str, kind: str, element: str, values: Sequence[str]) -> None:
+    """An array of the program's, `constant` or `global`."""
+    whole = ", ".join(each if each.startswith(element) else f"{element} {each}" for each in values)
+    module.globals.append(f"@{name} = internal {kind} [{len(values)} x {element}] [{whole}], align 16")
+
+
+def _fields(kind: str, numbers: Sequence[int]) -> str:
+    return f"{kind} {{ {', '.join(f'i32 {each}' for each in numbers)} }}"
+
 
 def _argument(kind: int, access: Access, buffer: int, scalar: int, scalar_bytes: int) -> str:
-    return f"{_ARGUMENT} {{ i32 {kind}, i32 {access.value}, i32 {buffer}, i32 {scalar}, i32 {scalar_bytes} }}"
+    return _fields(_ARGUMENT, (kind, access.value, buffer, scalar, scalar_bytes))

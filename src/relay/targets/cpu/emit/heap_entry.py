@@ -21,6 +21,7 @@ from relay.runtime.values.heap import (
     STATUS_OFFSET_BYTES,
 )
 from relay.targets.cpu.emit.context import Emitter, Machine
+from relay.targets.cpu.emit.device_tensors import emit_no_tensors, emit_sweep
 from relay.targets.cpu.emit.entry import allocation_failures, give_status, refuse_extents
 from relay.targets.cpu.emit.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols
 from relay.targets.cpu.emit.index import emit_index
@@ -39,15 +40,17 @@ Who makes a call that may change more says so (`ONCE_OFFSET_BYTES`): it has a st
 have that are given memory of the caller's."""
 
 
-def emit_heap_entry(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool) -> None:
-    """Add the functions of one entry to a module."""
+def emit_heap_entry(
+    entry: Entry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool, on_devices: bool = False
+) -> None:
+    """Add the functions of one entry to a module. `on_devices`: some of its tensors are there."""
     module.declare("_setjmp", "i32 @_setjmp(ptr) returns_twice")
     name = heap_entry_symbol(entry.name, entry.copied)
     parameters = ENTRY_PARAMETERS
     if entry.copied is not None:
         copying = _copying(entry, entry.copied, machine, module)
         module.functions.append(copying.render(f"define i32 @{entry_symbol(entry.name)}({parameters}) nounwind"))
-    body = _guarded(entry, machine, module, labels, deep)
+    body = _guarded(entry, machine, module, labels, deep, on_devices)
     if not deep:
         module.functions.append(body.render(f"define i32 @{name}({parameters}) nounwind"))
         return
@@ -105,7 +108,9 @@ again:
 """
 
 
-def _guarded(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool) -> FunctionText:
+def _guarded(
+    entry: Entry, machine: Machine, module: ModuleText, labels: tuple[Label, ...], deep: bool, on_devices: bool
+) -> FunctionText:
     """Run the procedure; a failure inside comes back here."""
     text = FunctionText(module)
     e = Emitter(text, machine, entry.name, emit_value)
@@ -118,11 +123,15 @@ def _guarded(entry: Entry, machine: Machine, module: ModuleText, labels: tuple[L
         text.effect(
             f"store ptr {end}, ptr {text.impure(f'getelementptr i8, ptr %workspace, i64 {STACK_END_OFFSET_BYTES}')}"
         )
+    if on_devices:
+        emit_no_tensors(text)
     target = text.impure(f"getelementptr i8, ptr %workspace, i64 {JUMP_OFFSET_BYTES}")
     back = text.impure(f"call i32 @_setjmp(ptr {target}) returns_twice")
     first, failed = text.label("first"), text.label("failed")
     text.branch(text.impure(f"icmp eq i32 {back}, 0"), first, failed)
     text.start_block(failed)
+    if on_devices:
+        emit_sweep(text)
     text.effect(f"ret i32 {_load(text, 'i32', '%workspace', STATUS_OFFSET_BYTES)}")
     text.start_block(first)
     read_symbols(e, entry.symbols)

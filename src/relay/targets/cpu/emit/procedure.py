@@ -8,9 +8,11 @@ The calling convention guarantees that a call in tail position is a jump, whatev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from relay.arith.expr import IntExpr
+from relay.lower.program.device import Device
 from relay.lower.program.place import Address, CheckExtents, ConstantPlace, Held, Register, Scalar
 from relay.lower.program.procedure import (
     Box,
@@ -54,6 +56,7 @@ from relay.runtime.values.heap import (
     HOST_OFFSET_BYTES,
 )
 from relay.targets.cpu.emit.context import Emitter, Machine
+from relay.targets.cpu.emit.device_tensors import TENSOR_BYTES, emit_drop, emit_tensor, tensors_on_devices
 from relay.targets.cpu.emit.frame import (
     FlatFrame,
     Frame,
@@ -87,20 +90,22 @@ def scalar_kernel_symbol(kernel: str) -> str:
 
 
 def emit_procedure(
-    procedure: Procedure, machine: Machine, module: ModuleText, deep: bool, arena_offset_bytes: int
-) -> str:
+    procedure: Procedure, machine: Machine, module: ModuleText, deep: bool, arena_offset_bytes: int,
+    devices: Sequence[Device] = (),
+) -> str:  # fmt: skip
     """The text of one procedure. Arenas of known size lie `arena_offset_bytes` behind a heap; `deep`: the stack may not
-    suffice."""
+    suffice; `devices` are those of the program, in the order of their slots."""
     e = Emitter(FunctionText(module), machine, procedure.name, emit_value)
     flat = procedure.is_flat
-    return _ProcedureText(
-        procedure, e, FlatFrame(e, procedure.parameters) if flat else HeapFrame(e, arena_offset_bytes, deep)
-    ).render()
+    frame = FlatFrame(e, procedure.parameters) if flat else HeapFrame(e, arena_offset_bytes, deep)
+    return _ProcedureText(procedure, e, frame, devices).render()
 
 
 class _ProcedureText:
-    def __init__(self, procedure: Procedure, e: Emitter, frame: Frame) -> None:
+    def __init__(self, procedure: Procedure, e: Emitter, frame: Frame, devices: Sequence[Device]) -> None:
         self.procedure = procedure
+        self.devices = devices
+        self.on_devices = tensors_on_devices(procedure) if devices else frozenset[Register]()
         self.text = e.function
         self.e = e
         self.frame = frame
@@ -175,6 +180,8 @@ class _ProcedureText:
             case Retain(value):
                 text.effect(f"call void @relay_heap_retain(i64 {name(value)})")
             case Release(value):
+                if value in self.on_devices:
+                    emit_drop(text, value)
                 text.effect(f"call void @relay_heap_release(ptr %heap, i64 {name(value)})")
             case Box() | Unbox() | ScalarConstant() | ComputeScalar():
                 self._scalar(instruction)
@@ -290,6 +297,9 @@ class _ProcedureText:
         return address
 
     def _new_tensor(self, new: NewTensor) -> None:
+        if new.device is not None:
+            self._new_tensor_on_device(new, new.device)
+            return
         size = bounded(self.e, new.shape, emit_index(self.e, new.size_bytes))
         wanted = f"ptr %heap, i64 {size}, i64 {len(new.shape)}, i32 {new.label}"
         if new.over is None:
@@ -298,6 +308,18 @@ class _ProcedureText:
             cell = "1" if new.cell is None else name(new.cell)
             made = f"call ptr @relay_heap_tensor_over({wanted}, i64 {name(new.over)}, i64 {cell})"
         self._extents(self._object(new.result, made), new.shape)
+
+    def _new_tensor_on_device(self, new: NewTensor, device: Device) -> None:
+        text = self.text
+        size = bounded(self.e, new.shape, emit_index(self.e, new.size_bytes))
+        made = f"call ptr @relay_heap_tensor(ptr %heap, i64 {TENSOR_BYTES}, i64 {len(new.shape)}, i32 {new.label})"
+        self._extents(self._object(new.result, made), new.shape)
+        status = emit_tensor(text, data_address(text, new.result), self.devices.index(device), size)
+        failed, fine = text.label("failed"), text.label("fine")
+        text.branch(text.impure(f"icmp ne i32 {status}, 0"), failed, fine)
+        text.start_block(failed)
+        self.frame.fail(status)
+        text.start_block(fine)
 
     def _header(self, result: Register, label: int, rank: int) -> str:
         bytes_ = EXTENTS_OFFSET_BYTES + 8 * rank

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from relay.lower.program.program import Program
 from relay.targets.cpu.emit.context import Machine
-from relay.targets.cpu.emit.device import emit_device_regions
+from relay.targets.cpu.emit.device import devices_of, emit_device_regions
+from relay.targets.cpu.emit.device_tensors import has_tensors_on_devices
 from relay.targets.cpu.emit.entry import emit_flat_entry
 from relay.targets.cpu.emit.frame import procedure_symbol
 from relay.targets.cpu.emit.heap_entry import emit_heap_entry
@@ -30,18 +31,20 @@ def emit_program(program: Program, target: CpuTarget) -> str:
     deep = any(entry.deep for entry in entries)
     if program.uses_heap:
         module.functions.append(heap_text(target, deep))
+    on_devices = has_tensors_on_devices(program)
     if program.device_regions:
-        module.functions.append(device_text())
+        module.functions.append(device_text(on_devices))
         emit_device_regions(program, machine, module)
     for entry in entries:
         if entry.is_flat:
             module.functions.append(emit_flat_entry(entry, machine, module))
         else:
-            emit_heap_entry(entry, machine, module, program.labels, deep)
+            emit_heap_entry(entry, machine, module, program.labels, deep, on_devices)
     for kernel in program.scalar_kernels:
         emit_kernel_function(replace(kernel, name=scalar_kernel_symbol(kernel.name)), target, module, in_place=True)
     for procedure in program.procedures:
-        module.functions.append(emit_procedure(procedure, machine, module, deep, program.arena_offset_bytes))
+        text = emit_procedure(procedure, machine, module, deep, program.arena_offset_bytes, devices_of(program))
+        module.functions.append(text)
     for entry in program.applying:
         host = f"host${len(entry.inputs) - 1}"
         module.functions.append(f"@relay_{host} = constant ptr @{procedure_symbol(host)}\n")

@@ -43,6 +43,7 @@ UNITS = (
     Unit("values", "heap/values.c"),
     Unit("tiles", "tiles.c"),
     Unit("device", "device/run.c"),
+    Unit("device_tensors", "device/tensors.c"),
 )
 
 _CLANG = ("cc", "-target", "x86_64-freestanding-none", "-S", "-emit-llvm", "-Wno-unused-command-line-argument")

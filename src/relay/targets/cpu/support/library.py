@@ -66,9 +66,10 @@ def values_text() -> str:
     return _read("values")
 
 
-def device_text() -> str:
-    """LLVM text of the function that runs regions on devices, part of the programs that have such regions."""
-    return _read("device")
+def device_text(has_tensors: bool) -> str:
+    """LLVM text of the function that runs regions on devices, part of the programs that have such regions; and of those
+    that make tensors there."""
+    return _read("device") + (_read("device_tensors") if has_tensors else "")
 
 
 def tiles_text() -> str:

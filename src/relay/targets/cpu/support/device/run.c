@@ -1,23 +1,11 @@
 // Running a region of a program on a device: what it reads goes there, its kernels run, what it made comes back.
 
-#include "device/device.h"
+#include "device/slot.h"
 #include "linkage.h"
 
-enum {
-    DEVICE_MISSING = -6,
-    DEVICE_FAILED = -7,
-    WAIT_NANOSECONDS = 1000000000, // before asking again whether the device is lost
-};
+enum { WAIT_NANOSECONDS = 100000000 }; // before asking again whether the device is lost, or the call is to end
 
 int sched_yield(void);
-
-// A device that a program uses. `table` is 0 until the program's loader has put it there.
-struct device_slot {
-    const struct relay_device *table;
-    struct relay_buffer arena, constants; // of the program; made when they are needed
-    int32_t lock, unused;                 // 1 while a region runs
-};
-_Static_assert(sizeof(struct device_slot) == 48, "layout of slots");
 
 struct device_module {
     relay_handle loaded;
@@ -26,14 +14,14 @@ struct device_module {
     uint64_t bytes;
 };
 
-// Bytes that go from an argument of the region to the arena, or back; or constants of the program. Numbers are positions
-// among the scalars of the call.
+// Bytes that go from an argument of the region to a buffer, or back, or from one buffer to another. Offsets and numbers
+// of bytes are positions among the scalars of the call.
 struct device_transfer {
-    uint32_t argument, offset, bytes;
+    uint32_t argument, buffer, offset, bytes;
 };
 
-struct device_constant {
-    uint64_t host_offset, device_offset, bytes;
+struct device_copy {
+    uint32_t to_buffer, to_offset, from_buffer, from_offset, bytes;
 };
 
 // `command_modules`: the positions of the modules that the commands are of.
@@ -43,12 +31,19 @@ struct device_region {
     struct relay_command *commands;
     const uint32_t *command_modules;
     const struct device_transfer *uploads, *downloads;
-    const struct device_constant *constants;
+    const struct device_copy *copies;
     relay_handle recording;
-    uint32_t module_count, command_count, upload_count, download_count, constant_count;
-    uint32_t arena_bytes, scalar_count, unused; // `arena_bytes`: a position among the scalars
+    uint32_t module_count, command_count, upload_count, download_count, copy_count;
+    uint32_t arena_bytes, scalar_count, buffer_count; // `arena_bytes`: a position among the scalars
 };
 _Static_assert(sizeof(struct device_region) == 96, "layout of regions");
+
+// What a region is run with. `buffers` has room for the arena and the constants, then come those of its arguments.
+struct device_call {
+    void **arguments;
+    struct relay_buffer *buffers;
+    const int64_t *scalars;
+};
 
 RELAY_HELPER void lock(struct device_slot *device)
 {
@@ -58,16 +53,40 @@ RELAY_HELPER void lock(struct device_slot *device)
 
 RELAY_HELPER void unlock(struct device_slot *device) { __atomic_store_n(&device->lock, 0, __ATOMIC_RELEASE); }
 
+// Whatever still runs has the memory until it is done.
+RELAY_HELPER void give_back(const struct relay_device *table, struct relay_buffer *buffer)
+{
+    if (buffer->memory)
+        table->release(table->context, buffer->memory);
+    *buffer = (struct relay_buffer){0, 0};
+}
+
 // Make a buffer at least so large; what it held is lost. Whether there is memory.
 RELAY_HELPER _Bool make_room(const struct relay_device *table, struct relay_buffer *buffer, uint64_t bytes)
 {
     if (buffer->bytes >= bytes)
         return 1;
-    if (buffer->memory)
-        table->release(table->context, buffer->memory);
+    give_back(table, buffer);
     buffer->memory = table->allocate(table->context, bytes);
     buffer->bytes = buffer->memory ? bytes : 0;
     return buffer->memory != 0;
+}
+
+// Constants are brought to the device once, all of them.
+RELAY_OUTLINED _Bool relay_device_bring_constants(struct device_slot *device, const uint8_t *constants)
+{
+    const struct relay_device *table = device->table;
+    if (!make_room(table, &device->constants, device->constant_bytes))
+        return 0;
+    for (uint64_t i = 0; i < device->constant_count; i++) {
+        const struct device_constant *each = &device->constant_list[i];
+        relay_handle memory = device->constants.memory;
+        const uint8_t *from = constants + each->host_offset;
+        if (table->upload(table->context, memory, each->device_offset, from, each->bytes))
+            return 0;
+    }
+    device->has_constants = 1;
+    return 1;
 }
 
 RELAY_HELPER _Bool load_modules(const struct relay_device *table, struct device_region *region)
@@ -82,27 +101,10 @@ RELAY_HELPER _Bool load_modules(const struct relay_device *table, struct device_
     return 1;
 }
 
-// Constants of a region stay where they are: each has a place of its own in the buffer of the program.
-RELAY_HELPER _Bool upload_constants(
-    const struct relay_device *table, const struct device_region *region, const uint8_t *constants)
+// What is done once: modules are loaded, and the commands are recorded.
+RELAY_OUTLINED _Bool relay_device_record(const struct relay_device *table, struct device_region *region)
 {
-    for (uint32_t i = 0; i < region->constant_count; i++) {
-        const struct device_constant *each = &region->constants[i];
-        relay_handle memory = region->device->constants.memory;
-        const uint8_t *from = constants + each->host_offset;
-        if (table->upload(table->context, memory, each->device_offset, from, each->bytes))
-            return 0;
-    }
-    return 1;
-}
-
-// What is done once: modules are loaded, constants are brought there, and the commands are recorded.
-RELAY_OUTLINED _Bool relay_device_prepare(
-    const struct relay_device *table, struct device_region *region, const uint8_t *constants, uint64_t constant_bytes)
-{
-    if (!load_modules(table, region) || !make_room(table, &region->device->constants, constant_bytes))
-        return 0;
-    if (!upload_constants(table, region, constants))
+    if (!load_modules(table, region))
         return 0;
     for (uint32_t i = 0; i < region->command_count; i++)
         region->commands[i].module = region->modules[region->command_modules[i]].loaded;
@@ -110,59 +112,111 @@ RELAY_OUTLINED _Bool relay_device_prepare(
     return region->recording != 0;
 }
 
-RELAY_HELPER _Bool finished(const struct relay_device *table, relay_handle event)
+// Wait until an event has come. Gives a status.
+RELAY_HELPER int32_t wait_for(const struct device_slot *device, relay_handle event)
 {
-    int32_t state;
-    do
+    const struct relay_device *table = device->table;
+    int32_t status = 0, state;
+    do {
         state = table->wait(table->context, event, WAIT_NANOSECONDS);
-    while (state == RELAY_DEVICE_NOT_YET && !table->is_lost(table->context));
+        if (state == RELAY_DEVICE_NOT_YET && table->is_lost(table->context))
+            status = DEVICE_FAILED;
+        else if (state == RELAY_DEVICE_NOT_YET && device->interrupted && device->interrupted())
+            status = DEVICE_INTERRUPTED;
+    } while (state == RELAY_DEVICE_NOT_YET && !status);
     table->release(table->context, event);
-    return state == RELAY_DEVICE_DONE;
+    return state < 0 ? DEVICE_FAILED : status;
 }
 
-RELAY_HELPER _Bool run(
-    const struct relay_device *table, struct device_region *region, void **arguments, const int64_t *scalars)
+RELAY_HELPER _Bool upload(
+    const struct relay_device *table, const struct device_region *region, const struct device_call *call)
 {
-    struct device_slot *device = region->device;
-    if (!make_room(table, &device->arena, (uint64_t)scalars[region->arena_bytes]))
-        return 0;
     for (uint32_t i = 0; i < region->upload_count; i++) {
         const struct device_transfer *each = &region->uploads[i];
-        uint64_t offset = (uint64_t)scalars[each->offset], bytes = (uint64_t)scalars[each->bytes];
-        if (table->upload(table->context, device->arena.memory, offset, arguments[each->argument], bytes))
-            return 0;
-    }
-    const struct relay_buffer buffers[] = {device->arena, device->constants};
-    relay_handle event =
-        table->submit(table->context, region->recording, buffers, 2, scalars, region->scalar_count);
-    if (!event || !finished(table, event))
-        return 0;
-    for (uint32_t i = 0; i < region->download_count; i++) {
-        const struct device_transfer *each = &region->downloads[i];
-        uint64_t offset = (uint64_t)scalars[each->offset], bytes = (uint64_t)scalars[each->bytes];
-        if (table->download(table->context, arguments[each->argument], device->arena.memory, offset, bytes))
+        uint64_t offset = (uint64_t)call->scalars[each->offset], bytes = (uint64_t)call->scalars[each->bytes];
+        relay_handle to = call->buffers[each->buffer].memory;
+        if (bytes && table->upload(table->context, to, offset, call->arguments[each->argument], bytes))
             return 0;
     }
     return 1;
 }
 
-// Run a region. `arguments` are the addresses of what it reads and what it writes, `constants` those of the program,
-// `constant_bytes` how many of them devices have. Gives 0, or the status that ends the call.
-RELAY_PART_OF_PROGRAM int32_t relay_device_run(
-    struct device_region *region, void **arguments, const int64_t *scalars, const uint8_t *constants,
-    uint64_t constant_bytes)
+RELAY_HELPER _Bool copy(
+    const struct relay_device *table, const struct device_region *region, const struct device_call *call)
 {
-    const struct relay_device *table = region->device->table;
-    if (!table)
-        return DEVICE_MISSING;
-    lock(region->device);
-    _Bool done = (region->recording || relay_device_prepare(table, region, constants, constant_bytes))
-        && run(table, region, arguments, scalars);
-    unlock(region->device);
-    return done ? 0 : DEVICE_FAILED;
+    for (uint32_t i = 0; i < region->copy_count; i++) {
+        const struct device_copy *each = &region->copies[i];
+        relay_handle to = call->buffers[each->to_buffer].memory, from = call->buffers[each->from_buffer].memory;
+        uint64_t to_offset = (uint64_t)call->scalars[each->to_offset];
+        uint64_t from_offset = (uint64_t)call->scalars[each->from_offset];
+        uint64_t bytes = (uint64_t)call->scalars[each->bytes];
+        if (bytes && table->copy(table->context, to, to_offset, from, from_offset, bytes))
+            return 0;
+    }
+    return 1;
 }
 
-// Give back what a program has of a device, when it is unloaded.
+RELAY_HELPER _Bool download(
+    const struct relay_device *table, const struct device_region *region, const struct device_call *call)
+{
+    for (uint32_t i = 0; i < region->download_count; i++) {
+        const struct device_transfer *each = &region->downloads[i];
+        uint64_t offset = (uint64_t)call->scalars[each->offset], bytes = (uint64_t)call->scalars[each->bytes];
+        relay_handle from = call->buffers[each->buffer].memory;
+        if (bytes && table->download(table->context, call->arguments[each->argument], from, offset, bytes))
+            return 0;
+    }
+    return 1;
+}
+
+// Run the commands, and wait for them. What has not come to its end may still write to the arena: it is given up.
+RELAY_HELPER int32_t run_commands(
+    struct device_slot *device, const struct device_region *region, const struct device_call *call)
+{
+    const struct relay_device *table = device->table;
+    relay_handle event = table->submit(
+        table->context, region->recording, call->buffers, region->buffer_count, call->scalars, region->scalar_count);
+    int32_t status = event ? wait_for(device, event) : DEVICE_FAILED;
+    if (status)
+        give_back(table, &device->arena);
+    return status;
+}
+
+RELAY_HELPER int32_t run(
+    struct device_slot *device, struct device_region *region, const struct device_call *call, const uint8_t *constants)
+{
+    const struct relay_device *table = device->table;
+    if (!device->has_constants && !relay_device_bring_constants(device, constants))
+        return DEVICE_FAILED;
+    if (region->command_count && !region->recording && !relay_device_record(table, region))
+        return DEVICE_FAILED;
+    if (!make_room(table, &device->arena, (uint64_t)call->scalars[region->arena_bytes]))
+        return DEVICE_FAILED;
+    call->buffers[0] = device->arena;
+    call->buffers[1] = device->constants;
+    if (!upload(table, region, call))
+        return DEVICE_FAILED;
+    int32_t status = region->command_count ? run_commands(device, region, call) : 0;
+    if (status)
+        return status;
+    return copy(table, region, call) && download(table, region, call) ? 0 : DEVICE_FAILED;
+}
+
+// Run a region. `constants` are those of the program. Gives 0, or the status that ends the call.
+RELAY_PART_OF_PROGRAM int32_t relay_device_run(
+    struct device_region *region, void **arguments, struct relay_buffer *buffers, const int64_t *scalars,
+    const uint8_t *constants)
+{
+    const struct device_call call = {arguments, buffers, scalars};
+    if (!region->device->table)
+        return DEVICE_MISSING;
+    lock(region->device);
+    int32_t status = run(region->device, region, &call, constants);
+    unlock(region->device);
+    return status;
+}
+
+// Give back what a program has of its devices, when it is unloaded.
 RELAY_PART_OF_PROGRAM void relay_device_close(struct device_region **regions, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -175,11 +229,7 @@ RELAY_PART_OF_PROGRAM void relay_device_close(struct device_region **regions, ui
         for (uint32_t module = 0; module < region->module_count; module++)
             if (region->modules[module].loaded)
                 table->release(table->context, region->modules[module].loaded);
-        struct relay_buffer *buffers[] = {&region->device->arena, &region->device->constants};
-        for (uint32_t each = 0; each < 2; each++) {
-            if (buffers[each]->memory)
-                table->release(table->context, buffers[each]->memory);
-            *buffers[each] = (struct relay_buffer){0, 0};
-        }
+        give_back(table, &region->device->arena);
+        give_back(table, &region->device->constants);
     }
 }

@@ -40,7 +40,7 @@ struct heap {
     void *arena;                                   // of regions whose size the run computes,
     uint64_t arena_bytes;                          // 0 while there is none
     int64_t block_count;                           // blocks that objects and arenas have had so far
-    uint8_t unused[8];
+    void *on_devices;                              // a list of tensors, of programs that have such
     uint8_t first_chunk[]; // lies behind the heap itself, so that most calls ask for no memory
 };
 _Static_assert(offsetof(struct heap, stack_end) == 8, "layout of heaps");
@@ -57,6 +57,7 @@ _Static_assert(offsetof(struct heap, refused_index) == 976, "layout of heaps");
 _Static_assert(offsetof(struct heap, refused_extent) == 984, "layout of heaps");
 _Static_assert(offsetof(struct heap, arena_bytes) == 1000, "layout of heaps");
 _Static_assert(offsetof(struct heap, block_count) == 1008, "layout of heaps");
+_Static_assert(offsetof(struct heap, on_devices) == 1016, "layout of heaps");
 _Static_assert(offsetof(struct heap, first_chunk) == 1024, "layout of heaps");
 
 #endif

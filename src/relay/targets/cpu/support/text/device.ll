@@ -1,24 +1,24 @@
 ; Made of device/run.c by `python -m relay.targets.cpu.support.generate`.
 
+%struct.device_transfer = type { i32, i32, i32, i32 }
 %struct.relay_buffer = type { i64, i64 }
-%struct.device_transfer = type { i32, i32, i32 }
+%struct.device_copy = type { i32, i32, i32, i32, i32 }
 %struct.device_module = type { i64, ptr, ptr, i64 }
 %struct.device_constant = type { i64, i64, i64 }
 %struct.relay_command = type { i64, ptr, [3 x i32], [3 x i32], i32, i32, ptr }
 
-define internal range(i32 -7, 1) i32 @relay_device_run(ptr captures(none) %region, ptr readonly captures(none) %arguments, ptr %scalars, ptr %constants, i64 %constant_bytes) nounwind {
+define internal range(i32 -8, 1) i32 @relay_device_run(ptr captures(none) %region, ptr readonly captures(none) %arguments, ptr %buffers, ptr %scalars, ptr %constants) nounwind {
 entry:
-  %buffers.i = alloca [2 x %struct.relay_buffer], align 16
   %0 = load ptr, ptr %region, align 8
   %1 = load ptr, ptr %0, align 8
   %tobool.not = icmp eq ptr %1, null
   br i1 %tobool.not, label %cleanup, label %while.cond.i.preheader
 
 while.cond.i.preheader:
-  %lock.i = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %lock.i = getelementptr inbounds nuw i8, ptr %0, i64 72
   %2 = atomicrmw xchg ptr %lock.i, i32 1 acquire, align 8
-  %tobool.not.i30 = icmp eq i32 %2, 0
-  br i1 %tobool.not.i30, label %lock.exit, label %while.body.i
+  %tobool.not.i119 = icmp eq i32 %2, 0
+  br i1 %tobool.not.i119, label %lock.exit, label %while.body.i
 
 while.body.i:
   %call.i = tail call i32 @sched_yield() nounwind
@@ -27,384 +27,366 @@ while.body.i:
   br i1 %tobool.not.i, label %lock.exit, label %while.body.i
 
 lock.exit:
-  %recording = getelementptr inbounds nuw i8, ptr %region, i64 56
-  %4 = load i64, ptr %recording, align 8
-  %tobool3.not = icmp eq i64 %4, 0
-  br i1 %tobool3.not, label %lor.lhs.false, label %land.rhs
+  %4 = load ptr, ptr %region, align 8
+  %5 = load ptr, ptr %4, align 8
+  %has_constants.i = getelementptr inbounds nuw i8, ptr %4, i64 76
+  %6 = load i32, ptr %has_constants.i, align 4
+  %tobool.not.i12 = icmp eq i32 %6, 0
+  br i1 %tobool.not.i12, label %land.lhs.true.i, label %if.end.i
 
-lor.lhs.false:
-  %call = tail call fastcc i1 @relay_device_prepare(ptr %1, ptr nonnull %region, ptr %constants, i64 %constant_bytes)
-  br i1 %call, label %land.rhs, label %land.end
+land.lhs.true.i:
+  %call2.i = tail call fastcc i1 @relay_device_bring_constants(ptr nonnull %4, ptr %constants)
+  br i1 %call2.i, label %if.end.i, label %run.exit
 
-land.rhs:
-  %5 = load ptr, ptr %region, align 8
-  %arena.i = getelementptr inbounds nuw i8, ptr %5, i64 8
+if.end.i:
+  %command_count.i = getelementptr inbounds nuw i8, ptr %region, i64 68
+  %7 = load i32, ptr %command_count.i, align 4
+  %tobool3.not.i = icmp eq i32 %7, 0
+  br i1 %tobool3.not.i, label %if.end9.i, label %land.lhs.true4.i
+
+land.lhs.true4.i:
+  %recording.i = getelementptr inbounds nuw i8, ptr %region, i64 56
+  %8 = load i64, ptr %recording.i, align 8
+  %tobool5.not.i = icmp eq i64 %8, 0
+  br i1 %tobool5.not.i, label %land.lhs.true6.i, label %if.end9.i
+
+land.lhs.true6.i:
+  %call7.i = tail call fastcc i1 @relay_device_record(ptr %5, ptr nonnull %region)
+  br i1 %call7.i, label %if.end9.i, label %run.exit
+
+if.end9.i:
+  %arena.i = getelementptr inbounds nuw i8, ptr %4, i64 16
   %arena_bytes.i = getelementptr inbounds nuw i8, ptr %region, i64 84
-  %6 = load i32, ptr %arena_bytes.i, align 4
-  %idxprom.i = zext i32 %6 to i64
+  %9 = load i32, ptr %arena_bytes.i, align 4
+  %idxprom.i = zext i32 %9 to i64
   %arrayidx.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom.i
-  %7 = load i64, ptr %arrayidx.i, align 8
-  %bytes1.i = getelementptr inbounds nuw i8, ptr %5, i64 16
-  %8 = load i64, ptr %bytes1.i, align 8
-  %cmp.not.i16 = icmp ult i64 %8, %7
-  br i1 %cmp.not.i16, label %if.end.i, label %for.cond.i.preheader
+  %10 = load i64, ptr %arrayidx.i, align 8
+  %bytes1.i = getelementptr inbounds nuw i8, ptr %4, i64 24
+  %11 = load i64, ptr %bytes1.i, align 8
+  %cmp.not.i = icmp ult i64 %11, %10
+  br i1 %cmp.not.i, label %if.end.i14, label %if.end12.i
 
-if.end.i:
-  %9 = load i64, ptr %arena.i, align 8
-  %tobool.not.i17 = icmp eq i64 %9, 0
-  br i1 %tobool.not.i17, label %if.end4.i, label %if.then2.i
+if.end.i14:
+  %12 = load i64, ptr %arena.i, align 8
+  %tobool.not.i.i = icmp eq i64 %12, 0
+  br i1 %tobool.not.i.i, label %make_room.exit, label %if.then.i.i
 
-if.then2.i:
-  %release.i = getelementptr inbounds nuw i8, ptr %1, i64 24
-  %10 = load ptr, ptr %release.i, align 8
-  %context.i18 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %11 = load ptr, ptr %context.i18, align 8
-  tail call void %10(ptr %11, i64 %9) nounwind
-  br label %if.end4.i
-
-if.end4.i:
-  %allocate.i = getelementptr inbounds nuw i8, ptr %1, i64 16
-  %12 = load ptr, ptr %allocate.i, align 8
-  %context5.i = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %13 = load ptr, ptr %context5.i, align 8
-  %call.i19 = tail call i64 %12(ptr %13, i64 %7) nounwind
-  store i64 %call.i19, ptr %arena.i, align 8
-  %tobool8.not.i = icmp eq i64 %call.i19, 0
-  %cond.i = select i1 %tobool8.not.i, i64 0, i64 %7
-  store i64 %cond.i, ptr %bytes1.i, align 8
-  br i1 %tobool8.not.i, label %land.end, label %for.cond.i.preheader
-
-for.cond.i.preheader:
-  %upload_count.i = getelementptr inbounds nuw i8, ptr %region, i64 72
-  %14 = load i32, ptr %upload_count.i, align 8
-  %cmp.not.i31.not = icmp eq i32 %14, 0
-  br i1 %cmp.not.i31.not, label %for.end.i, label %for.body.i.lr.ph
-
-for.body.i.lr.ph:
-  %uploads.i = getelementptr inbounds nuw i8, ptr %region, i64 32
-  %upload.i = getelementptr inbounds nuw i8, ptr %1, i64 32
-  %context.i = getelementptr inbounds nuw i8, ptr %1, i64 8
-  br label %for.body.i
-
-for.cond.i:
-  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
-  %15 = load i32, ptr %upload_count.i, align 8
-  %16 = zext i32 %15 to i64
-  %cmp.not.i = icmp samesign ult i64 %indvars.iv.next, %16
-  br i1 %cmp.not.i, label %for.body.i, label %for.end.i
-
-for.body.i:
-  %indvars.iv = phi i64 [ 0, %for.body.i.lr.ph ], [ %indvars.iv.next, %for.cond.i ]
-  %17 = load ptr, ptr %uploads.i, align 8
-  %arrayidx3.i = getelementptr inbounds nuw %struct.device_transfer, ptr %17, i64 %indvars.iv
-  %offset4.i = getelementptr inbounds nuw i8, ptr %arrayidx3.i, i64 4
-  %18 = load i32, ptr %offset4.i, align 4
-  %idxprom5.i = zext i32 %18 to i64
-  %arrayidx6.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom5.i
-  %19 = load i64, ptr %arrayidx6.i, align 8
-  %bytes7.i = getelementptr inbounds nuw i8, ptr %arrayidx3.i, i64 8
-  %20 = load i32, ptr %bytes7.i, align 4
-  %idxprom8.i = zext i32 %20 to i64
-  %arrayidx9.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom8.i
-  %21 = load i64, ptr %arrayidx9.i, align 8
-  %22 = load ptr, ptr %upload.i, align 8
-  %23 = load ptr, ptr %context.i, align 8
-  %24 = load i64, ptr %arena.i, align 8
-  %25 = load i32, ptr %arrayidx3.i, align 4
-  %idxprom11.i = zext i32 %25 to i64
-  %arrayidx12.i = getelementptr inbounds nuw ptr, ptr %arguments, i64 %idxprom11.i
-  %26 = load ptr, ptr %arrayidx12.i, align 8
-  %call13.i = tail call i32 %22(ptr %23, i64 %24, i64 %19, ptr %26, i64 %21) nounwind
-  %tobool.not.i14 = icmp eq i32 %call13.i, 0
-  br i1 %tobool.not.i14, label %for.cond.i, label %land.end
-
-for.end.i:
-  call void @llvm.lifetime.start.p0(ptr nonnull %buffers.i) nounwind
-  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 16 dereferenceable(16) %buffers.i, ptr noundef nonnull align 8 dereferenceable(16) %arena.i, i64 16, i1 false)
-  %arrayinit.element.i = getelementptr inbounds nuw i8, ptr %buffers.i, i64 16
-  %constants.i = getelementptr inbounds nuw i8, ptr %5, i64 24
-  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 16 dereferenceable(16) %arrayinit.element.i, ptr noundef nonnull align 8 dereferenceable(16) %constants.i, i64 16, i1 false)
-  %submit.i = getelementptr inbounds nuw i8, ptr %1, i64 72
-  %27 = load ptr, ptr %submit.i, align 8
-  %context21.i = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %28 = load ptr, ptr %context21.i, align 8
-  %29 = load i64, ptr %recording, align 8
-  %scalar_count.i = getelementptr inbounds nuw i8, ptr %region, i64 88
-  %30 = load i32, ptr %scalar_count.i, align 8
-  %conv.i = zext i32 %30 to i64
-  %call22.i = call i64 %27(ptr %28, i64 %29, ptr nonnull %buffers.i, i64 2, ptr nonnull %scalars, i64 %conv.i) nounwind
-  %tobool23.not.i = icmp eq i64 %call22.i, 0
-  br i1 %tobool23.not.i, label %land.end.sink.split, label %do.body.i.preheader
-
-do.body.i.preheader:
-  %is_lost.i = getelementptr inbounds nuw i8, ptr %1, i64 104
-  %wait.i = getelementptr inbounds nuw i8, ptr %1, i64 80
-  br label %do.body.i
-
-do.body.i:
-  %31 = load ptr, ptr %wait.i, align 8
-  %32 = load ptr, ptr %context21.i, align 8
-  %call.i21 = call i32 %31(ptr %32, i64 range(i64 1, 0) %call22.i, i64 1000000000) nounwind
-  %cmp.i = icmp eq i32 %call.i21, 1
-  br i1 %cmp.i, label %land.rhs.i, label %finished.exit
-
-land.rhs.i:
-  %33 = load ptr, ptr %is_lost.i, align 8
-  %34 = load ptr, ptr %context21.i, align 8
-  %call2.i = call i32 %33(ptr %34) nounwind
-  %tobool.not.i23 = icmp eq i32 %call2.i, 0
-  br i1 %tobool.not.i23, label %do.body.i, label %finished.exit
-
-finished.exit:
-  %release.i22 = getelementptr inbounds nuw i8, ptr %1, i64 24
-  %35 = load ptr, ptr %release.i22, align 8
-  %36 = load ptr, ptr %context21.i, align 8
-  call void %35(ptr %36, i64 range(i64 1, 0) %call22.i) nounwind
-  %cmp4.i = icmp eq i32 %call.i21, 0
-  br i1 %cmp4.i, label %for.cond28.i.preheader, label %land.end.sink.split
-
-for.cond28.i.preheader:
-  %download_count.i = getelementptr inbounds nuw i8, ptr %region, i64 76
-  %37 = load i32, ptr %download_count.i, align 4
-  %cmp29.not.i33.not = icmp eq i32 %37, 0
-  br i1 %cmp29.not.i33.not, label %land.end.sink.split, label %for.body32.i.lr.ph
-
-for.body32.i.lr.ph:
-  %downloads.i = getelementptr inbounds nuw i8, ptr %region, i64 40
-  %download.i = getelementptr inbounds nuw i8, ptr %1, i64 40
-  br label %for.body32.i
-
-for.cond28.i:
-  %indvars.iv.next37 = add nuw nsw i64 %indvars.iv36, 1
-  %38 = load i32, ptr %download_count.i, align 4
-  %39 = zext i32 %38 to i64
-  %cmp29.not.i = icmp samesign ult i64 %indvars.iv.next37, %39
-  br i1 %cmp29.not.i, label %for.body32.i, label %land.end.sink.split
-
-for.body32.i:
-  %indvars.iv36 = phi i64 [ 0, %for.body32.i.lr.ph ], [ %indvars.iv.next37, %for.cond28.i ]
-  %40 = load ptr, ptr %downloads.i, align 8
-  %arrayidx35.i = getelementptr inbounds nuw %struct.device_transfer, ptr %40, i64 %indvars.iv36
-  %offset37.i = getelementptr inbounds nuw i8, ptr %arrayidx35.i, i64 4
-  %41 = load i32, ptr %offset37.i, align 4
-  %idxprom38.i = zext i32 %41 to i64
-  %arrayidx39.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom38.i
-  %42 = load i64, ptr %arrayidx39.i, align 8
-  %bytes41.i = getelementptr inbounds nuw i8, ptr %arrayidx35.i, i64 8
-  %43 = load i32, ptr %bytes41.i, align 4
-  %idxprom42.i = zext i32 %43 to i64
-  %arrayidx43.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom42.i
-  %44 = load i64, ptr %arrayidx43.i, align 8
-  %45 = load ptr, ptr %download.i, align 8
-  %46 = load ptr, ptr %context21.i, align 8
-  %47 = load i32, ptr %arrayidx35.i, align 4
-  %idxprom46.i = zext i32 %47 to i64
-  %arrayidx47.i = getelementptr inbounds nuw ptr, ptr %arguments, i64 %idxprom46.i
-  %48 = load ptr, ptr %arrayidx47.i, align 8
-  %49 = load i64, ptr %arena.i, align 8
-  %call50.i = call i32 %45(ptr %46, ptr %48, i64 %49, i64 %42, i64 %44) nounwind
-  %tobool51.not.i = icmp eq i32 %call50.i, 0
-  br i1 %tobool51.not.i, label %for.cond28.i, label %land.end.sink.split
-
-land.end.sink.split:
-  %cond.ph = phi i32 [ 0, %for.cond28.i.preheader ], [ -7, %finished.exit ], [ -7, %for.end.i ], [ -7, %for.body32.i ], [ 0, %for.cond28.i ]
-  call void @llvm.lifetime.end.p0(ptr nonnull %buffers.i) nounwind
-  br label %land.end
-
-land.end:
-  %cond = phi i32 [ -7, %lor.lhs.false ], [ %cond.ph, %land.end.sink.split ], [ -7, %if.end4.i ], [ -7, %for.body.i ]
-  %50 = load ptr, ptr %region, align 8
-  %lock.i15 = getelementptr inbounds nuw i8, ptr %50, i64 40
-  store atomic i32 0, ptr %lock.i15 release, align 8
-  br label %cleanup
-
-cleanup:
-  %retval.0 = phi i32 [ %cond, %land.end ], [ -6, %entry ]
-  ret i32 %retval.0
-}
-
-define internal fastcc i1 @relay_device_prepare(ptr nonnull readonly captures(none) %table, ptr captures(none) %region, ptr %constants, i64 %constant_bytes) noinline nounwind {
-entry:
-  %module_count.i = getelementptr inbounds nuw i8, ptr %region, i64 64
-  %0 = load i32, ptr %module_count.i, align 8
-  %cmp.i55.not = icmp eq i32 %0, 0
-  br i1 %cmp.i55.not, label %lor.lhs.false, label %for.body.i.lr.ph
-
-for.body.i.lr.ph:
-  %modules.i = getelementptr inbounds nuw i8, ptr %region, i64 8
-  %load.i = getelementptr inbounds nuw i8, ptr %table, i64 56
-  %context.i = getelementptr inbounds nuw i8, ptr %table, i64 8
-  br label %for.body.i
-
-for.body.i:
-  %1 = phi i32 [ %0, %for.body.i.lr.ph ], [ %9, %for.inc.i ]
-  %indvars.iv = phi i64 [ 0, %for.body.i.lr.ph ], [ %indvars.iv.next, %for.inc.i ]
-  %2 = load ptr, ptr %modules.i, align 8
-  %arrayidx.i = getelementptr inbounds nuw %struct.device_module, ptr %2, i64 %indvars.iv
-  %3 = load i64, ptr %arrayidx.i, align 8
-  %tobool.not.i = icmp eq i64 %3, 0
-  br i1 %tobool.not.i, label %if.end.i, label %for.inc.i
-
-if.end.i:
-  %4 = load ptr, ptr %load.i, align 8
-  %5 = load ptr, ptr %context.i, align 8
-  %format.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 8
-  %6 = load ptr, ptr %format.i, align 8
-  %data.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 16
-  %7 = load ptr, ptr %data.i, align 8
-  %bytes.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 24
-  %8 = load i64, ptr %bytes.i, align 8
-  %call.i = tail call i64 %4(ptr %5, ptr %6, ptr %7, i64 %8) nounwind
-  store i64 %call.i, ptr %arrayidx.i, align 8
-  %tobool3.not.not.i = icmp eq i64 %call.i, 0
-  br i1 %tobool3.not.not.i, label %return, label %if.end.i.for.inc.i_crit_edge
-
-if.end.i.for.inc.i_crit_edge:
-  %.pre = load i32, ptr %module_count.i, align 8
-  br label %for.inc.i
-
-for.inc.i:
-  %9 = phi i32 [ %.pre, %if.end.i.for.inc.i_crit_edge ], [ %1, %for.body.i ]
-  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
-  %10 = zext i32 %9 to i64
-  %cmp.i = icmp samesign ult i64 %indvars.iv.next, %10
-  br i1 %cmp.i, label %for.body.i, label %lor.lhs.false
-
-lor.lhs.false:
-  %11 = load ptr, ptr %region, align 8
-  %constants1 = getelementptr inbounds nuw i8, ptr %11, i64 24
-  %bytes1.i = getelementptr inbounds nuw i8, ptr %11, i64 32
-  %12 = load i64, ptr %bytes1.i, align 8
-  %cmp.not.i = icmp ult i64 %12, %constant_bytes
-  br i1 %cmp.not.i, label %if.end.i33, label %if.end
-
-if.end.i33:
-  %13 = load i64, ptr %constants1, align 8
-  %tobool.not.i34 = icmp eq i64 %13, 0
-  br i1 %tobool.not.i34, label %make_room.exit, label %if.then2.i
-
-if.then2.i:
-  %release.i = getelementptr inbounds nuw i8, ptr %table, i64 24
-  %14 = load ptr, ptr %release.i, align 8
-  %context.i35 = getelementptr inbounds nuw i8, ptr %table, i64 8
-  %15 = load ptr, ptr %context.i35, align 8
-  tail call void %14(ptr %15, i64 %13) nounwind
+if.then.i.i:
+  %release.i.i = getelementptr inbounds nuw i8, ptr %5, i64 24
+  %13 = load ptr, ptr %release.i.i, align 8
+  %context.i.i = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %14 = load ptr, ptr %context.i.i, align 8
+  tail call void %13(ptr %14, i64 %12) nounwind
   br label %make_room.exit
 
 make_room.exit:
-  %allocate.i = getelementptr inbounds nuw i8, ptr %table, i64 16
-  %16 = load ptr, ptr %allocate.i, align 8
-  %context5.i = getelementptr inbounds nuw i8, ptr %table, i64 8
-  %17 = load ptr, ptr %context5.i, align 8
-  %call.i36 = tail call i64 %16(ptr %17, i64 %constant_bytes) nounwind
-  store i64 %call.i36, ptr %constants1, align 8
-  %tobool8.not.i = icmp eq i64 %call.i36, 0
-  %cond.i = select i1 %tobool8.not.i, i64 0, i64 %constant_bytes
-  store i64 %cond.i, ptr %bytes1.i, align 8
-  br i1 %tobool8.not.i, label %return, label %if.end
+  store i64 0, ptr %arena.i, align 8
+  store i64 0, ptr %bytes1.i, align 8
+  %allocate.i = getelementptr inbounds nuw i8, ptr %5, i64 16
+  %15 = load ptr, ptr %allocate.i, align 8
+  %context.i = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %16 = load ptr, ptr %context.i, align 8
+  %call.i15 = tail call i64 %15(ptr %16, i64 %10) nounwind
+  store i64 %call.i15, ptr %arena.i, align 8
+  %tobool.not.i16 = icmp eq i64 %call.i15, 0
+  %cond.i17 = select i1 %tobool.not.i16, i64 0, i64 %10
+  store i64 %cond.i17, ptr %bytes1.i, align 8
+  br i1 %tobool.not.i16, label %run.exit, label %if.end12.i
 
-if.end:
-  %constant_count.i = getelementptr inbounds nuw i8, ptr %region, i64 80
-  %18 = load i32, ptr %constant_count.i, align 8
-  %cmp.i3957.not = icmp eq i32 %18, 0
-  br i1 %cmp.i3957.not, label %for.cond.preheader, label %for.body.i41.lr.ph
+if.end12.i:
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(16) %buffers, ptr noundef nonnull align 8 dereferenceable(16) %arena.i, i64 16, i1 false)
+  %arrayidx16.i = getelementptr inbounds nuw i8, ptr %buffers, i64 16
+  %constants17.i = getelementptr inbounds nuw i8, ptr %4, i64 32
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(16) %arrayidx16.i, ptr noundef nonnull align 8 dereferenceable(16) %constants17.i, i64 16, i1 false)
+  %upload_count.i = getelementptr inbounds nuw i8, ptr %region, i64 72
+  %17 = load i32, ptr %upload_count.i, align 8
+  %cmp.i120.not = icmp eq i32 %17, 0
+  br i1 %cmp.i120.not, label %if.end20.i, label %for.body.i.lr.ph
 
-for.body.i41.lr.ph:
-  %constants1.i = getelementptr inbounds nuw i8, ptr %region, i64 48
-  %upload.i = getelementptr inbounds nuw i8, ptr %table, i64 32
-  %context.i44 = getelementptr inbounds nuw i8, ptr %table, i64 8
-  br label %for.body.i41
+for.body.i.lr.ph:
+  %uploads.i = getelementptr inbounds nuw i8, ptr %region, i64 32
+  %upload.i = getelementptr inbounds nuw i8, ptr %5, i64 32
+  %context.i24 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  br label %for.body.i
 
-for.cond.i37:
-  %indvars.iv.next65 = add nuw nsw i64 %indvars.iv64, 1
-  %19 = load i32, ptr %constant_count.i, align 8
-  %20 = zext i32 %19 to i64
-  %cmp.i39 = icmp samesign ult i64 %indvars.iv.next65, %20
-  br i1 %cmp.i39, label %for.body.i41, label %for.cond.preheader
+for.body.i:
+  %18 = phi i32 [ %17, %for.body.i.lr.ph ], [ %30, %if.end.i25 ]
+  %indvars.iv = phi i64 [ 0, %for.body.i.lr.ph ], [ %indvars.iv.next, %if.end.i25 ]
+  %19 = load ptr, ptr %uploads.i, align 8
+  %arrayidx.i19 = getelementptr inbounds nuw %struct.device_transfer, ptr %19, i64 %indvars.iv
+  %bytes5.i = getelementptr inbounds nuw i8, ptr %arrayidx.i19, i64 12
+  %20 = load i32, ptr %bytes5.i, align 4
+  %idxprom6.i = zext i32 %20 to i64
+  %arrayidx7.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom6.i
+  %21 = load i64, ptr %arrayidx7.i, align 8
+  %tobool.not.i21 = icmp eq i64 %21, 0
+  br i1 %tobool.not.i21, label %if.end.i25, label %land.lhs.true.i22
 
-for.cond.preheader:
-  %command_count = getelementptr inbounds nuw i8, ptr %region, i64 68
-  %21 = load i32, ptr %command_count, align 4
-  %cmp59.not = icmp eq i32 %21, 0
-  br i1 %cmp59.not, label %for.cond.cleanup, label %for.body.lr.ph
-
-for.body.lr.ph:
-  %modules = getelementptr inbounds nuw i8, ptr %region, i64 8
-  %command_modules = getelementptr inbounds nuw i8, ptr %region, i64 24
-  %commands = getelementptr inbounds nuw i8, ptr %region, i64 16
-  br label %for.body
-
-for.body.i41:
-  %indvars.iv64 = phi i64 [ 0, %for.body.i41.lr.ph ], [ %indvars.iv.next65, %for.cond.i37 ]
-  %22 = load ptr, ptr %constants1.i, align 8
-  %arrayidx.i43 = getelementptr inbounds nuw %struct.device_constant, ptr %22, i64 %indvars.iv64
-  %23 = load ptr, ptr %region, align 8
-  %constants2.i = getelementptr inbounds nuw i8, ptr %23, i64 24
-  %24 = load i64, ptr %constants2.i, align 8
-  %25 = load i64, ptr %arrayidx.i43, align 8
-  %add.ptr.i = getelementptr inbounds nuw i8, ptr %constants, i64 %25
+land.lhs.true.i22:
+  %buffer.i = getelementptr inbounds nuw i8, ptr %arrayidx.i19, i64 4
+  %22 = load i32, ptr %buffer.i, align 4
+  %idxprom8.i = zext i32 %22 to i64
+  %arrayidx9.i = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom8.i
+  %23 = load i64, ptr %arrayidx9.i, align 8
+  %offset1.i = getelementptr inbounds nuw i8, ptr %arrayidx.i19, i64 8
+  %24 = load i32, ptr %offset1.i, align 4
+  %idxprom2.i = zext i32 %24 to i64
+  %arrayidx3.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom2.i
+  %25 = load i64, ptr %arrayidx3.i, align 8
   %26 = load ptr, ptr %upload.i, align 8
-  %27 = load ptr, ptr %context.i44, align 8
-  %device_offset.i = getelementptr inbounds nuw i8, ptr %arrayidx.i43, i64 8
-  %28 = load i64, ptr %device_offset.i, align 8
-  %bytes.i45 = getelementptr inbounds nuw i8, ptr %arrayidx.i43, i64 16
-  %29 = load i64, ptr %bytes.i45, align 8
-  %call.i46 = tail call i32 %26(ptr %27, i64 %24, i64 %28, ptr %add.ptr.i, i64 %29) nounwind
-  %tobool.not.i47 = icmp eq i32 %call.i46, 0
-  br i1 %tobool.not.i47, label %for.cond.i37, label %return
+  %27 = load ptr, ptr %context.i24, align 8
+  %28 = load i32, ptr %arrayidx.i19, align 4
+  %idxprom10.i = zext i32 %28 to i64
+  %arrayidx11.i = getelementptr inbounds nuw ptr, ptr %arguments, i64 %idxprom10.i
+  %29 = load ptr, ptr %arrayidx11.i, align 8
+  %call12.i = tail call i32 %26(ptr %27, i64 %23, i64 %25, ptr %29, i64 %21) nounwind
+  %tobool13.not.i = icmp eq i32 %call12.i, 0
+  br i1 %tobool13.not.i, label %land.lhs.true.i22.if.end.i25_crit_edge, label %run.exit
 
-for.cond.cleanup.loopexit:
-  %30 = zext i32 %39 to i64
-  br label %for.cond.cleanup
+land.lhs.true.i22.if.end.i25_crit_edge:
+  %.pre = load i32, ptr %upload_count.i, align 8
+  br label %if.end.i25
 
-for.cond.cleanup:
-  %.lcssa = phi i64 [ %30, %for.cond.cleanup.loopexit ], [ 0, %for.cond.preheader ]
-  %record = getelementptr inbounds nuw i8, ptr %table, i64 64
-  %31 = load ptr, ptr %record, align 8
-  %context = getelementptr inbounds nuw i8, ptr %table, i64 8
-  %32 = load ptr, ptr %context, align 8
-  %commands10 = getelementptr inbounds nuw i8, ptr %region, i64 16
-  %33 = load ptr, ptr %commands10, align 8
-  %call12 = tail call i64 %31(ptr %32, ptr %33, i64 %.lcssa) nounwind
-  %recording = getelementptr inbounds nuw i8, ptr %region, i64 56
-  store i64 %call12, ptr %recording, align 8
-  %cmp14 = icmp ne i64 %call12, 0
-  br label %return
+if.end.i25:
+  %30 = phi i32 [ %.pre, %land.lhs.true.i22.if.end.i25_crit_edge ], [ %18, %for.body.i ]
+  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
+  %31 = zext i32 %30 to i64
+  %cmp.i = icmp samesign ult i64 %indvars.iv.next, %31
+  br i1 %cmp.i, label %for.body.i, label %if.end20.i
 
-for.body:
-  %indvars.iv67 = phi i64 [ 0, %for.body.lr.ph ], [ %indvars.iv.next68, %for.body ]
-  %34 = load ptr, ptr %modules, align 8
-  %35 = load ptr, ptr %command_modules, align 8
-  %arrayidx = getelementptr inbounds nuw i32, ptr %35, i64 %indvars.iv67
-  %36 = load i32, ptr %arrayidx, align 4
-  %idxprom6 = zext i32 %36 to i64
-  %arrayidx7 = getelementptr inbounds nuw %struct.device_module, ptr %34, i64 %idxprom6
-  %37 = load i64, ptr %arrayidx7, align 8
-  %38 = load ptr, ptr %commands, align 8
-  %arrayidx9 = getelementptr inbounds nuw %struct.relay_command, ptr %38, i64 %indvars.iv67
-  store i64 %37, ptr %arrayidx9, align 8
-  %indvars.iv.next68 = add nuw nsw i64 %indvars.iv67, 1
-  %39 = load i32, ptr %command_count, align 4
-  %40 = zext i32 %39 to i64
-  %cmp = icmp samesign ult i64 %indvars.iv.next68, %40
-  br i1 %cmp, label %for.body, label %for.cond.cleanup.loopexit
+if.end20.i:
+  %32 = load i32, ptr %command_count.i, align 4
+  %tobool22.not.i = icmp eq i32 %32, 0
+  br i1 %tobool22.not.i, label %if.end26.i, label %cond.true.i
 
-return:
-  %retval.0 = phi i1 [ %cmp14, %for.cond.cleanup ], [ false, %for.body.i41 ], [ false, %make_room.exit ], [ false, %if.end.i ]
-  ret i1 %retval.0
+cond.true.i:
+  %33 = load ptr, ptr %4, align 8
+  %submit.i = getelementptr inbounds nuw i8, ptr %33, i64 72
+  %34 = load ptr, ptr %submit.i, align 8
+  %context.i26 = getelementptr inbounds nuw i8, ptr %33, i64 8
+  %35 = load ptr, ptr %context.i26, align 8
+  %recording.i27 = getelementptr inbounds nuw i8, ptr %region, i64 56
+  %36 = load i64, ptr %recording.i27, align 8
+  %buffer_count.i = getelementptr inbounds nuw i8, ptr %region, i64 92
+  %37 = load i32, ptr %buffer_count.i, align 4
+  %conv.i = zext i32 %37 to i64
+  %scalar_count.i = getelementptr inbounds nuw i8, ptr %region, i64 88
+  %38 = load i32, ptr %scalar_count.i, align 8
+  %conv2.i = zext i32 %38 to i64
+  %call3.i = tail call i64 %34(ptr %35, i64 %36, ptr nonnull %buffers, i64 %conv.i, ptr nonnull %scalars, i64 %conv2.i) nounwind
+  %tobool.not.i30 = icmp eq i64 %call3.i, 0
+  br i1 %tobool.not.i30, label %if.then.i, label %cond.true.i31
+
+cond.true.i31:
+  %39 = load ptr, ptr %4, align 8
+  %wait.i = getelementptr inbounds nuw i8, ptr %39, i64 80
+  %context.i86 = getelementptr inbounds nuw i8, ptr %39, i64 8
+  %is_lost.i = getelementptr inbounds nuw i8, ptr %39, i64 104
+  %interrupted.i = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %40 = load ptr, ptr %wait.i, align 8
+  %41 = load ptr, ptr %context.i86, align 8
+  %call.i87153 = tail call i32 %40(ptr %41, i64 range(i64 1, 0) %call3.i, i64 100000000) nounwind
+  %cmp.i88.not154 = icmp eq i32 %call.i87153, 1
+  br i1 %cmp.i88.not154, label %land.lhs.true.i90, label %wait_for.exit
+
+land.lhs.true.i90:
+  %call.i87155 = phi i32 [ %call.i87, %do.cond.i ], [ %call.i87153, %cond.true.i31 ]
+  %42 = load ptr, ptr %is_lost.i, align 8
+  %43 = load ptr, ptr %context.i86, align 8
+  %call3.i91 = tail call i32 %42(ptr %43) nounwind
+  %tobool.not.i92.not = icmp eq i32 %call3.i91, 0
+  br i1 %tobool.not.i92.not, label %land.lhs.true5.i, label %wait_for.exit
+
+land.lhs.true5.i:
+  %44 = load ptr, ptr %interrupted.i, align 8
+  %tobool6.not.i = icmp eq ptr %44, null
+  br i1 %tobool6.not.i, label %do.cond.i, label %land.lhs.true7.i
+
+land.lhs.true7.i:
+  %call9.i = tail call i32 %44() nounwind
+  %tobool10.not.i = icmp eq i32 %call9.i, 0
+  br i1 %tobool10.not.i, label %do.cond.i, label %wait_for.exit
+
+do.cond.i:
+  %45 = load ptr, ptr %wait.i, align 8
+  %46 = load ptr, ptr %context.i86, align 8
+  %call.i87 = tail call i32 %45(ptr %46, i64 range(i64 1, 0) %call3.i, i64 100000000) nounwind
+  %cmp.i88.not = icmp eq i32 %call.i87, 1
+  br i1 %cmp.i88.not, label %land.lhs.true.i90, label %wait_for.exit
+
+wait_for.exit:
+  %call.i87.lcssa = phi i32 [ %call.i87153, %cond.true.i31 ], [ %call.i87, %do.cond.i ], [ %call.i87155, %land.lhs.true.i90 ], [ %call.i87155, %land.lhs.true7.i ]
+  %cmp.i88.not.lcssa = phi i1 [ false, %cond.true.i31 ], [ false, %do.cond.i ], [ true, %land.lhs.true.i90 ], [ true, %land.lhs.true7.i ]
+  %status.1.i108 = phi i32 [ 0, %cond.true.i31 ], [ 0, %do.cond.i ], [ -7, %land.lhs.true.i90 ], [ -8, %land.lhs.true7.i ]
+  %release.i = getelementptr inbounds nuw i8, ptr %39, i64 24
+  %47 = load ptr, ptr %release.i, align 8
+  %48 = load ptr, ptr %context.i86, align 8
+  tail call void %47(ptr %48, i64 range(i64 1, 0) %call3.i) nounwind
+  %cmp16.i = icmp slt i32 %call.i87.lcssa, 0
+  %brmerge = or i1 %cmp16.i, %cmp.i88.not.lcssa
+  %.mux = select i1 %cmp16.i, i32 -7, i32 %status.1.i108
+  br i1 %brmerge, label %if.then.i, label %if.end26.i
+
+if.then.i:
+  %cond.i33111 = phi i32 [ %.mux, %wait_for.exit ], [ -7, %cond.true.i ]
+  %49 = load i64, ptr %arena.i, align 8
+  %tobool.not.i.i36 = icmp eq i64 %49, 0
+  br i1 %tobool.not.i.i36, label %cond.end.i, label %if.then.i.i37
+
+if.then.i.i37:
+  %release.i.i38 = getelementptr inbounds nuw i8, ptr %33, i64 24
+  %50 = load ptr, ptr %release.i.i38, align 8
+  %51 = load ptr, ptr %context.i26, align 8
+  tail call void %50(ptr %51, i64 %49) nounwind
+  br label %cond.end.i
+
+cond.end.i:
+  store i64 0, ptr %arena.i, align 8
+  store i64 0, ptr %bytes1.i, align 8
+  br label %run.exit
+
+if.end26.i:
+  %copy_count.i = getelementptr inbounds nuw i8, ptr %region, i64 80
+  %52 = load i32, ptr %copy_count.i, align 8
+  %cmp.i45122.not = icmp eq i32 %52, 0
+  br i1 %cmp.i45122.not, label %for.cond.i59.preheader, label %for.body.i47.lr.ph
+
+for.body.i47.lr.ph:
+  %copies.i = getelementptr inbounds nuw i8, ptr %region, i64 48
+  %copy.i = getelementptr inbounds nuw i8, ptr %5, i64 48
+  %context.i56 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  br label %for.body.i47
+
+for.cond.i59.preheader:
+  %download_count.i = getelementptr inbounds nuw i8, ptr %region, i64 76
+  %53 = load i32, ptr %download_count.i, align 4
+  %cmp.i61124.not = icmp eq i32 %53, 0
+  br i1 %cmp.i61124.not, label %run.exit, label %for.body.i63.lr.ph
+
+for.body.i63.lr.ph:
+  %downloads.i = getelementptr inbounds nuw i8, ptr %region, i64 40
+  %download.i = getelementptr inbounds nuw i8, ptr %5, i64 40
+  %context.i79 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  br label %for.body.i63
+
+for.body.i47:
+  %54 = phi i32 [ %52, %for.body.i47.lr.ph ], [ %68, %if.end.i57 ]
+  %indvars.iv130 = phi i64 [ 0, %for.body.i47.lr.ph ], [ %indvars.iv.next131, %if.end.i57 ]
+  %55 = load ptr, ptr %copies.i, align 8
+  %arrayidx.i49 = getelementptr inbounds nuw %struct.device_copy, ptr %55, i64 %indvars.iv130
+  %bytes15.i = getelementptr inbounds nuw i8, ptr %arrayidx.i49, i64 16
+  %56 = load i32, ptr %bytes15.i, align 4
+  %idxprom16.i = zext i32 %56 to i64
+  %arrayidx17.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom16.i
+  %57 = load i64, ptr %arrayidx17.i, align 8
+  %tobool.not.i51 = icmp eq i64 %57, 0
+  br i1 %tobool.not.i51, label %if.end.i57, label %land.lhs.true.i52
+
+land.lhs.true.i52:
+  %from_offset11.i = getelementptr inbounds nuw i8, ptr %arrayidx.i49, i64 12
+  %58 = load i32, ptr %from_offset11.i, align 4
+  %idxprom12.i = zext i32 %58 to i64
+  %arrayidx13.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom12.i
+  %59 = load i64, ptr %arrayidx13.i, align 8
+  %to_offset7.i = getelementptr inbounds nuw i8, ptr %arrayidx.i49, i64 4
+  %60 = load i32, ptr %to_offset7.i, align 4
+  %idxprom8.i53 = zext i32 %60 to i64
+  %arrayidx9.i54 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom8.i53
+  %61 = load i64, ptr %arrayidx9.i54, align 8
+  %from_buffer.i = getelementptr inbounds nuw i8, ptr %arrayidx.i49, i64 8
+  %62 = load i32, ptr %from_buffer.i, align 4
+  %idxprom4.i = zext i32 %62 to i64
+  %arrayidx5.i = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom4.i
+  %63 = load i64, ptr %arrayidx5.i, align 8
+  %64 = load i32, ptr %arrayidx.i49, align 4
+  %idxprom1.i = zext i32 %64 to i64
+  %arrayidx2.i = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom1.i
+  %65 = load i64, ptr %arrayidx2.i, align 8
+  %66 = load ptr, ptr %copy.i, align 8
+  %67 = load ptr, ptr %context.i56, align 8
+  %call18.i = tail call i32 %66(ptr %67, i64 %65, i64 %61, i64 %63, i64 %59, i64 %57) nounwind
+  %tobool19.not.i = icmp eq i32 %call18.i, 0
+  br i1 %tobool19.not.i, label %land.lhs.true.i52.if.end.i57_crit_edge, label %run.exit
+
+land.lhs.true.i52.if.end.i57_crit_edge:
+  %.pre136 = load i32, ptr %copy_count.i, align 8
+  br label %if.end.i57
+
+if.end.i57:
+  %68 = phi i32 [ %.pre136, %land.lhs.true.i52.if.end.i57_crit_edge ], [ %54, %for.body.i47 ]
+  %indvars.iv.next131 = add nuw nsw i64 %indvars.iv130, 1
+  %69 = zext i32 %68 to i64
+  %cmp.i45 = icmp samesign ult i64 %indvars.iv.next131, %69
+  br i1 %cmp.i45, label %for.body.i47, label %for.cond.i59.preheader
+
+for.body.i63:
+  %70 = phi i32 [ %53, %for.body.i63.lr.ph ], [ %82, %if.end.i84 ]
+  %indvars.iv133 = phi i64 [ 0, %for.body.i63.lr.ph ], [ %indvars.iv.next134, %if.end.i84 ]
+  %71 = load ptr, ptr %downloads.i, align 8
+  %arrayidx.i65 = getelementptr inbounds nuw %struct.device_transfer, ptr %71, i64 %indvars.iv133
+  %bytes5.i67 = getelementptr inbounds nuw i8, ptr %arrayidx.i65, i64 12
+  %72 = load i32, ptr %bytes5.i67, align 4
+  %idxprom6.i68 = zext i32 %72 to i64
+  %arrayidx7.i69 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom6.i68
+  %73 = load i64, ptr %arrayidx7.i69, align 8
+  %tobool.not.i70 = icmp eq i64 %73, 0
+  br i1 %tobool.not.i70, label %if.end.i84, label %land.lhs.true.i71
+
+land.lhs.true.i71:
+  %buffer.i73 = getelementptr inbounds nuw i8, ptr %arrayidx.i65, i64 4
+  %74 = load i32, ptr %buffer.i73, align 4
+  %idxprom8.i74 = zext i32 %74 to i64
+  %arrayidx9.i75 = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom8.i74
+  %75 = load i64, ptr %arrayidx9.i75, align 8
+  %offset1.i76 = getelementptr inbounds nuw i8, ptr %arrayidx.i65, i64 8
+  %76 = load i32, ptr %offset1.i76, align 4
+  %idxprom2.i77 = zext i32 %76 to i64
+  %arrayidx3.i78 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom2.i77
+  %77 = load i64, ptr %arrayidx3.i78, align 8
+  %78 = load ptr, ptr %download.i, align 8
+  %79 = load ptr, ptr %context.i79, align 8
+  %80 = load i32, ptr %arrayidx.i65, align 4
+  %idxprom10.i80 = zext i32 %80 to i64
+  %arrayidx11.i81 = getelementptr inbounds nuw ptr, ptr %arguments, i64 %idxprom10.i80
+  %81 = load ptr, ptr %arrayidx11.i81, align 8
+  %call12.i82 = tail call i32 %78(ptr %79, ptr %81, i64 %75, i64 %77, i64 %73) nounwind
+  %tobool13.not.i83 = icmp eq i32 %call12.i82, 0
+  br i1 %tobool13.not.i83, label %land.lhs.true.i71.if.end.i84_crit_edge, label %run.exit
+
+land.lhs.true.i71.if.end.i84_crit_edge:
+  %.pre137 = load i32, ptr %download_count.i, align 4
+  br label %if.end.i84
+
+if.end.i84:
+  %82 = phi i32 [ %.pre137, %land.lhs.true.i71.if.end.i84_crit_edge ], [ %70, %for.body.i63 ]
+  %indvars.iv.next134 = add nuw nsw i64 %indvars.iv133, 1
+  %83 = zext i32 %82 to i64
+  %cmp.i61 = icmp samesign ult i64 %indvars.iv.next134, %83
+  br i1 %cmp.i61, label %for.body.i63, label %run.exit
+
+run.exit:
+  %retval.1.i = phi i32 [ -7, %land.lhs.true.i52 ], [ -7, %make_room.exit ], [ -7, %land.lhs.true6.i ], [ -7, %land.lhs.true.i ], [ %cond.i33111, %cond.end.i ], [ -7, %land.lhs.true.i71 ], [ 0, %for.cond.i59.preheader ], [ 0, %if.end.i84 ], [ -7, %land.lhs.true.i22 ]
+  %84 = load ptr, ptr %region, align 8
+  %lock.i13 = getelementptr inbounds nuw i8, ptr %84, i64 72
+  store atomic i32 0, ptr %lock.i13 release, align 8
+  br label %cleanup
+
+cleanup:
+  %retval.0 = phi i32 [ %retval.1.i, %run.exit ], [ -6, %entry ]
+  ret i32 %retval.0
 }
 
 define internal void @relay_device_close(ptr readonly captures(none) %regions, i64 %count) nounwind {
 entry:
-  %cmp75.not = icmp eq i64 %count, 0
-  br i1 %cmp75.not, label %for.cond.cleanup, label %for.body
+  %cmp55.not = icmp eq i64 %count, 0
+  br i1 %cmp55.not, label %for.cond.cleanup, label %for.body
 
 for.cond.cleanup:
   ret void
 
 for.body:
-  %i.076 = phi i64 [ %inc44, %cleanup ], [ 0, %entry ]
-  %arrayidx = getelementptr inbounds nuw ptr, ptr %regions, i64 %i.076
+  %i.056 = phi i64 [ %inc24, %cleanup ], [ 0, %entry ]
+  %arrayidx = getelementptr inbounds nuw ptr, ptr %regions, i64 %i.056
   %0 = load ptr, ptr %arrayidx, align 8
   %1 = load ptr, ptr %0, align 8
   %2 = load ptr, ptr %1, align 8
@@ -428,8 +410,8 @@ if.then3:
 if.end5:
   %module_count = getelementptr inbounds nuw i8, ptr %0, i64 64
   %6 = load i32, ptr %module_count, align 8
-  %cmp772.not = icmp eq i32 %6, 0
-  br i1 %cmp772.not, label %for.cond.cleanup8, label %for.body9.lr.ph
+  %cmp753.not = icmp eq i32 %6, 0
+  br i1 %cmp753.not, label %for.cond.cleanup8, label %for.body9.lr.ph
 
 for.body9.lr.ph:
   %modules = getelementptr inbounds nuw i8, ptr %0, i64 8
@@ -439,58 +421,253 @@ for.body9.lr.ph:
 
 for.cond.cleanup8:
   %7 = load ptr, ptr %0, align 8
-  %arena = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %constants = getelementptr inbounds nuw i8, ptr %7, i64 24
-  %release30 = getelementptr inbounds nuw i8, ptr %2, i64 24
-  %context31 = getelementptr inbounds nuw i8, ptr %2, i64 8
-  br label %for.body25
+  %arena = getelementptr inbounds nuw i8, ptr %7, i64 16
+  %8 = load i64, ptr %arena, align 8
+  %tobool.not.i47 = icmp eq i64 %8, 0
+  br i1 %tobool.not.i47, label %give_back.exit52, label %if.then.i48
+
+if.then.i48:
+  %release.i49 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %9 = load ptr, ptr %release.i49, align 8
+  %context.i50 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %10 = load ptr, ptr %context.i50, align 8
+  tail call void %9(ptr %10, i64 %8) nounwind
+  br label %give_back.exit52
+
+give_back.exit52:
+  store i64 0, ptr %arena, align 8
+  %.compoundliteral.sroa.2.0..sroa_idx.i51 = getelementptr inbounds nuw i8, ptr %7, i64 24
+  store i64 0, ptr %.compoundliteral.sroa.2.0..sroa_idx.i51, align 8
+  %11 = load ptr, ptr %0, align 8
+  %constants = getelementptr inbounds nuw i8, ptr %11, i64 32
+  %12 = load i64, ptr %constants, align 8
+  %tobool.not.i = icmp eq i64 %12, 0
+  br i1 %tobool.not.i, label %give_back.exit, label %if.then.i
+
+if.then.i:
+  %release.i = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %13 = load ptr, ptr %release.i, align 8
+  %context.i = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %14 = load ptr, ptr %context.i, align 8
+  tail call void %13(ptr %14, i64 %12) nounwind
+  br label %give_back.exit
+
+give_back.exit:
+  store i64 0, ptr %constants, align 8
+  %.compoundliteral.sroa.2.0..sroa_idx.i = getelementptr inbounds nuw i8, ptr %11, i64 40
+  store i64 0, ptr %.compoundliteral.sroa.2.0..sroa_idx.i, align 8
+  br label %cleanup
 
 for.body9:
-  %8 = phi i32 [ %6, %for.body9.lr.ph ], [ %13, %for.inc ]
+  %15 = phi i32 [ %6, %for.body9.lr.ph ], [ %20, %for.inc ]
   %indvars.iv = phi i64 [ 0, %for.body9.lr.ph ], [ %indvars.iv.next, %for.inc ]
-  %9 = load ptr, ptr %modules, align 8
-  %arrayidx10 = getelementptr inbounds nuw %struct.device_module, ptr %9, i64 %indvars.iv
-  %10 = load i64, ptr %arrayidx10, align 8
-  %tobool11.not = icmp eq i64 %10, 0
+  %16 = load ptr, ptr %modules, align 8
+  %arrayidx10 = getelementptr inbounds nuw %struct.device_module, ptr %16, i64 %indvars.iv
+  %17 = load i64, ptr %arrayidx10, align 8
+  %tobool11.not = icmp eq i64 %17, 0
   br i1 %tobool11.not, label %for.inc, label %if.then12
 
 if.then12:
-  %11 = load ptr, ptr %release13, align 8
-  %12 = load ptr, ptr %context14, align 8
-  tail call void %11(ptr %12, i64 %10) nounwind
+  %18 = load ptr, ptr %release13, align 8
+  %19 = load ptr, ptr %context14, align 8
+  tail call void %18(ptr %19, i64 %17) nounwind
   %.pre = load i32, ptr %module_count, align 8
   br label %for.inc
 
 for.inc:
-  %13 = phi i32 [ %8, %for.body9 ], [ %.pre, %if.then12 ]
+  %20 = phi i32 [ %15, %for.body9 ], [ %.pre, %if.then12 ]
   %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
-  %14 = zext i32 %13 to i64
-  %cmp7 = icmp samesign ult i64 %indvars.iv.next, %14
+  %21 = zext i32 %20 to i64
+  %cmp7 = icmp samesign ult i64 %indvars.iv.next, %21
   br i1 %cmp7, label %for.body9, label %for.cond.cleanup8
 
-for.body25:
-  %cmp23 = phi i1 [ true, %for.cond.cleanup8 ], [ false, %if.end35 ]
-  %indvars.iv78.sroa.phi.sroa.speculated = phi ptr [ %arena, %for.cond.cleanup8 ], [ %constants, %if.end35 ]
-  %15 = load i64, ptr %indvars.iv78.sroa.phi.sroa.speculated, align 8
-  %tobool28.not = icmp eq i64 %15, 0
-  br i1 %tobool28.not, label %if.end35, label %if.then29
-
-if.then29:
-  %16 = load ptr, ptr %release30, align 8
-  %17 = load ptr, ptr %context31, align 8
-  tail call void %16(ptr %17, i64 %15) nounwind
-  br label %if.end35
-
-if.end35:
-  store i64 0, ptr %indvars.iv78.sroa.phi.sroa.speculated, align 8
-  %.compoundliteral.sroa.2.0..sroa_idx = getelementptr inbounds nuw i8, ptr %indvars.iv78.sroa.phi.sroa.speculated, i64 8
-  store i64 0, ptr %.compoundliteral.sroa.2.0..sroa_idx, align 8
-  br i1 %cmp23, label %for.body25, label %cleanup
-
 cleanup:
-  %inc44 = add nuw i64 %i.076, 1
-  %exitcond.not = icmp eq i64 %inc44, %count
+  %inc24 = add nuw i64 %i.056, 1
+  %exitcond.not = icmp eq i64 %inc24, %count
   br i1 %exitcond.not, label %for.cond.cleanup, label %for.body
 }
 
 declare i32 @sched_yield()
+
+define internal fastcc noundef i1 @relay_device_bring_constants(ptr captures(none) %device, ptr %constants) noinline nounwind {
+entry:
+  %0 = load ptr, ptr %device, align 8
+  %constants2 = getelementptr inbounds nuw i8, ptr %device, i64 32
+  %constant_bytes = getelementptr inbounds nuw i8, ptr %device, i64 64
+  %1 = load i64, ptr %constant_bytes, align 8
+  %bytes1.i = getelementptr inbounds nuw i8, ptr %device, i64 40
+  %2 = load i64, ptr %bytes1.i, align 8
+  %cmp.not.i = icmp ult i64 %2, %1
+  br i1 %cmp.not.i, label %if.end.i, label %for.cond.preheader
+
+if.end.i:
+  %3 = load i64, ptr %constants2, align 8
+  %tobool.not.i.i = icmp eq i64 %3, 0
+  br i1 %tobool.not.i.i, label %give_back.exit.i, label %if.then.i.i
+
+if.then.i.i:
+  %release.i.i = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %4 = load ptr, ptr %release.i.i, align 8
+  %context.i.i = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %5 = load ptr, ptr %context.i.i, align 8
+  tail call void %4(ptr %5, i64 %3) nounwind
+  br label %give_back.exit.i
+
+give_back.exit.i:
+  store i64 0, ptr %constants2, align 8
+  store i64 0, ptr %bytes1.i, align 8
+  %allocate.i = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %6 = load ptr, ptr %allocate.i, align 8
+  %context.i = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %7 = load ptr, ptr %context.i, align 8
+  %call.i = tail call i64 %6(ptr %7, i64 %1) nounwind
+  store i64 %call.i, ptr %constants2, align 8
+  %tobool.not.i = icmp eq i64 %call.i, 0
+  %cond.i = select i1 %tobool.not.i, i64 0, i64 %1
+  store i64 %cond.i, ptr %bytes1.i, align 8
+  br i1 %tobool.not.i, label %cleanup12, label %for.cond.preheader
+
+for.cond.preheader:
+  %constant_count = getelementptr inbounds nuw i8, ptr %device, i64 56
+  %8 = load i64, ptr %constant_count, align 8
+  %cmp.not27.not = icmp eq i64 %8, 0
+  br i1 %cmp.not27.not, label %for.end, label %for.body.lr.ph
+
+for.body.lr.ph:
+  %constant_list = getelementptr inbounds nuw i8, ptr %device, i64 48
+  %upload = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %context = getelementptr inbounds nuw i8, ptr %0, i64 8
+  br label %for.body
+
+for.cond:
+  %inc = add nuw i64 %i.028, 1
+  %9 = load i64, ptr %constant_count, align 8
+  %cmp.not = icmp ult i64 %inc, %9
+  br i1 %cmp.not, label %for.body, label %for.end
+
+for.body:
+  %i.028 = phi i64 [ 0, %for.body.lr.ph ], [ %inc, %for.cond ]
+  %10 = load ptr, ptr %constant_list, align 8
+  %arrayidx = getelementptr inbounds nuw %struct.device_constant, ptr %10, i64 %i.028
+  %11 = load i64, ptr %constants2, align 8
+  %12 = load i64, ptr %arrayidx, align 8
+  %add.ptr = getelementptr inbounds nuw i8, ptr %constants, i64 %12
+  %13 = load ptr, ptr %upload, align 8
+  %14 = load ptr, ptr %context, align 8
+  %device_offset = getelementptr inbounds nuw i8, ptr %arrayidx, i64 8
+  %15 = load i64, ptr %device_offset, align 8
+  %bytes = getelementptr inbounds nuw i8, ptr %arrayidx, i64 16
+  %16 = load i64, ptr %bytes, align 8
+  %call5 = tail call i32 %13(ptr %14, i64 %11, i64 %15, ptr %add.ptr, i64 %16) nounwind
+  %tobool.not = icmp eq i32 %call5, 0
+  br i1 %tobool.not, label %for.cond, label %cleanup12
+
+for.end:
+  %has_constants = getelementptr inbounds nuw i8, ptr %device, i64 76
+  store i32 1, ptr %has_constants, align 4
+  br label %cleanup12
+
+cleanup12:
+  %retval.3 = phi i1 [ true, %for.end ], [ false, %give_back.exit.i ], [ false, %for.body ]
+  ret i1 %retval.3
+}
+
+define internal fastcc i1 @relay_device_record(ptr readonly captures(none) %table, ptr captures(none) %region) noinline nounwind {
+entry:
+  %module_count.i = getelementptr inbounds nuw i8, ptr %region, i64 64
+  %0 = load i32, ptr %module_count.i, align 8
+  %cmp.i26.not = icmp eq i32 %0, 0
+  br i1 %cmp.i26.not, label %for.cond.preheader, label %for.body.i.lr.ph
+
+for.body.i.lr.ph:
+  %modules.i = getelementptr inbounds nuw i8, ptr %region, i64 8
+  %load.i = getelementptr inbounds nuw i8, ptr %table, i64 56
+  %context.i = getelementptr inbounds nuw i8, ptr %table, i64 8
+  br label %for.body.i
+
+for.cond.preheader:
+  %command_count = getelementptr inbounds nuw i8, ptr %region, i64 68
+  %1 = load i32, ptr %command_count, align 4
+  %cmp28.not = icmp eq i32 %1, 0
+  br i1 %cmp28.not, label %for.cond.cleanup, label %for.body.lr.ph
+
+for.body.lr.ph:
+  %modules = getelementptr inbounds nuw i8, ptr %region, i64 8
+  %command_modules = getelementptr inbounds nuw i8, ptr %region, i64 24
+  %commands = getelementptr inbounds nuw i8, ptr %region, i64 16
+  br label %for.body
+
+for.body.i:
+  %2 = phi i32 [ %0, %for.body.i.lr.ph ], [ %10, %for.inc.i ]
+  %indvars.iv = phi i64 [ 0, %for.body.i.lr.ph ], [ %indvars.iv.next, %for.inc.i ]
+  %3 = load ptr, ptr %modules.i, align 8
+  %arrayidx.i = getelementptr inbounds nuw %struct.device_module, ptr %3, i64 %indvars.iv
+  %4 = load i64, ptr %arrayidx.i, align 8
+  %tobool.not.i = icmp eq i64 %4, 0
+  br i1 %tobool.not.i, label %if.end.i, label %for.inc.i
+
+if.end.i:
+  %5 = load ptr, ptr %load.i, align 8
+  %6 = load ptr, ptr %context.i, align 8
+  %format.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 8
+  %7 = load ptr, ptr %format.i, align 8
+  %data.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 16
+  %8 = load ptr, ptr %data.i, align 8
+  %bytes.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 24
+  %9 = load i64, ptr %bytes.i, align 8
+  %call.i = tail call i64 %5(ptr %6, ptr %7, ptr %8, i64 %9) nounwind
+  store i64 %call.i, ptr %arrayidx.i, align 8
+  %tobool3.not.not.i = icmp eq i64 %call.i, 0
+  br i1 %tobool3.not.not.i, label %return, label %if.end.i.for.inc.i_crit_edge
+
+if.end.i.for.inc.i_crit_edge:
+  %.pre = load i32, ptr %module_count.i, align 8
+  br label %for.inc.i
+
+for.inc.i:
+  %10 = phi i32 [ %.pre, %if.end.i.for.inc.i_crit_edge ], [ %2, %for.body.i ]
+  %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
+  %11 = zext i32 %10 to i64
+  %cmp.i = icmp samesign ult i64 %indvars.iv.next, %11
+  br i1 %cmp.i, label %for.body.i, label %for.cond.preheader
+
+for.cond.cleanup.loopexit:
+  %12 = zext i32 %21 to i64
+  br label %for.cond.cleanup
+
+for.cond.cleanup:
+  %.lcssa = phi i64 [ %12, %for.cond.cleanup.loopexit ], [ 0, %for.cond.preheader ]
+  %record = getelementptr inbounds nuw i8, ptr %table, i64 64
+  %13 = load ptr, ptr %record, align 8
+  %context = getelementptr inbounds nuw i8, ptr %table, i64 8
+  %14 = load ptr, ptr %context, align 8
+  %commands5 = getelementptr inbounds nuw i8, ptr %region, i64 16
+  %15 = load ptr, ptr %commands5, align 8
+  %call7 = tail call i64 %13(ptr %14, ptr %15, i64 %.lcssa) nounwind
+  %recording = getelementptr inbounds nuw i8, ptr %region, i64 56
+  store i64 %call7, ptr %recording, align 8
+  %cmp9 = icmp ne i64 %call7, 0
+  br label %return
+
+for.body:
+  %indvars.iv32 = phi i64 [ 0, %for.body.lr.ph ], [ %indvars.iv.next33, %for.body ]
+  %16 = load ptr, ptr %modules, align 8
+  %17 = load ptr, ptr %command_modules, align 8
+  %arrayidx = getelementptr inbounds nuw i32, ptr %17, i64 %indvars.iv32
+  %18 = load i32, ptr %arrayidx, align 4
+  %idxprom1 = zext i32 %18 to i64
+  %arrayidx2 = getelementptr inbounds nuw %struct.device_module, ptr %16, i64 %idxprom1
+  %19 = load i64, ptr %arrayidx2, align 8
+  %20 = load ptr, ptr %commands, align 8
+  %arrayidx4 = getelementptr inbounds nuw %struct.relay_command, ptr %20, i64 %indvars.iv32
+  store i64 %19, ptr %arrayidx4, align 8
+  %indvars.iv.next33 = add nuw nsw i64 %indvars.iv32, 1
+  %21 = load i32, ptr %command_count, align 4
+  %22 = zext i32 %21 to i64
+  %cmp = icmp samesign ult i64 %indvars.iv.next33, %22
+  br i1 %cmp, label %for.body, label %for.cond.cleanup.loopexit
+
+return:
+  %retval.0 = phi i1 [ %cmp9, %for.cond.cleanup ], [ false, %if.end.i ]
+  ret i1 %retval.0
+}

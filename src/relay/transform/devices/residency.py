@@ -1,0 +1,315 @@
+"""Keep tensors on a device between the regions that make and read them: copies are made where a tensor goes from the
+host to a device or back, once, and nowhere else.
+
+    before: let %a = fn (%p, Device="gpu:0") { … }(%x);
+            let %b = fn (%p) { sort(%p) }(%a);
+            let %c = fn (%p, %q, Device="gpu:0") { … }(%a, %b)
+    after:  let %a = fn (%p, Device="gpu:0", result_devices=["gpu:0"]) { … }(%x);
+            let %a1 = fn (%p, Device="gpu:0", param_devices=["gpu:0"]) { %p }(%a);
+            let %b = fn (%p) { sort(%p) }(%a1);
+            let %c = fn (%p, %q, Device="gpu:0", param_devices=["gpu:0", "host"]) { … }(%a, %b)
+
+A region without kernels is a copy. What only one region reads that the host has made, that region brings; and a result
+that only the host reads, the region gives to the host. Tensors are followed through choices and through functions that
+are called by name (`flows`): a function that takes or gives some on a device is called there, and its name stays that of
+one which copies them and calls it, for who knows nothing of devices.
+
+The module is fused, in A-normal form, and has its regions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from relay.base.fresh_names import FreshNames
+from relay.infer.dimensions import function_type
+from relay.ir.attributes import AttributeValue
+from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Match, Tuple, Var, record_type
+from relay.ir.known_types import known_type
+from relay.ir.module import IRModule
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as
+from relay.ir.sharing import let_chain
+from relay.ir.traversal import children, post_order
+from relay.ir.types import TupleType
+from relay.transform.devices.device_domains import PARAM_DEVICES
+from relay.transform.devices.flows import (
+    DEVICE,
+    HOST,
+    RESULT_DEVICES,
+    Flows,
+    Key,
+    is_followed,
+    only_reshapes,
+    result_devices,
+)
+
+
+def keep_on_devices(module: IRModule) -> IRModule:
+    """The module with copies where they are needed."""
+    homes = _Homes(Flows(module))
+    there = {name: _name_there(name, homes) for name in module.functions if homes.is_split(name)}
+    functions: dict[GlobalVar, Function] = {}
+    for name, function in module.functions.items():
+        if "Compiler" in function.attrs:
+            functions[name] = function
+            continue
+        placed = _Placing(homes, there).function(name, function)
+        if name in there:
+            functions[there[name]] = placed
+            functions[name] = _Placing(homes, there).from_the_host(name, function)
+        else:
+            functions[name] = placed
+    return module.with_functions(functions)
+
+
+def _name_there(name: GlobalVar, homes: _Homes) -> GlobalVar:
+    return GlobalVar(homes.names.take(f"{name.name_hint}_on_device"))
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Tensors in one place: where they are made and used."""
+
+    made: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    parent: _Group | None = None
+
+    def root(self) -> _Group:
+        found = self
+        while found.parent is not None:
+            if found.parent.parent is not None:
+                found.parent = found.parent.parent
+            found = found.parent
+        return found
+
+
+class _Homes:
+    """Where each tensor is: on the device whose regions use it, if the host does not make it, and no closure takes it
+    along; else on the host. `reads` counts the regions that want a tensor of the host's on a device."""
+
+    def __init__(self, flows: Flows) -> None:
+        self.flows = flows
+        self.names = FreshNames({name.name_hint for name in flows.module.functions}.__contains__)
+        self._groups: dict[Key, _Group] = {}
+        self._hosts: set[Key] = {key for key, device in flows.made.items() if device == HOST} | flows.captured
+        for source, target in flows.derived:
+            if source in self._hosts:
+                self._hosts.add(target)
+            else:
+                self._unite(source, target)
+        for source, target in flows.handed:
+            if source not in self._hosts and target not in self._hosts:
+                self._unite(source, target)
+        for key, device in flows.made.items():
+            self._group(key).made.add(device)
+        for key, device in flows.used:
+            self._group(key).used.add(device)
+        for key in self._hosts:
+            self._group(key).made.add(HOST)
+        self.reads = Counter((key, device) for key, device in flows.used if device != HOST)
+
+    def of(self, key: Key) -> str:
+        if key not in self._groups:
+            return HOST
+        group = self._groups[key].root()
+        devices = group.used - {HOST}
+        return next(iter(devices)) if len(devices) == 1 and group.made <= devices else HOST
+
+    def of_result(self, name: GlobalVar) -> str:
+        return self.of(name) if self.flows.result_of(name) is not None else HOST
+
+    def is_split(self, name: GlobalVar) -> bool:
+        """Whether a function takes or gives a tensor on a device."""
+        params = self.flows.module[name].params
+        return name in self.flows.called and any(each != HOST for each in (self.of_result(name), *map(self.of, params)))
+
+    def _group(self, key: Key) -> _Group:
+        return self._groups.setdefault(key, _Group()).root()
+
+    def _unite(self, one: Key, other: Key) -> None:
+        left, right = self._group(one), self._group(other)
+        if left is not right:
+            left.made |= right.made
+            left.used |= right.used
+            right.parent = left
+
+
+@dataclass(slots=True, eq=False)
+class _Placing:
+    """Rewrites functions; `there` are the names of those that are called on the device."""
+
+    homes: _Homes
+    there: Mapping[GlobalVar, GlobalVar]
+
+    def function(self, name: GlobalVar, function: Function) -> Function:
+        """The function as it is called by others of the module."""
+        inner = {node.body for node in post_order(function.body) if isinstance(node, Let)}
+
+        def step(node: Expr, rebuilt: Expr) -> Expr:
+            if isinstance(node, Function) and node.attrs.get("Primitive"):
+                return node
+            return self._chain(rebuilt) if isinstance(node, Let) and node not in inner else rebuilt
+
+        placed = rewrite_nodes(function, step)
+        body = self._ending(placed.body, self.homes.of_result(name))
+        if name not in self.there:
+            return placed if body is placed.body else _like(function, function.params, body, function.attrs)
+        homes = tuple(map(self.homes.of, function.params))
+        told = {PARAM_DEVICES: homes, RESULT_DEVICES: (self.homes.of_result(name),)}
+        return _like(function, function.params, body, {**function.attrs, **told})
+
+    def from_the_host(self, name: GlobalVar, function: Function) -> Function:
+        """A function of the same name and type whose arguments and results are on the host."""
+        params = tuple(map(_alike, function.params))
+        line = _Line(self.homes)
+        given = [
+            line.copied(param, HOST, self.homes.of(old)) for param, old in zip(params, function.params, strict=True)
+        ]
+        called = record_type(Call(self.there[name], tuple(given)), known_type(function.body))
+        result = line.copied(line.add("result", called), self.homes.of_result(name), HOST)
+        return _like(function, params, line.closed(result), function.attrs)
+
+    def _chain(self, chain: Expr) -> Expr:
+        lets, result = let_chain(chain)
+        line = _Line(self.homes)
+        for let in lets:
+            value = self._placed(let, line)
+            line.bound.append((let.var, value))
+        is_same = [value for _, value in line.bound] == [let.value for let in lets]
+        return chain if is_same else line.closed(result)
+
+    def _placed(self, let: Let, line: _Line) -> Expr:
+        """What a variable is bound to, where it reads everything where that is."""
+        value = let.value
+        match value:
+            case Call(op=Function() as function) if DEVICE in function.attrs:
+                return self._region(let.var, value, function, line)
+            case Call(op=Function() as function) if only_reshapes(function):
+                return value
+            case Call(op=GlobalVar() as name, args=args) if name in self.homes.flows.module:
+                params = self.homes.flows.module[name].params
+                given = [line.at(each, self.homes.of(param)) for each, param in zip(args, params, strict=True)]
+                return rebuild_typed(value, [self.there.get(name, name), *given])
+            case If(cond, true_branch, false_branch):
+                ends = [self._ending(each, self.homes.of(let.var)) for each in (true_branch, false_branch)]
+                return rebuild_typed(value, [line.at(cond, HOST), *ends])
+            case Match(data, clauses):
+                ends = [self._ending(clause.rhs, self.homes.of(let.var)) for clause in clauses]
+                return rebuild_typed(value, [line.at(data, HOST), *ends])
+            case Var() | Function():
+                return value
+            case _ if self.homes.of(let.var) != HOST:
+                return value  # a field of a region's result
+            case _:
+                return rebuild_typed(value, [line.at(part, HOST) for part in children(value)])
+
+    def _ending(self, scope: Expr, home: str) -> Expr:
+        """A scope whose value is at home."""
+        lets, result = let_chain(scope)
+        line = _Line(self.homes, [(let.var, let.value) for let in lets])
+        if isinstance(result, Tuple):
+            end = rebuild_typed(result, [line.at(each, HOST) for each in result.fields])
+        else:
+            end = line.at(result, home)
+        return scope if end is result else line.closed(end)
+
+    def _region(self, var: Var, call: Call, function: Function, line: _Line) -> Expr:
+        """The call of a region, which is told where its arguments and results are."""
+        device = str(function.attrs[DEVICE])
+        given = [line.read(each, device) for each in call.args]
+        params = tuple(home for _, home in given)
+        type_ = known_type(call)
+        keys: list[Key] = [(var, i) for i in range(len(type_.fields))] if isinstance(type_, TupleType) else [var]
+        results = tuple(map(self.homes.of, keys))
+        told: dict[str, AttributeValue] = {}
+        if any(each != HOST for each in params):
+            told[PARAM_DEVICES] = params
+        if any(each != HOST for each in results):
+            told[RESULT_DEVICES] = results
+        if not told:
+            return call
+        made = _like(function, function.params, function.body, {**function.attrs, **told})
+        return rebuild_typed(call, [made, *(atom for atom, _ in given)])
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    """Bindings, one after another, and the copies among them."""
+
+    homes: _Homes
+    bound: list[tuple[Var, Expr]] = field(default_factory=list)
+
+    def add(self, hint: str, value: Expr) -> Var:
+        var = record_type(Var(hint, known_type(value)), known_type(value))
+        self.bound.append((var, value))
+        return var
+
+    def read(self, atom: Expr, device: str) -> tuple[Expr, str]:
+        """What a region is given, and where that is: what it alone reads of the host's stays there."""
+        if isinstance(atom, Var) and self.homes.of(atom) == HOST and not self._is_shared(atom, device):
+            return atom, HOST
+        return self.at(atom, device), device
+
+    def _is_shared(self, var: Var, device: str) -> bool:
+        """Whether several regions read what the host has made; each brings a scalar."""
+        return is_followed(var.checked_type) and self.homes.reads[var, device] > 1
+
+    def at(self, atom: Expr, device: str) -> Expr:
+        """An atom on a device, or on the host."""
+        home = self.homes.of(atom) if isinstance(atom, Var) else HOST
+        return self.copied(atom, home, device)
+
+    def copied(self, atom: Expr, home: str, device: str) -> Expr:
+        if home == device:
+            return atom
+        for var, value in self.bound:
+            match value:
+                case Call(op=Function() as function, args=(other,)) if other is atom and _copies(function, device):
+                    return var
+                case _:
+                    pass
+        if HOST not in (home, device):
+            atom, home = self.copied(atom, home, HOST), HOST
+        return self.add(atom.name_hint if isinstance(atom, Var) else "constant", _copy(atom, home, device))
+
+    def closed(self, result: Expr) -> Expr:
+        body = result
+        for var, value in reversed(self.bound):
+            body = record_type(Let(var, value, body), known_type(body))
+        return body
+
+
+def _copies(function: Function, device: str) -> bool:
+    """Whether a region is a copy to a device, or to the host."""
+    is_copy = DEVICE in function.attrs and function.params == (function.body,)
+    return is_copy and (result_devices(function) or (HOST,)) == (device,)
+
+
+def _copy(atom: Expr, home: str, device: str) -> Call:
+    """A copy from the host to a device, or back. A constant is there already."""
+    type_ = known_type(atom)
+    attrs: dict[str, AttributeValue] = {"Primitive": 1, DEVICE: device if home == HOST else home}
+    if device != HOST:
+        attrs[RESULT_DEVICES] = (device,)
+    if isinstance(atom, Constant):
+        function = Function((), atom, type_, attrs={**attrs, "name": "constant_on_device"})
+        return record_type(Call(record_type(function, function_type((), type_)), ()), type_)
+    param = _alike(atom)
+    if home != HOST:
+        attrs[PARAM_DEVICES] = (home,)
+    name = "copy_to_host" if device == HOST else "copy_to_device"
+    function = Function((param,), param, type_, attrs={**attrs, "name": name})
+    return record_type(Call(record_type(function, function_type((param,), type_)), (atom,)), type_)
+
+
+def _alike(expr: Expr) -> Var:
+    type_ = known_type(expr)
+    return record_type(Var(expr.name_hint if isinstance(expr, Var) else "p", type_), type_)
+
+
+def _like(function: Function, params: Sequence[Var], body: Expr, attrs: Mapping[str, AttributeValue]) -> Function:
+    """A function of the same type."""
+    made = Function(tuple(params), body, function.ret_type, function.type_params, attrs, span=function.span)
+    return typed_as(made, function)
