@@ -100,6 +100,7 @@ OF_KERNELS: dict[str, Action] = {
     "assembly": lambda stages, _: stages.called_kernels[0].assembly(),
     "choice": lambda stages, _: stages.called_kernels[0].choice(),
     "steps": lambda stages, _: stages.kernels[0].target.steps(stages.kernels[0].group(), stages.kernels[0].choice()),
+    "text": lambda stages, _: stages.called_kernels[0].source(),
 }
 OF_HOSTS: dict[str, Action] = {
     "link": lambda stages, folder: stages.targets.host.link(stages.artefact, folder / "code.so"),

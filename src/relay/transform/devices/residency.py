@@ -11,8 +11,8 @@ host to a device or back, once, and nowhere else.
 
 A region without kernels is a copy. What only one region reads that the host has made, that region brings; and a result
 that only the host reads, the region gives to the host. Tensors are followed through choices and through functions that
-are called by name (`flows`): a function that takes or gives some on a device is called there, and its name stays that of
-one which copies them and calls it, for who knows nothing of devices.
+are called by name (`flows`): a function that takes or gives some on a device is called there, and its name stays that
+of one which copies them and calls it, for who knows nothing of devices.
 
 The module is fused, in A-normal form, and has its regions.
 """
