@@ -28,6 +28,8 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("arith", "infer", "ir", "normalize")
 SOURCES = {folder: ROOT / "src/relay" / folder for folder in FOLDERS}
 SOURCES["planted"] = ROOT / "tests/mutation/planted"
+ELSEWHERE = {"normalize": ("tests/transform/test_golden_passes.py", "NormalForm or CPS")}
+"""The tests of folders that have none of their own: a file, and which of it."""
 MEMORY_BYTES = 8 << 30
 SECONDS = 60
 
@@ -174,6 +176,9 @@ def nearest_tests_pass(path: Path) -> bool:
 
     slow = "not (long or linear or deep or exponential or depth)"
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they and assertions explain failures, which nobody reads
-    tests = ROOT / "tests" / folder_of(path)
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", f"--rootdir={ROOT}", "-k", slow]
-    return pytest.main([*options, str(path), *([str(tests)] if tests.exists() else [])]) == 0
+    own, (elsewhere, which) = ROOT / "tests" / folder_of(path), ELSEWHERE.get(folder_of(path), ("", ""))
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", f"--rootdir={ROOT}", "-k"]
+    near = pytest.main([*options, slow, str(path), *([str(own)] if own.exists() else [])])
+    if near not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):  # a file without examples
+        return False
+    return not elsewhere or pytest.main([*options, which, str(ROOT / elsewhere)]) == 0

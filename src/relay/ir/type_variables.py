@@ -47,7 +47,6 @@ def _named(part: Expr | Type) -> Iterator[tuple[TypeVar, bool]]:
     if not isinstance(part, ExprBase):
         yield from _in_type(part)
         return
-    annotated: dict[Var, None] = {}
     for node in post_order(part):
         if isinstance(node, Function):
             yield from ((variable, True) for variable in node.type_params)
@@ -58,8 +57,7 @@ def _named(part: Expr | Type) -> Iterator[tuple[TypeVar, bool]]:
                 yield from _in_type(type_)
         variables = (node,) if isinstance(node, Var) else vars_bound_at(node)
         for var in variables:
-            if var not in annotated and var.type_annotation is not None:
-                annotated[var] = None
+            if var.type_annotation is not None:
                 yield from _in_type(var.type_annotation)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from relay.analysis.effects import ModuleEffects
-from relay.ir.expr import Expr, Function, If, Let, Match
+from relay.ir.expr import Expr, Function, If, Match
 from relay.ir.module import IRModule
 from relay.ir.sharing import Scope, Scopes, value_node
 from relay.ir.traversal import LEAVES, children
@@ -49,8 +49,6 @@ def _from_outside(scope: Scope, found: Scopes) -> Iterator[Expr]:
                 pass
             case If() | Match():
                 used.append(children(node)[0])
-            case Let():
-                used.append(node.value)
             case _:
                 used += children(node)
     for part in used:
