@@ -3,7 +3,8 @@
     before: let %a = exp(%x); let %b = add(%a, %a); multiply(%b, %a)
     after:  %0 = exp(%x); %1 = add(%0, %0); multiply(%1, %0)
 
-What is bound once is one shared node, evaluated once, so nothing is computed twice. Stays bound: a value with an
+What is bound once is one shared node, evaluated once, so nothing is computed twice; what is bound only to be the result
+is the result. Stays bound: a value with an
 effect, one that may not end, one whose annotation says something else than its type, a function (which may call
 itself), and what a function inside uses: shared, it would be computed whenever that function is called, in every turn
 of a loop.
@@ -33,7 +34,8 @@ def to_graph_normal_form(function: Function) -> Function:
         if isinstance(let, Let) and (let.var not in captured or _costs_nothing(let.value))
         and _becomes_an_edge(let, effects)
     }  # fmt: skip
-    if not bound:
+    ends = {node for node in all_nodes(function.body) if isinstance(node, Let) and _is_end(node)}
+    if not bound and not ends:
         return function
     new: dict[Expr, Expr] = {}
     for node in post_order([function.body], _edges(bound)):
@@ -41,6 +43,8 @@ def to_graph_normal_form(function: Function) -> Function:
             new[node] = new[bound[node]] if node in bound else node
         elif isinstance(node, Let) and node.var in bound:
             new[node] = new[node.body]
+        elif isinstance(node, Let) and node in ends:
+            new[node] = new[node.value]
         else:
             new[node] = rebuild_from(node, new)
     return with_body(function, new[function.body])
@@ -73,8 +77,18 @@ def _costs_nothing(value: Expr) -> bool:
 
 
 def _becomes_an_edge(let: Let, effects: ModuleEffects) -> bool:
-    annotation = let.var.type_annotation
-    if isinstance(let.value, Function) or (annotation is not None and annotation != let.value.checked_type):
+    if isinstance(let.value, Function) or not _says_its_type(let):
         return False
     found = effects.of(let.value)
     return found.is_removable and found.is_repeatable
+
+
+def _is_end(let: Let) -> bool:
+    """Whether a value is bound only to be the result."""
+    is_result = let.body is let.var and let.checked_type == let.value.checked_type
+    return is_result and not isinstance(let.value, Function) and _says_its_type(let)
+
+
+def _says_its_type(let: Let) -> bool:
+    """Whether the variable has no annotation, or one that says the type of the value."""
+    return let.var.type_annotation in (None, let.value.checked_type)
