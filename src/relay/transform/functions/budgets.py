@@ -49,12 +49,17 @@ class Budgets:
     lifted_parameters: int = 16
     """Of a function that LiftCalledFunctions makes, so that a call is cheaper than the closure it saves."""
 
-    open_copies: int = 2
-    """Copies of one function that SpecializeFunctions makes within each other: one for the function that a caller
-    hands over, one for what that hands over itself. A function that grows at each call would be copied for ever."""
+    open_copies: int = 4
+    """Copies of one function that SpecializeFunctions makes within each other, such as a map over rows of a map over
+    their elements. A function that grows at each call would be copied for ever."""
 
     copied_nodes: int = 2_000
-    """Of the copies of SpecializeFunctions, beside twice the nodes of the program: small programs may grow more."""
+    """Operations of the copies of SpecializeFunctions, beside two for each node of the program: small programs may grow
+    more."""
+
+    copying_steps: int = 10
+    """Nodes that SpecializeFunctions may look at for each operation that its copies may have: those that are given up
+    are looked at again."""
 
     copied_types: int = 1_000
     """Types at which Monomorphize copies generic functions; beyond it refuses, since only a recursion asks for more."""

@@ -36,7 +36,9 @@ from relay.transform.functions.known_values.choices import Choices
 from relay.transform.functions.known_values.evaluator import Evaluator
 from relay.transform.functions.known_values.functions import Functions
 from relay.transform.functions.known_values.residual import Names, Residual
-from relay.transform.functions.known_values.values import parts_of
+from relay.transform.functions.known_values.sites import Site
+from relay.transform.functions.known_values.values import is_known, parts_of
+from relay.transform.functions.known_values.variants import Variants
 
 NOT_ENTERED = ("Primitive", "Compiler")
 
@@ -60,17 +62,25 @@ def partially_evaluated(module: IRModule, limits: PartialEvaluationLimits) -> IR
         steps_left=limits.max_steps_each * operations + limits.max_steps_besides,
     )
     evaluator = Evaluator(functions, residual)
-    calls = Calls(functions, residual, evaluator, limits.max_variants)
-    evaluator.policy = calls
+    variants = Variants(functions, residual, evaluator, limits.max_variants, _is_known, _known_name, may_know_less=True)
+    evaluator.policy = Calls(functions, residual, evaluator, variants)
     evaluator.choice = Choices(evaluator).value
     changed = dict(module.functions)
     for name in sorted(module.functions, key=lambda each: each.name_hint != "main"):
         if not any(attribute in module[name].attrs for attribute in NOT_ENTERED):
-            changed[name] = _evaluated(name, functions, evaluator)
-    return module.with_functions({**changed, **calls.made})
+            changed[name] = evaluated(name, functions, evaluator)
+    return module.with_functions({**changed, **variants.made})
 
 
-def _evaluated(name: GlobalVar, functions: Functions, evaluator: Evaluator) -> Function:
+def _is_known(site: Site) -> bool:
+    return any(map(is_known, site.arguments))
+
+
+def _known_name(site: Site) -> str:
+    return f"{site.name}_known"
+
+
+def evaluated(name: GlobalVar, functions: Functions, evaluator: Evaluator) -> Function:
     """One function of the module; itself if nothing in it is known."""
     residual, original = evaluator.residual, functions.module[name]
     before = residual.reductions

@@ -10,9 +10,10 @@ from collections.abc import Generator, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from relay.arith.expr import Symbol
 from relay.ir.expr import Var
 from relay.ir.type_traversal import is_closed
-from relay.ir.types import Type
+from relay.ir.types import Type, TypeVar
 from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.known_values.functions import Functions
 from relay.transform.functions.known_values.values import (
@@ -30,14 +31,14 @@ from relay.transform.functions.known_values.values import (
 
 @dataclass(slots=True, eq=False)
 class Abstraction:
-    """`possible` is false when a value cannot be given to a function elsewhere; `with_functions`: whether there is a
-    closure among what is known."""
+    """`possible` is false when a value cannot be given to a function elsewhere; `spoken`: the symbols and type
+    variables of which the closures among what is known speak."""
 
     functions: Functions
     tokens: list[Hashable] = field(default_factory=list)
     leaves: dict[Var, Type] = field(default_factory=dict)
     possible: bool = True
-    with_functions: bool = False
+    spoken: set[Symbol | TypeVar] = field(default_factory=set)
     _met: dict[PartialValue, int] = field(default_factory=dict)
     _indices: dict[Var, int] = field(default_factory=dict)
 
@@ -69,7 +70,7 @@ class Abstraction:
                 self.tokens.append((constructor, value.type_))
                 self._require(value.type_)
             case KnownFunction(function, environment):
-                self.with_functions = True
+                self.spoken |= self.functions.spoken_of(function)
                 self.tokens.append((function, tuple(environment.types.items())))
                 for each in environment.types.values():
                     self._require(each)

@@ -310,6 +310,14 @@ class Evaluator:
             case _:
                 assert_never(value.static)
 
+    def forgotten(self, value: PartialValue, name: Var) -> Work:
+        """A value of which nothing is known any more but a variable."""
+        atom = yield self.atom(value)
+        if not isinstance(atom, Var):
+            atom = self.residual.bind(self.residual.block, atom, value.type_, name)
+        self.residual.store.escape((value,))
+        return PartialValue(None, value.type_, atom)
+
     def whole(self, function: Function) -> Naming:
         """The body of a function that is nowhere inside, as residual code."""
         environment = Environment(None)

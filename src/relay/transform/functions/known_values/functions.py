@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from functools import cached_property
 
 from relay.analysis.effects import EVERYTHING, ModuleEffects
@@ -11,8 +12,8 @@ from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Tupl
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.traversal import LEAVES, post_order
-from relay.ir.type_traversal import has_extents_of
-from relay.ir.types import FuncType
+from relay.ir.type_traversal import has_extents_of, type_leaves, type_symbols
+from relay.ir.types import FuncType, TypeVar
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.transform.functions.known_values.values import KnownFunction, KnownName, PartialValue
@@ -26,6 +27,8 @@ class Functions:
         self._normal: dict[GlobalVar, Function] = {}
         self._free: dict[Function, tuple[Var, ...]] = {}
         self._plain: dict[Function, bool] = {}
+        self._spoken: dict[Function, Set[Symbol | TypeVar]] = {}
+        self._homes: dict[Function, GlobalVar] = {}
 
     @cached_property
     def effects(self) -> ModuleEffects:
@@ -36,6 +39,21 @@ class Functions:
         known = self._normal.get(name)
         if known is None:
             known = self._normal[name] = to_a_normal_form(self.module[name])
+            self._homes |= {node: name for node in post_order(known.body) if isinstance(node, Function)}
+        return known
+
+    def home(self, function: Function) -> GlobalVar | None:
+        """The global function in which one is written."""
+        return self._homes.get(function)
+
+    def spoken_of(self, function: Function) -> Set[Symbol | TypeVar]:
+        """The symbols and type variables in the types of a function and of all that is inside."""
+        known = self._spoken.get(function)
+        if known is None:
+            types = {node.checked_type for node in post_order(function) if node.checked_type is not None}
+            leaves = (leaf for type_ in types for leaf in type_leaves(type_) if isinstance(leaf, TypeVar))
+            symbols = (symbol for type_ in types for symbol in type_symbols(type_))
+            known = self._spoken[function] = {*leaves, *symbols}
         return known
 
     def free_vars(self, function: Function) -> tuple[Var, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
 from relay.ir.expr import Call, Function, Var
@@ -33,3 +34,21 @@ class Policy(Protocol):
     def call(self, node: Call, callee: PartialValue, values: tuple[PartialValue, ...], type_: Type, name: Var) -> Work:
         """The value of a call of something that is neither an operator nor a constructor."""
         ...
+
+
+class Copying:
+    """A policy where code is copied: what is asked only where it is not is empty."""
+
+    __slots__ = ()
+
+    @property
+    def counts(self) -> Mapping[Var, int]:
+        return MappingProxyType({})
+
+    @property
+    def opaque(self) -> Collection[Function]:
+        return ()
+
+    @property
+    def only_called(self) -> Collection[Var]:
+        return ()
