@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,11 +11,22 @@ import relay
 from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.base.target import Target
 from relay.driver.build import compile_stages
+from relay.ir.expr import Function
 from relay.ir.types import TensorType
 from relay.targets.cpu.codegen import emit_object
-from relay.transform import AnnotateTarget, ExternalFunction, MergeCompilerRegions, PartitionGraph, Sequential
+from relay.transform import (
+    AnnotateTarget,
+    ExternalFunction,
+    MergeCompilerRegions,
+    PartitionGraph,
+    Refused,
+    Sequential,
+    Supported,
+    callee,
+)
 from tests.messages import check_message
 from tests.pages import run_page
 
@@ -55,8 +66,19 @@ done:
 SEEN: list[ExternalFunction] = []
 
 
-def adder(functions: Sequence[ExternalFunction], target: Target) -> list[bytes]:
-    """A compiler that adds two vectors of one extent, written in LLVM's language."""
+@frozen
+class Compiler:
+    """Takes what is called by these names, and makes code of it by a function."""
+
+    compile: Callable[[Sequence[ExternalFunction], Target], Sequence[bytes]]
+    names: tuple[str, ...] = ("add",)
+
+    def supports(self, group: Function) -> Supported | Refused:
+        return Supported() if callee(group) in self.names else Refused(f"it takes {', '.join(self.names)}")
+
+
+def add_vectors(functions: Sequence[ExternalFunction], target: Target) -> list[bytes]:
+    """Adds two vectors of one extent, written in LLVM's language."""
     texts = []
     for function in functions:
         (extent,) = function.outputs[0].shape
@@ -67,10 +89,16 @@ def adder(functions: Sequence[ExternalFunction], target: Target) -> list[bytes]:
     return [emit_object("\n".join(texts), target)]
 
 
-PARTITION = Sequential((AnnotateTarget({"adder": ["add"]}), MergeCompilerRegions, PartitionGraph))
+ADDER = Compiler(add_vectors)
+PASSES = Sequential((AnnotateTarget(["adder"]), MergeCompilerRegions, PartitionGraph))
 
 
-def built(program, compiler=adder, **how):
+def partitioned(body: relay.Expr, parameters: Sequence[relay.Var], compiler: Compiler = ADDER) -> relay.IRModule:
+    with relay.PassContext(external_compilers={"adder": compiler}):
+        return PASSES(relay.IRModule.from_expr(relay.Function(parameters, body)))
+
+
+def built(program, compiler=ADDER, **how):
     with relay.PassContext(external_compilers={"adder": compiler}):
         return relay.build(program, **how)
 
@@ -82,7 +110,7 @@ def test_symbolic_extents_and_constants(opt_level):
     z = relay.var("z", shape=(4,))
     ramp = relay.const(np.arange(4, dtype="float32"))
     body = relay.Tuple((relay.exp(relay.add(relay.exp(x), y)), relay.add(z, ramp)))
-    module = PARTITION(relay.IRModule.from_expr(relay.Function((x, y, z), body)))
+    module = partitioned(body, (x, y, z))
     given = [np.random.default_rng(k).standard_normal(4 if k == 2 else 7).astype("float32") for k in range(3)]
     expected = relay.create_executor("interpreter", module).evaluate()(*given)
     found = built(module, opt_level=opt_level)(*given)
@@ -98,11 +126,10 @@ def test_extents_of_one_name_get_names_of_their_own():
     SEEN.clear()
     two = [relay.var(name, TensorType((Symbol("n"),), DType.FLOAT32)) for name in "xy"]
     parts = [relay.add(each, each) for each in two]
-    module = Sequential((AnnotateTarget({"adder": ["add", "concatenate"]}), MergeCompilerRegions, PartitionGraph))(
-        relay.IRModule.from_expr(relay.Function(two, relay.concatenate(parts, axis=0)))
-    )
-    with pytest.raises(RelayError), relay.PassContext(external_compilers={"adder": lambda f, _: SEEN.extend(f)}):
-        relay.build(module)
+    looking = Compiler(lambda functions, _: SEEN.extend(functions), ("add", "concatenate"))
+    module = partitioned(relay.concatenate(parts, axis=0), two, looking)
+    with pytest.raises(RelayError):
+        built(module, looking)
     assert SEEN[0].prototype.endswith(
         "(const float *in0, const float *in1, float *out0, int64_t extent0, int64_t extent1)"
     )
@@ -127,10 +154,10 @@ def test_in_recursive_functions_and_by_several_extents():
 
 def test_the_graph_executor_and_export(tmp_path):
     x, y = relay.var("x", shape=(5,)), relay.var("y", shape=(5,))
-    module = PARTITION(relay.IRModule.from_expr(relay.Function((x, y), relay.tanh(relay.add(x, relay.exp(y))))))
+    module = partitioned(relay.tanh(relay.add(x, relay.exp(y))), (x, y))
     given = [np.full(5, 0.25, "float32"), np.arange(5, dtype="float32")]
     expected = relay.create_executor("interpreter", module).evaluate()(*given)
-    with relay.PassContext(external_compilers={"adder": adder}):
+    with relay.PassContext(external_compilers={"adder": ADDER}):
         graph = relay.create_executor("graph", module).evaluate()
         np.testing.assert_allclose(graph(*given), expected, rtol=1e-6)
     executable = built(module)
@@ -150,7 +177,7 @@ def test_a_region_that_only_reshapes_is_run_by_its_compiler():
         text = f"define void @{functions[0].symbol}(ptr %a, ptr %b) {{\n store float 9.0, ptr %b\n ret void\n}}\n"
         return [emit_object(text, target)]
 
-    np.testing.assert_allclose(built(module, copier)(np.zeros(4, "float32"))[0, 0], np.exp(9), rtol=1e-6)
+    np.testing.assert_allclose(built(module, Compiler(copier))(np.zeros(4, "float32"))[0, 0], np.exp(9), rtol=1e-6)
 
 
 def raising(functions: Sequence[ExternalFunction], target: Target) -> list[bytes]:
@@ -163,15 +190,15 @@ REGION = PLUS.format("Tensor[(4), float32]", "r")
 
 
 @pytest.mark.parametrize(("name", "source", "compilers"), [
-    ("no-such-compiler", SIMPLE + REGION, {"other": adder}),
-    ("external-fails", SIMPLE + REGION, {"adder": raising}),
-    ("external-nothing", SIMPLE + REGION, {"adder": lambda functions, target: ["text"]}),
-    ("external-name", SIMPLE + PLUS.format("Tensor[(4), float32]", "not a name"), {"adder": adder}),
+    ("no-such-compiler", SIMPLE + REGION, {"other": ADDER}),
+    ("external-fails", SIMPLE + REGION, {"adder": Compiler(raising)}),
+    ("external-nothing", SIMPLE + REGION, {"adder": Compiler(lambda functions, target: ["text"])}),
+    ("external-name", SIMPLE + PLUS.format("Tensor[(4), float32]", "not a name"), {"adder": ADDER}),
     ("external-value", "def @main(%x: Tensor[(4), float32], %c: bool) {\n  let %f = if (%c) { @r } else { @q };\n"
-     "  %f(%x, %x)\n}\ndef @q(%a: Tensor[(4), float32], %b: Tensor[(4), float32]) { %a }\n" + REGION, {"adder": adder}),
-    ("external-extents", "def @main(%x: Tensor[(n), float32]) { @r(%x, %x) }\n" + REGION, {"adder": adder}),
+     "  %f(%x, %x)\n}\ndef @q(%a: Tensor[(4), float32], %b: Tensor[(4), float32]) { %a }\n" + REGION, {"adder": ADDER}),
+    ("external-extents", "def @main(%x: Tensor[(n), float32]) { @r(%x, %x) }\n" + REGION, {"adder": ADDER}),
     ("external-type", 'def @main(%x: float32) { @r((%x, %x)) }\ndef @r(%t: (float32, float32), Compiler="adder", '
-     'Primitive=1) { add(%t.0, %t.1) }', {"adder": adder}),
+     'Primitive=1) { add(%t.0, %t.1) }', {"adder": ADDER}),
 ])  # fmt: skip
 def test_what_is_refused(name, source, compilers):
     module = relay.parse(HEADER + source)
@@ -181,7 +208,7 @@ def test_what_is_refused(name, source, compilers):
 
 
 def test_looking_at_a_kernel_of_another_compiler_is_refused():
-    with relay.PassContext(external_compilers={"adder": adder}):
+    with relay.PassContext(external_compilers={"adder": ADDER}):
         compilation = compile_stages(relay.parse(HEADER + SIMPLE + REGION))
         with pytest.raises(RelayError) as caught:
             compilation.kernel("r").group()
@@ -193,7 +220,7 @@ def test_parts_of_a_concatenation(axis):
     """Its code knows of no distances: what lies together is written to its place, and runs are copied there."""
     x = relay.var("x", shape=(8,))
     parts = [relay.reshape(relay.add(x, relay.exp(x)), (2, 4)), relay.reshape(relay.nn.softmax(x), (2, 4))]
-    module = PARTITION(relay.IRModule.from_expr(relay.Function([x], relay.concatenate(parts, axis=axis))))
+    module = partitioned(relay.concatenate(parts, axis=axis), [x])
     given = np.random.default_rng(0).standard_normal(8).astype("float32")
     expected = relay.create_executor("interpreter", module).evaluate()(given)
     np.testing.assert_allclose(built(module)(given), expected, rtol=1e-5)

@@ -36,6 +36,7 @@ from relay.transform import (
     ToMixedPrecision,
 )
 from relay.transform.framework.passes import AnyPass
+from tests.transform.takers import Takes
 
 
 def _is_one(expr: Expr) -> bool:
@@ -52,16 +53,17 @@ TABLE = [
     ("mine.dense_relu", is_op("nn.relu")(DENSE)),
     ("mine.add_one", is_op("add")(wildcard(), is_constant()), lambda match: any(map(_is_one, match.args))),
 ]
-ANNOTATE = AnnotateTarget(
-    {
-        "mine": {
+COMPILERS = {
+    "mine": Takes(
+        {
             **dict.fromkeys(("nn.dense", "nn.relu", "add", "concatenate", "split"), lambda call: True),
             "mine.dense_relu": lambda call: True,
             "tanh": lambda call: len(call.checked_type.shape) == 2,
-        },
-        "other": ["sqrt", "add"],
-    }
-)
+        }
+    ),
+    "other": Takes.always("sqrt", "add"),
+}
+ANNOTATE = AnnotateTarget(["mine", "other"])
 MERGE = Sequential((ANNOTATE, MergeCompilerRegions))
 FORMS: dict[str, AnyPass] = {
     "AccumulateInFloat32": AccumulateInFloat32(),
@@ -106,6 +108,7 @@ def is_small(weights: ConvolutionWeights) -> bool:
 CONTEXT = PassContext(
     opt_level=4,
     layouts=LayoutPreferences("NHWC", (16,), (16,), keeps_channels_first=is_small),
+    external_compilers=COMPILERS,
 )
 CHANGES_TYPES = {"ToMixedPrecision"}
 """What computes with narrower numbers than the program says."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,13 +25,32 @@ from relay.transform import (
     MergeComposite,
     PartialEvaluate,
     PartitionGraph,
+    Refused,
     Sequential,
+    Supported,
+    callee,
 )
 from tests.messages import check_message
+from tests.transform.takers import Takes
 
 TAKEN = {"mine": ("tanh", "add", "split", "concatenate", "mine.sigmoid_tanh"), "other": ("negative", "multiply")}
 COMPOSITE = MergeComposite([("mine.sigmoid_tanh", is_op("tanh")(is_op("sigmoid")(wildcard())))])
-PARTITION = Sequential((COMPOSITE, AnnotateTarget(TAKEN), MergeCompilerRegions, PartitionGraph))
+COMPILERS = {name: Takes.always(*taken) for name, taken in TAKEN.items()}
+ANNOTATE = AnnotateTarget(list(TAKEN))
+PARTITION = Sequential((COMPOSITE, ANNOTATE, MergeCompilerRegions, PartitionGraph))
+
+
+@pytest.fixture(autouse=True)
+def compilers() -> Iterator[None]:
+    with relay.PassContext(external_compilers=COMPILERS):
+        yield
+
+
+def inside(**options: Any) -> relay.PassContext:
+    """A context with the compilers and more."""
+    return relay.PassContext(external_compilers=COMPILERS, **options)
+
+
 UNARY = ("tanh", "negative", "sigmoid", "exp")
 BINARY = ("add", "multiply", "maximum")
 
@@ -62,7 +83,7 @@ def test_random_graphs_keep_their_meaning(seed):
     module = random_program(seed, 5 + seed)
     arguments = [np.random.default_rng(seed + k).standard_normal((2, 4)).astype("float32") for k in range(2)]
     expected = relay.create_executor("interpreter", module).evaluate()(*arguments)
-    with relay.PassContext(instruments=[relay.transform.Validation()]):
+    with inside(instruments=[relay.transform.Validation()]):
         partitioned = PARTITION(module)
         assert relay.astext(PARTITION(partitioned)) == relay.astext(partitioned)
         fused = DefuseOps(FuseOps(partitioned))
@@ -106,7 +127,7 @@ def test_passes_leave_what_belongs_to_another_compiler():
     module = PARTITION(random_program(7, 60))
     assert any("Composite" in relay.astext(each) for each in module.functions.values())
     for each in (relay.transform.optimization_pipeline, LambdaLift, Defunctionalization, PartialEvaluate):
-        with relay.PassContext(opt_level=4):
+        with inside(opt_level=4):
             optimized = each(module)
         for name in module.functions:
             if "Compiler" in module[name].attrs and name in optimized:
@@ -114,7 +135,7 @@ def test_passes_leave_what_belongs_to_another_compiler():
 
 
 @pytest.mark.parametrize(("name", "action"), [
-    ("unknown-taken", lambda: AnnotateTarget({"mine": ["nn.dens"]})),
+    ("not-given", lambda: AnnotateTarget(["mien"])(_open_region())),
     ("open-region", lambda: PartitionGraph(_open_region())),
 ])  # fmt: skip
 def test_what_is_refused(name, action):
@@ -132,13 +153,41 @@ def _open_region() -> IRModule:
     )
 
 
+def test_a_compiler_is_asked_only_about_what_can_leave() -> None:
+    asked: list[str] = []
+
+    class Curious:
+        def supports(self, group: Function) -> Supported | Refused:
+            asked.append(callee(group))
+            assert group.attrs["Compiler"] == "curious"
+            return Refused("it only looks")
+
+    source = """#[version = "0.0.5"]
+    def @main(%x: Tensor[(n), float32], %y: Tensor[(m), float32]) { (exp(add(%x, %y)), tanh(%y)) }"""
+    module = relay.parse(source)
+    with relay.PassContext(external_compilers={"curious": Curious()}):
+        assert relay.structural_equal(AnnotateTarget(["curious"])(module), module)
+    assert asked == ["exp", "tanh"]
+
+
+def test_a_compiler_that_fails_when_asked_is_told() -> None:
+    class Bent:
+        def supports(self, group: Function) -> Supported | Refused:
+            raise KeyError("no such thing")
+
+    module = relay.parse('#[version = "0.0.5"] def @main(%x: float32) { exp(%x) }')
+    with relay.PassContext(external_compilers={"bent": Bent()}), pytest.raises(RelayError) as caught:
+        AnnotateTarget(["bent"])(module)
+    check_message("transform", "compiler-fails", caught.value)
+
+
 def test_unchanged_programs_are_the_same_object():
     module = relay.transform.infer_type(IRModule.from_expr(Function((), relay.const(1.0))))
     assert PARTITION(module) is module
     assert DefuseOps(module) is module
     again = PARTITION(random_program(5, 20))
     assert MergeCompilerRegions(again) is again
-    assert AnnotateTarget(TAKEN)(again) is again
+    assert ANNOTATE(again) is again
     assert PartitionGraph(again) is again
     assert GlobalVar("mine_main_0") in again
 
@@ -149,6 +198,7 @@ def test_calls_of_generic_functions_keep_their_types_beside_regions() -> None:
       let %y = add(%x, sqrt(%x));
       @map(fn (%a: float32) { add(%a, %y) }, Cons(%y, %xs))
     }"""
-    marked = Sequential((AnnotateTarget({"mine": ("add", "sqrt")}), MergeCompilerRegions))(relay.parse(source))
+    with relay.PassContext(external_compilers={"mine": Takes.always("add", "sqrt")}):
+        marked = Sequential((AnnotateTarget(["mine"]), MergeCompilerRegions))(relay.parse(source))
     calls = [node for node in post_order(marked["main"].body) if isinstance(node, Call) and node.op == GlobalVar("map")]
     assert [len(each.type_args) for each in calls] == [2]

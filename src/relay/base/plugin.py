@@ -7,7 +7,7 @@ error[plugin-failed]: the target `lanes` failed in `schedule`, asked about fused
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -24,11 +24,13 @@ class Plugin:
     """Has the attributes and methods of a plug-in. What these raise is a `RelayError` (rule `plugin-failed`) that names
     the plug-in, the method, what it was asked about, and the cause; errors of relay's own kinds pass as they are.
 
-    `brought` is the plug-in, `called` what people know it as: "the target `lanes`".
+    `brought` is the plug-in, `called` what people know it as: "the target `lanes`". `about` says in words what it was
+    asked about; empty: nothing that helps.
     """
 
     _brought: Any
     _called: str
+    _about: Callable[[Any], str]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -46,7 +48,7 @@ class Plugin:
         return ask
 
     def _same_origin(self, name: str, value: Any) -> Any:
-        return plugin(value, self._called) if name in _MAKES_PLUGINS and value is not None else value
+        return plugin(value, self._called, self._about) if name in _MAKES_PLUGINS and value is not None else value
 
     @contextmanager
     def _blamed(self, method: str, *asked: object) -> Generator[None]:
@@ -55,7 +57,7 @@ class Plugin:
         except (RelayError, CompilerBug, MemoryError):
             raise
         except Exception as error:
-            about = _in_words(asked[0]) if asked else ""
+            about = self._about(asked[0]) if asked else ""
             raise RelayError(
                 rule="plugin-failed",
                 message=f"{self._called} failed in `{method}`" + (f", asked about {about}" if about else ""),
@@ -64,19 +66,19 @@ class Plugin:
             ) from error
 
 
-def plugin(brought: Brought, called: str) -> Brought:
-    """`brought`, asked with care; its type stays that of the protocol which it follows."""
-    made: Any = Plugin(brought, called)
-    return made
-
-
-def _in_words(asked: Any) -> str:
+def in_words(asked: Any) -> str:
     """What a plug-in was asked about, by its name, or its text of one line; empty for what has neither."""
     attributes: Any = getattr(asked, "attrs", None)
     name: Any = attributes.get("name") if isinstance(attributes, Mapping) else getattr(asked, "name", None)
     if isinstance(name, str):
         return name
     if isinstance(asked, Sequence) and not isinstance(asked, str):
-        return ", ".join(map(_in_words, asked))
+        return ", ".join(map(in_words, asked))
     text = str(asked) if type(asked).__str__ is not object.__str__ else ""
     return "" if "\n" in text else text
+
+
+def plugin(brought: Brought, called: str, about: Callable[[Any], str] = in_words) -> Brought:
+    """`brought`, asked with care; its type stays that of the protocol which it follows."""
+    made: Any = Plugin(brought, called, about)
+    return made

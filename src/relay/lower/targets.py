@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar, Protocol, TypeAlias, TypeVar, Union
+from typing import ClassVar, Protocol, TypeAlias, TypeVar
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
@@ -32,24 +32,11 @@ from relay.tir.printer import print_primfunc
 from relay.tir.stmt import PrimFunc
 from relay.tir.verifier import verify
 from relay.transform.framework.context import LayoutPreferences, Rates
+from relay.transform.framework.external import Answer as Answer
+from relay.transform.framework.external import Refused as Refused
+from relay.transform.framework.external import Supported as Supported
 from relay.transform.framework.passes import Pass
 from relay.transform.pipelines import RULES
-
-
-@frozen
-class Supported:
-    """The target makes code of a group."""
-
-
-@frozen
-class Refused:
-    """The target makes no code of a group, and why, in words about "it", the target."""
-
-    reason: str
-
-
-Answer: TypeAlias = Union[Supported, Refused]
-
 
 Code = TypeVar("Code")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
+from relay.base.plugin import plugin
 from relay.base.stopwatch import Stopwatch, part_of
 from relay.base.target import Target
 from relay.ir.expr import Function
@@ -89,21 +90,13 @@ class ExternalTarget:
     ) -> list[KernelModule]:
         """The objects that the compiler makes of all its regions.
 
-        Raises `RelayError` (rule `external-compiler`) when it fails, or gives anything but objects.
+        Raises `RelayError`: `plugin-failed`, `external-compiler` when it gives anything but objects.
         """
-        symbols = ", ".join(kernel.name for kernel in kernels)
         report(0, len(kernels))
+        symbols = ", ".join(kernel.name for kernel in kernels)
+        asked = plugin(self.compiler, f"the compiler `{self.name}`", lambda _: symbols)
         with part_of(watch, f"compiler {self.name}"):
-            try:
-                made: Any = self.compiler(tuple(external_function(kernel.function) for kernel in kernels), self.target)
-            except (RelayError, CompilerBug):
-                raise
-            except Exception as error:
-                raise RelayError(
-                    rule="external-compiler",
-                    message=f"the compiler `{self.name}` failed on {symbols}",
-                    found=f"{type(error).__name__}: {error}",
-                ) from error
+            made: Any = asked.compile(tuple(external_function(kernel.function) for kernel in kernels), self.target)
         objects = list(made) if isinstance(made, (list, tuple)) else [made]
         if not objects or not all(isinstance(each, bytes) and each for each in objects):
             raise RelayError(

@@ -31,6 +31,9 @@ from relay.transform.framework.context import LayoutPreferences as LayoutPrefere
 from relay.transform.framework.context import PassContext as PassContext
 from relay.transform.framework.external import ExternalCompiler as ExternalCompiler
 from relay.transform.framework.external import ExternalFunction as ExternalFunction
+from relay.transform.framework.external import Refused as Refused
+from relay.transform.framework.external import Supported as Supported
+from relay.transform.framework.external import callee as callee
 from relay.transform.framework.instruments import DumpChanges as DumpChanges
 from relay.transform.framework.instruments import Instrument as Instrument
 from relay.transform.framework.instruments import NodeCounts as NodeCounts

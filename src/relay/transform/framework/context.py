@@ -129,7 +129,7 @@ class PassContext:
     A pass runs when `opt_level` reaches its level, or it is required, and it is not disabled, and no instrument is
     against it. Passes that come with relay are required or disabled by name, passes of one's own by themselves.
     `rates` are of the machine that is compiled for; None: of no machine, and what depends on them is done always.
-    `external_compilers` make the native code of the regions that name them (`PartitionGraph`). `schedules` are those on
+    `external_compilers` say what they take (`AnnotateTarget`), and make its native code. `schedules` are those on
     record for kernels, which stand in for the compiler's own choice (docs/schedules.md).
 
     Raises `RelayError`: `opt-level`, `unknown-pass`, `unknown-config`.

@@ -1,4 +1,5 @@
-"""What a compiler of somebody else's is given, and what it gives: native code for the regions of a partitioned program.
+"""What a compiler of somebody else's is asked: which groups it takes, and for native code of the regions that they are
+put together to.
 
 A region is compiled to a C function that takes addresses, and is called like a kernel of relay's own:
 
@@ -9,15 +10,33 @@ Tensors are dense, row-major, and never overlap; the extents are those that the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias, Union
 
 from relay.arith.expr import Symbol
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.target import Target
-from relay.ir.expr import Constant, Function
+from relay.ir.expr import Call, Constant, Function, Op
 from relay.ir.types import TensorType
+
+COMPOSITE = "Composite"
+"""The attribute of a function that stands for what `MergeComposite` matched: its name."""
+
+
+@frozen
+class Supported:
+    """The target makes code of a group."""
+
+
+@frozen
+class Refused:
+    """The target makes no code of a group, and why, in words about "it", the target."""
+
+    reason: str
+
+
+Answer: TypeAlias = Union[Supported, Refused]
 
 
 @frozen(eq=False)
@@ -47,10 +66,30 @@ class ExternalFunction:
         return f"void {self.symbol}({', '.join(parts) or 'void'})"
 
 
-ExternalCompiler: TypeAlias = Callable[[Sequence[ExternalFunction], Target], Sequence[bytes]]
-"""Makes native code of all regions of its name in a program: relocatable objects for the target, position-independent,
-which together define the symbol of each function. What else they call is looked for in the C library and in what the
-process has loaded."""
+class ExternalCompiler(Protocol):
+    """Another compiler. It is asked as targets are; what it does not say, `relay.targets.external` says for it."""
+
+    def supports(self, group: Function) -> Answer:
+        """Whether it takes a function of one call: of an operator, or of a composite (`callee`)."""
+        ...
+
+    def compile(self, functions: Sequence[ExternalFunction], target: Target) -> Sequence[bytes]:
+        """Native code of all regions of its name in a program: relocatable objects for the target,
+        position-independent, which together define the symbol of each function. What else they call is looked for in
+        the C library and in what the process has loaded."""
+        ...
+
+
+def callee(group: Function) -> str:
+    """The name of the operator, or of the composite, that is called by a function of one call; "" for any other."""
+    match group.body:
+        case Call(op=Op(name=name)):
+            return name
+        case Call(op=Function(attrs=attributes)):
+            return str(attributes.get(COMPOSITE, ""))
+        case _:
+            return ""
+
 
 _C_TYPES = {DType.FLOAT32: "float", DType.FLOAT64: "double", DType.BOOL: "bool"}
 

@@ -1,21 +1,23 @@
 """Mark what other compilers take, call by call: AnnotateTarget.
 
     before: exp(nn.dense(%x, %w))
-    after:  exp(fn (%p0, %p1, Compiler="mine") { nn.dense(%p0, %p1) }(%x, %w))           for {"mine": ["nn.dense"]}
+    after:  exp(fn (%p0, %p1, Compiler="mine") { nn.dense(%p0, %p1) }(%x, %w))       where "mine" supports that function
 
-Rules say which operators and composites (`MergeComposite`) a target takes; the first target that takes a call gets it.
-Each call becomes a region of its own (`regions.regions` says why it is a function); `MergeCompilerRegions`
-joins them. Left to relay, whatever the rules say: calls with an effect, those whose extents the run must check or that
-the types of their arguments do not tell, and values that are neither tensors nor tuples of them. Floating point: EXACT.
+Compilers are asked as targets are, by `supports`, of each call of an operator and of each composite (`MergeComposite`);
+the first that takes a call gets it. Each call becomes a region of its own (`regions.regions` says why it is a
+function); `MergeCompilerRegions` joins them. Left to relay, and not asked about: calls with an effect, those whose
+extents the run must check or that the types of their arguments do not tell, and values that are neither tensors nor
+tuples of them. Floating point: EXACT.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, Union
+from collections.abc import Mapping, Sequence
 
+from relay.base.arguments import Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.near_names import near_names
+from relay.base.plugin import plugin
 from relay.infer.checks import node_checks
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Expr, Function, Op
@@ -25,78 +27,74 @@ from relay.ir.rewriting import with_body
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
-from relay.ops.registry import operators
 from relay.runtime.arguments.extents import symbol_sources
 from relay.transform.framework.context import PassContext
+from relay.transform.framework.external import COMPOSITE, ExternalCompiler, Supported, callee
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
-from relay.transform.regions.regions import COMPOSITE, make_region, outer_nodes, with_outer_parts
+from relay.transform.regions.regions import make_region, outer_nodes, region_function, with_outer_parts
 
-Rule: TypeAlias = Callable[[Call], bool]
-"""Whether a target takes a call, whose types and attributes it may look at."""
-Taken: TypeAlias = Union[Sequence[str], Mapping[str, Rule]]
-"""The operators and composites that a target takes: always, or when a rule says so."""
+_NAMES = Kind((list, tuple), "a list of names of compilers")
 
 
 @pass_factory
-def AnnotateTarget(targets: Mapping[str, Taken]) -> Pass:
+def AnnotateTarget(targets: Sequence[str]) -> Pass:
     """Mark what other compilers take.
 
-    For what each target takes, by its name; composites are named `target.something`.
+    They are those of these names among the `external_compilers` of the `PassContext`, asked in this order.
 
-    Raises `RelayError` (rule `unknown-operator`) for a name that is neither an operator nor that of a composite.
+    Running it raises `RelayError`: `no-such-compiler`, and what a compiler raises.
 
-    >>> print(AnnotateTarget({"mine": {"nn.dense": lambda call: call.checked_type.dtype == "float32"}}))
+    >>> print(AnnotateTarget(["mine"]))
     AnnotateTarget (from -O0)  Mark what other compilers take.
     """
-    rules = {target: _rules(target, taken) for target, taken in targets.items()}
+    expect(targets, _NAMES, "what AnnotateTarget asks")
 
     @function_pass(level=0)
-    def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+    def run(function: Function, module: IRModule, context: PassContext) -> Function:
         if function.attrs.get("Primitive"):
             return function
+        compilers = {name: _compiler(name, context) for name in targets}
         new: dict[Expr, Expr] = {}
         for node in outer_nodes(function.body):
-            target = _taker(node, rules, module)
-            if target is None:
+            region = _region(node, compilers, module, new)
+            if region is None:
                 new[node] = with_outer_parts(node, new)
             else:
-                new.update(make_region(target, [node], [node], new))
+                new.update(region)
         return with_body(function, new[function.body])
 
     return run
 
 
-def _always(call: Call) -> bool:  # noqa: ARG001
-    return True
+def _compiler(name: str, context: PassContext) -> ExternalCompiler:
+    given = context.external_compilers
+    if name not in given:
+        raise RelayError(
+            rule="no-such-compiler",
+            message=f"AnnotateTarget asks the compiler `{name}`, which was not given",
+            expected=", ".join(f"`{each}`" for each in given) or "a compiler of that name",
+            remedy=near_names(name, given) or f'run it within relay.PassContext(external_compilers={{"{name}": …}})',
+        )
+    return plugin(given[name], f"the compiler `{name}`", callee)
 
 
-def _rules(target: str, taken: Taken) -> Mapping[str, Rule]:
-    rules = taken if isinstance(taken, Mapping) else dict.fromkeys(taken, _always)
-    for name in rules:
-        if name not in operators() and not name.startswith(f"{target}."):
-            raise RelayError(
-                rule="unknown-operator",
-                message=f"the target `{target}` takes something that is not there",
-                expected=f"an operator, or a composite whose name begins with `{target}.`",
-                found=name,
-                remedy=near_names(name, operators()),
-            )
-    return rules
-
-
-def _taker(node: Expr, rules: Mapping[str, Mapping[str, Rule]], module: IRModule) -> str | None:
-    """The target that takes a node, if one does."""
-    match node:
-        case Call(op=Op(operator)):
-            name = operator.name
-        case Call(op=Function(attrs=attrs)) if COMPOSITE in attrs:
-            name = str(attrs[COMPOSITE])
-        case _:
-            return None
-    wanted = [target for target, of_target in rules.items() if name in of_target]
-    if not wanted or not _can_leave(node, module):
+def _region(
+    node: Expr, compilers: Mapping[str, ExternalCompiler], module: IRModule, new: Mapping[Expr, Expr]
+) -> Mapping[Expr, Expr] | None:
+    """What stands for a call that a compiler takes, and None for others. `new` is what stands for its arguments."""
+    if not isinstance(node, Call) or not _is_asked_about(node) or not _can_leave(node, module):
         return None
-    return next((target for target in wanted if rules[target][name](node)), None)
+    for name, compiler in compilers.items():
+        made = make_region(name, [node], [node], new)
+        group = region_function(made[node])
+        if group is not None and isinstance(compiler.supports(group), Supported):
+            return made
+    return None
+
+
+def _is_asked_about(call: Call) -> bool:
+    """Whether it is the call of an operator or of a composite."""
+    return isinstance(call.op, Op) or (isinstance(call.op, Function) and COMPOSITE in call.op.attrs)
 
 
 def _can_leave(call: Call, module: IRModule) -> bool:

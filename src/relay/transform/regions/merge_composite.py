@@ -21,8 +21,8 @@ from relay.ir.expr import Expr, Function
 from relay.ir.module import IRModule
 from relay.ir.rewriting import with_body
 from relay.transform.framework.context import PassContext
+from relay.transform.framework.external import COMPOSITE
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
-from relay.transform.regions.regions import COMPOSITE
 
 Check: TypeAlias = Callable[[Expr], bool]
 """Whether a match, given by its result, is really wanted."""

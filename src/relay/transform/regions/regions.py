@@ -19,10 +19,10 @@ from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, V
 from relay.ir.rewriting import rebuild_from, rebuild_typed, typed_as
 from relay.ir.traversal import children
 from relay.ir.types import TupleType, Type
+from relay.transform.framework.external import COMPOSITE
 from relay.transform.functions.extents import copied
 
 COMPILER = "Compiler"
-COMPOSITE = "Composite"
 _OPAQUE = (COMPILER, COMPOSITE, "Primitive")
 
 
