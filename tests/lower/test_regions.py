@@ -54,8 +54,8 @@ def test_a_recursive_cell_as_text():
   block1(%5, %6):
     release %0
     %9:int32 = compute add(%4:int32)
-    %10 = tensor label2 [1, 8] 32 bytes over %5
-    %11 = tensor label2 [1, 8] 32 bytes over %1
+    %10 = tensor label2 [1, 8] 32 bytes over %2
+    %11 = tensor label2 [1, 8] 32 bytes over %5
     region, arena 192 bytes
       arena[128] 64 bytes of concatenate, calls 0 to 1
       arena[0] 128 bytes of nn_dense, calls 1 to 2

@@ -66,6 +66,14 @@ def @main(%x: T, %g: T, %n: int32) -> T {
   @loop(%w, ref(zeros_like(%x)), %g, %n);
   %w^
 }""",
+    "moments and weights of one kernel": """
+def @loop(%w: T, %m: T, %g: T, %n: int32) -> (T, T) {
+  if (equal(%n, 0)) { (%w, %m) } else {
+    let %m1 = add(multiply(0.9f, %m), %g);
+    @loop(subtract(%w, multiply(%m1, %w)), %m1, %g, subtract(%n, 1))
+  }
+}
+def @main(%x: T, %g: T, %n: int32) -> (T, T) { @loop(tanh(%x), zeros_like(%x), %g, %n) }""",
 }
 
 SHARED = {

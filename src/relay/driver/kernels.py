@@ -136,7 +136,7 @@ class Kernel:
     def _aliases(self, function: PrimFunc) -> tuple[tuple[str, str], ...]:
         """Tells emission which parameters may be the same memory."""
         shared = [function.parameters[position].name for position in self.info.in_place]
-        return (("may_alias", ",".join((*shared, function.outputs[0].name))),) if shared else ()
+        return (("may_alias", ",".join((*shared, *(each.name for each in function.outputs)))),) if shared else ()
 
     def lowered(self, watch: Stopwatch | None = None) -> PrimFunc:
         """The loops, ready for emission. Raises what `loops` raises."""

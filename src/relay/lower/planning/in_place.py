@@ -1,35 +1,58 @@
-"""Which inputs of a kernel its result may be written over.
+"""Which inputs of a kernel its results may be written over.
 
-An input qualifies when the kernel reads each of its elements only to make the result's element at the same place: then
-nothing is read after it was overwritten. That holds when everything the input flows through, up to the result, is
-elementwise or broadcasting and has the result's shape.
+An input qualifies when the kernel reads each of its elements only to make the results' elements at the same place: then
+nothing is read after it was overwritten. That holds when everything the input flows through, up to the results, is
+elementwise or broadcasting and has their shape. Several results of one shape are written together, when all elements at
+a place are known.
 """
 
 from __future__ import annotations
 
-from relay.ir.expr import Call, Expr, Function, Op
+from collections.abc import Sequence
+
+from relay.ir.expr import Call, Expr, Function, Op, Tuple
 from relay.ir.traversal import children, post_order
-from relay.ir.types import TensorType, Type
+from relay.ir.types import TensorType
 from relay.ops.record import FusionKind, OperatorRecord
 
 
 def in_place_inputs(function: Function) -> tuple[int, ...]:
-    """Positions of the parameters of a primitive function that its result may share memory with."""
-    result = function.body.checked_type
-    if not isinstance(result, TensorType):
+    """Positions of the parameters of a primitive function that a result may share memory with."""
+    body = function.body
+    ends = body.fields if isinstance(body, Tuple) else (body,)
+    results = [each.checked_type for each in ends if isinstance(each.checked_type, TensorType)]
+    if len(results) < len(ends) or len({each.shape for each in results}) != 1:
         return ()
     readers: dict[int, list[Expr]] = {}
-    for expr in post_order(function.body):
+    for expr in post_order(body):
         for child in children(expr):
             readers.setdefault(id(child), []).append(expr)
     return tuple(
         position
         for position, parameter in enumerate(function.params)
-        if parameter.checked_type == result and _flows_elementwise(parameter, readers, result)
+        if parameter.checked_type in results and _flows_elementwise(parameter, body, readers, results[0])
     )
 
 
-def _flows_elementwise(parameter: Expr, readers: dict[int, list[Expr]], result: Type) -> bool:
+def results_of(function: Function, positions: Sequence[int]) -> tuple[bool, ...]:
+    """Which fields of the result of a primitive function are made of some of its parameters.
+
+    >>> from relay.ops.build import var
+    >>> from relay.ops.elementwise_binary import add, subtract
+    >>> w, m, g = (var(name, shape=(4,)) for name in "wmg")
+    >>> moved = add(m, g)
+    >>> results_of(Function((w, m, g), Tuple((moved, subtract(w, moved)))), [0])
+    (False, True)
+    """
+    made: set[Expr] = {function.params[position] for position in positions}
+    for expr in post_order(function.body):
+        if not made.isdisjoint(children(expr)):
+            made.add(expr)
+    fields = function.body.fields if isinstance(function.body, Tuple) else (function.body,)
+    return tuple(each in made for each in fields)
+
+
+def _flows_elementwise(parameter: Expr, body: Expr, readers: dict[int, list[Expr]], result: TensorType) -> bool:
     stack: list[Expr] = list(readers.get(id(parameter), ()))
     seen: set[int] = set()
     while stack:
@@ -37,6 +60,8 @@ def _flows_elementwise(parameter: Expr, readers: dict[int, list[Expr]], result: 
         if id(reader) in seen:
             continue
         seen.add(id(reader))
+        if reader is body and isinstance(reader, Tuple):
+            continue
         if not _is_elementwise(reader) or not _has_shape_of(reader, result):
             return False
         stack.extend(readers.get(id(reader), ()))
@@ -50,6 +75,6 @@ def _is_elementwise(expr: Expr) -> bool:
     return isinstance(record, OperatorRecord) and record.fusion <= FusionKind.BROADCAST
 
 
-def _has_shape_of(expr: Expr, result: Type) -> bool:
+def _has_shape_of(expr: Expr, result: TensorType) -> bool:
     type_ = expr.checked_type
-    return isinstance(type_, TensorType) and isinstance(result, TensorType) and type_.shape == result.shape
+    return isinstance(type_, TensorType) and type_.shape == result.shape

@@ -26,8 +26,8 @@ KernelOf: TypeAlias = Callable[[Function], "KernelInfo"]
 @frozen
 class KernelInfo:
     """How a kernel is called: its symbol, the dimension symbols it takes (in terms of its function's parameters), and
-    the positions of the inputs that its result may be written over. `of_scalars`: it reads, computes and gives nothing
-    but scalars, and is a formula. `on_device`: it is a region of kernels that run on a device."""
+    the positions of the inputs that its results may be written over, each over one. `of_scalars`: it reads, computes
+    and gives nothing but scalars, and is a formula. `on_device`: it is a region of kernels that run on a device."""
 
     name: str
     symbols: tuple[Symbol, ...]

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from relay.arith.expr import IntExpr, Symbol
 from relay.lower.kernels.group import with_gap
 from relay.lower.kernels.updates import updated_input
+from relay.lower.planning.in_place import results_of
 from relay.lower.planning.kernel_calls import KernelInfo, KernelOf, extent_here, extents_of
 from relay.lower.planning.storage import Lifetime, plan_storage
 from relay.lower.planning.straight_line import KernelStep, Part, Storage
@@ -79,8 +80,8 @@ def overwritten(
             fits = source.size_bytes == result.size_bytes and len(source.shape) >= len(result.shape)
             if fits and (last < first[result] or plan.may_overwrite(last, result, source)):
                 fitting.append(place)
-        if fitting:  # best one that its own kernel reads: another result may want the others
-            found[result] = min(fitting, key=lambda place: free[place][0] != first[result])
+        if fitting:  # best one that its own kernel reads, for it alone: another result may want the others
+            found[result] = min(fitting, key=lambda place: plan.fitness(first[result], result, *free[place]))
             del free[found[result]]
     return found
 
@@ -153,10 +154,12 @@ class _Plan:
         return plan.total_bytes, arena, tuple(shapes)
 
     def _overwritten(self, time: int, result: Storage) -> Storage | None:
-        """The owner of the bytes of an input that dies here and that the result may be written over."""
+        """The owner of the bytes of an input that dies here and that the result may be written over, if no other result
+        is."""
+        taken = {self.owner.get(each) for each in self.steps[time].outputs}
         for each in self.steps[time].inputs:
             storage = each.storage
-            dies = storage in self.owner and self.last[storage] == time
+            dies = storage in self.owner and self.last[storage] == time and self.owner[storage] not in taken
             if dies and storage.size_bytes == result.size_bytes and self.may_overwrite(time, result, storage):
                 return self.owner[storage]
         return None
@@ -165,8 +168,22 @@ class _Plan:
         """Whether step number `time` makes a result which it may write over an input that it reads: neither is in
         parts, of which others may be needed."""
         step = self.steps[time]
-        reads = [position for position, each in enumerate(step.inputs) if self.whole(each.storage) is source]
-        return result in step.outputs and len(reads) == 1 and reads[0] in self.kernels[time].in_place
+        reads = self._reads(step, source)
+        return result in step.outputs and bool(reads) and set(reads) <= set(self.kernels[time].in_place)
+
+    def _reads(self, step: KernelStep, source: Storage) -> list[int]:
+        """The positions of the inputs of a step that are something, or parts of it."""
+        return [position for position, each in enumerate(step.inputs) if self.whole(each.storage) is source]
+
+    def fitness(self, time: int, result: Storage, last: int, source: Storage) -> tuple[int, ...]:
+        """How well an input that is read last by step number `last` suits a result of step number `time`: the less, the
+        better. Of several results, those made of the input count, and the result itself is best one of them."""
+        if last != time:
+            return (1,)
+        step = self.steps[time]
+        made = results_of(step.function, self._reads(step, source)) if len(step.outputs) > 1 else (True,)
+        is_made_of_it = made[step.outputs.index(result)] if result in step.outputs else False
+        return (0, not is_made_of_it, sum(made))
 
     def whole(self, storage: Storage) -> Storage:
         while storage in self.parts:
