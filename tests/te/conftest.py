@@ -283,6 +283,7 @@ GPU = Hierarchy(
         ThreadAxis("blockIdx.y", "block"),
     ),
     barriers=("block",),
+    queues=(Queue("copy"),),
 )
 SUBGROUPS = Hierarchy(
     levels=("device", "block", "subgroup", "thread"),

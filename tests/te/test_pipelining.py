@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,9 @@ from relay import te
 from relay.tir.equality import structural_equal
 from relay.tir.parser import parse_primfunc
 from relay.tir.printer import print_primfunc
-from relay.tir.stmt import PrimFunc
+from relay.tir.stmt import PrimFunc, Sequence
+from relay.tir.synchronization import barrier_level
+from relay.tir.traversal import map_statement
 from relay.tir.verifier import verify
 from tests.te.conftest import CORE, GPU, Program, matmul
 
@@ -76,6 +79,32 @@ def test_work_on_a_queue_is_awaited_where_its_results_are_needed():
     func = program.check(s.steps, CORE, seed=3)
     assert verify(func) == ()
     assert awaited_counts(func) == ['evaluate call("await.compute", int32, int32(1));']
+
+
+@pytest.mark.parametrize("double", [False, True])
+def test_copies_of_all_threads_are_awaited_before_they_meet(double):
+    """Each thread awaits its own copies, and then waits for the others."""
+    program = matmul()
+    s = te.ScheduleBuilder(program.outputs, GPU)
+    sums = s.cache_write("c", "register")
+    for loop, thread in (("i", "threadIdx.y"), ("j", "threadIdx.x")):
+        s.bind("c", loop, thread)
+    s.compute_at(sums, "c", "j")
+    outer, inner = s.split(sums, "k", factor=2)
+    s.reorder(sums, outer, "i", "j", inner)
+    copy = s.cache_read("a", "shared", (sums,))
+    s.compute_at(copy, sums, outer)
+    s.issue_to(copy, "copy")
+    if double:
+        s.double_buffer(copy)
+    func = program.check(s.steps, GPU, seed=1)
+    assert verify(func) == ()
+    lines = print_primfunc(func).splitlines()
+    awaits = [number for number, line in enumerate(lines) if '"await.copy"' in line]
+    assert awaits
+    assert all('"barrier.block"' in lines[number + 1] for number in awaits)
+    bare = map_statement(func.body, lambda part: part if barrier_level(part) is None else Sequence(()))
+    assert {found.rule for found in verify(replace(func, body=bare))} == {"race-unproven"}
 
 
 def test_threads_need_one_barrier_an_iteration_where_copies_go_ahead():

@@ -119,7 +119,8 @@ def test_random_threads_keep_the_result(name, machine, programs, hierarchies, da
     steps = random_schedule(data, program, hierarchy, () if stage.loops[0].is_reduction else first)
     for seed in range(3):
         func = program.check(steps, hierarchy, seed)
-    assert not [found for found in thread_violations(func) if found.rule != "scope-capacity"]
+    violations = (*thread_violations(func), *queue_violations(func))
+    assert not [found for found in violations if found.rule != "scope-capacity"]
 
 
 @pytest.mark.parametrize("name", NAMES)

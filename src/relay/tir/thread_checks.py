@@ -1,7 +1,8 @@
 """What must hold where loops are bound to threads: the part of the verifier that knows of scopes and barriers.
 
 - threads that can wait for each other do not touch one element, or write in one storage word, without a barrier in
-  between, unless both read; this follows the program in its order, and knows nothing of who inserted the barriers;
+  between, unless both read; this follows the program in its order, and knows nothing of who inserted the barriers; what
+  a thread has issued to a queue it may do where it is issued, and where it is awaited;
 - all threads of a unit come to its barriers: no condition or loop around differs between them;
 - a buffer is allocated once in each unit of its scope's level, and all of a scope that lives at a time fits into it;
 - thread loops go from outer levels to inner ones, each axis once; a scope with readers is read by them alone.
@@ -21,8 +22,9 @@ from relay.tir.expr import Call, Load, Value
 from relay.tir.printer import print_statement
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import barrier_level
-from relay.tir.touches import Extents, Touch, Units, touches, units_of
+from relay.tir.touches import Extents, Touch, touches
 from relay.tir.traversal import statement_children, statement_values, value_children, walk_statement
+from relay.tir.units import Units, units_of
 from relay.tir.violation import Violation
 
 
@@ -212,7 +214,8 @@ class _LaunchChecker:
 
     def _direct(self, statement: Stmt, past: list[_Past], around: _Around) -> list[_Past]:
         """The touches of a statement against all before them, those of other threads in the same one included."""
-        here = [x for x in touches(statement, around.loops, around.facts) if self._units.wait_depth(x) is not None]
+        found = touches(statement, around.loops, around.facts)
+        here = self._units.shared((*found, *self._units.landing(statement)))
         after = [*past, *(_Past(x) for x in here)]
         for now in here:
             for then in after:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -30,16 +30,14 @@ from relay.arith.expr import (
     multiply,
     substitute,
 )
-from relay.arith.simplify import Assumptions
 from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when
-from relay.tir.dependence import conflicts, direct_accesses
-from relay.tir.expr import Index, Load, Ramp, Value, ValueVar
-from relay.tir.hierarchy import Hierarchy
-from relay.tir.stmt import For, If, LoopKind, Stmt
-from relay.tir.traversal import statement_children, value_indices, values_in_index, walk_statement, walk_value
+from relay.tir.dependence import direct_accesses
+from relay.tir.expr import Index, Ramp
+from relay.tir.stmt import For, If, Stmt
+from relay.tir.traversal import statement_children, values_in_index
 
 MOST_POINTS = 1 << 21
 """How many points of two places are compared at most; beyond that two places are taken to meet."""
@@ -74,45 +72,6 @@ class Touch:
         )
 
 
-@frozen(eq=False)
-class Units:
-    """The threads of a launch: at which depth of the hierarchy each symbol counts units; and the symbols that have one
-    value in all of it."""
-
-    hierarchy: Hierarchy
-    depths: Mapping[Symbol, int]
-    fixed: frozenset[Symbol]
-
-    def wait_depth(self, touch: Touch) -> int | None:
-        """The depth of the level at which threads wait before one may see what another has done here; None for what is
-        one thread's own."""
-        level = self.hierarchy.barrier_for(touch.buffer.scope)
-        return None if level is None else self.hierarchy.depth(level)
-
-    def may_meet(self, left: Touch, right: Touch, same: frozenset[Symbol]) -> bool:
-        """Whether two threads that can wait for each other may meet, in one iteration of the loops of `same`."""
-        depth = self.wait_depth(left)
-        if depth is None:
-            return False
-        threads = [symbol for symbol, at in self.depths.items() if at > depth]
-        return meet(left, right, threads, same | self.fixed | (self.depths.keys() - set(threads)))
-
-    def differs(self, values: Iterable[Value], indices: Iterable[IntExpr], depth: int) -> bool:
-        """Whether values or indices may differ between the threads in one unit of the level at `depth`."""
-        parts = [node for value in values for node in walk_value(value)]
-        inside = [index for node in parts for index in value_indices(node)]
-        symbols = {symbol for index in (*indices, *inside) for symbol in free_symbols(index)}
-        own = any(isinstance(node, (ValueVar, Load)) for node in parts)
-        return own or any(self.depths.get(symbol, 0) > depth for symbol in symbols)
-
-
-def units_of(launch: For, hierarchy: Hierarchy, fixed: Iterable[Symbol]) -> Units:
-    """What the thread loops from `launch` inwards count."""
-    loops = [x for x in walk_statement(launch) if isinstance(x, For) and x.kind is LoopKind.THREAD]
-    depths = {loop.variable: hierarchy.depth(hierarchy.thread(loop.thread).level) for loop in loops}
-    return Units(hierarchy, depths, frozenset(fixed))
-
-
 def touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> Iterator[Touch]:
     """What stands directly in a statement."""
     for buffer, indices, writes in direct_accesses(statement):
@@ -136,23 +95,6 @@ def all_touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) 
                     stack.append((otherwise, loops, (*facts, *facts_unless(condition))))
             case _:
                 stack.extend((part, loops, facts) for part in statement_children(node))
-
-
-def units_meet(loop: For, known: Assumptions, hierarchy: Hierarchy) -> Iterator[Buffer]:
-    """The buffers in which units of a loop that cannot wait for each other may meet. That they do not is proven with
-    symbols, or where that fails by counting.
-
-    `known` is what is known around the loop.
-    """
-    if hierarchy.can_wait(hierarchy.thread(loop.thread)):
-        return
-    doubtful = dict.fromkeys(left.buffer for left, _ in conflicts(loop, known))
-    inside = list(all_touches(loop, {}, ())) if doubtful else []
-    around = frozenset(known.ranges)
-    for buffer in doubtful:
-        found = [touch for touch in inside if touch.buffer is buffer]
-        if any(meet(left, right, [loop.variable], around) for left in found for right in found):
-            yield buffer
 
 
 def _limits(loops: Extents, facts: tuple[Comparison, ...]) -> Extents:
@@ -220,7 +162,8 @@ def _sides(
     pairs = zip(_axes(left, per_word), _axes(right, per_word), strict=True)
     known = [pair for a, b in pairs if (pair := _comparable(_split(a, left), _split(b, right), same, per_word))]
     used = {symbol for pair in known for part in pair for symbol in free_symbols(part)}
-    common = sorted((used & same & _countable(left)), key=lambda symbol: symbol.name)
+    both = _countable(left) & _countable(right)
+    common = sorted(used & same & both, key=lambda symbol: symbol.name)
     sides = [
         _Side(touch, threads, common, [pair[number] for pair in known]) for number, touch in enumerate((left, right))
     ]

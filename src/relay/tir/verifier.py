@@ -51,8 +51,8 @@ from relay.tir.queue_checks import queue_violations
 from relay.tir.semantics import integer_limits
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.thread_checks import thread_violations
-from relay.tir.touches import units_meet
 from relay.tir.traversal import value_children, value_indices, values_in_index
+from relay.tir.units import units_meet
 from relay.tir.violation import Violation
 
 

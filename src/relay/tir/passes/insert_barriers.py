@@ -24,8 +24,9 @@ from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import barrier, barrier_level
-from relay.tir.touches import Extents, Touch, Units, all_touches, touches, units_meet, units_of
+from relay.tir.touches import Extents, Touch, all_touches, touches
 from relay.tir.traversal import statement_children
+from relay.tir.units import Units, units_meet, units_of
 
 NEVER = 1 << 30
 """The depth of no barrier at all."""
@@ -170,7 +171,7 @@ class _Inserter:
     def _whole(self, statement: Stmt, around: _Around) -> _Part:
         """A statement that no barrier is put into."""
         inside = all_touches(statement, around.loops, around.facts)
-        found = tuple(x for x in inside if self._units.wait_depth(x) is not None)
+        found = tuple(self._units.shared((*inside, *self._units.landing(statement))))
         return _Part(statement, found, found, self._waits(statement))
 
     def _waits(self, statement: Stmt) -> int:
@@ -179,9 +180,7 @@ class _Inserter:
 
     def _direct(self, kept: Stmt, statement: Stmt, around: _Around) -> _Part:
         """What stands directly in a statement, as a part that stands for `kept`."""
-        found = tuple(
-            x for x in touches(statement, around.loops, around.facts) if self._units.wait_depth(x) is not None
-        )
+        found = tuple(self._units.shared(touches(statement, around.loops, around.facts)))
         return _Part(kept, found, found)
 
     def _in_order(self, parts: Iterable[_Part], around: _Around) -> _Part:
