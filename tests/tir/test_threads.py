@@ -58,7 +58,25 @@ SOUND = {
     "only one writes": f"if holds(x < 1) {{ s[3] = a[b, 0]; }} {WAIT} out[b, x] = s[3];",
     "a condition that all threads share": f"if holds(b < 2) {{ {COPY} {WAIT} {TURNED} }}",
 }
+CLEAR = f"if holds(x < 1) {{ s[0] = int32(0); }} {WAIT}"
+
+
+def update(op: str, value: str = "a[b, x]", target: str = "s[0]") -> str:
+    return f'evaluate call("atomic.{op}", int32, {target}, {value});'
+
+
+SOUND |= {
+    "an atomic sum": f"{CLEAR} {update('add')} {WAIT} out[b, x] = s[0];",
+    "the largest of all": f"{CLEAR} {update('maximum')} {WAIT} out[b, x] = s[0];",
+    "a histogram": f"s[x] = int32(0); {WAIT} {update('add', 'int32(1)', 's[(3*x) % 8]')} {WAIT} out[b, x] = s[x];",
+}
 WRONG = {
+    "an atomic sum that is read at once": (f"{CLEAR} {update('add')} out[b, x] = s[0];", "race-unproven"),
+    "two operators in one element": (
+        f"{CLEAR} {update('add')} {update('maximum')} {WAIT} out[b, x] = s[0];",
+        "race-unproven",
+    ),
+    "an atomic sum of another type": (f"{CLEAR} {update('add', 'float32(1.0)')}", "types-differ"),
     "no barrier": (f"{COPY} {TURNED}", "race-unproven"),
     "overwritten before it is read": (f"serial k in 3 {{ {COPY} {WAIT} {TURNED} }}", "race-unproven"),
     "all write one": ("s[0] = a[b, x];", "race-unproven"),
@@ -144,6 +162,37 @@ def test_neighbours_in_a_storage_word_overwrite_each_other():
     assert {found.rule for found in verify(words)} == {"race-unproven"}
     assert "race-unproven" not in {found.rule for found in verify(bytes_apart)}
     assert len({run(words, seed) for seed in range(50)}) > 1
+
+
+def test_an_atomic_update_is_a_sum_in_any_order():
+    func = program(f"{CLEAR} {update('add')} {WAIT} out[b, x] = s[0];")
+    for seed in range(20):
+        assert (
+            run(func, seed)
+            == np.repeat(np.arange(32, dtype=np.int32).reshape(4, 8).sum(1, dtype=np.int32), 8).tobytes()
+        )
+
+
+def test_barriers_are_inserted_around_atomic_updates():
+    before = program(f"if holds(x < 1) {{ s[0] = int32(0); }} {update('add')} out[b, x] = s[0];")
+    after = insert_barriers(before)
+    assert print_primfunc(after) == print_primfunc(program(f"{CLEAR} {update('add')} {WAIT} out[b, x] = s[0];"))
+
+
+def test_iterations_in_any_order_may_update_at_once():
+    text = """
+    primfunc f(a: int32[8]) -> (out: int32[1]) {
+      out[0] = int32(0);
+      parallel i in 8 { %s }
+    }
+    """
+    atomic = parse_primfunc(text % update("add", "a[i]", "out[0]"), hierarchy=MACHINE)
+    assert verify(atomic) == ()
+    plain = parse_primfunc(text % "out[0] = (out[0] + a[i]);", hierarchy=MACHINE)
+    assert {found.rule for found in verify(plain)} == {"race-unproven"}
+    out = np.zeros(1, np.int32)
+    interpret(atomic, [np.arange(8, dtype=np.int32), out])
+    assert out[0] == 28
 
 
 def test_an_update_in_two_steps_loses_some():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import gcd
+from typing import Protocol
 
 from relay.arith.bounds import Interval
 from relay.arith.expr import (
@@ -29,8 +30,9 @@ from relay.arith.simplify import Assumptions
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when
-from relay.tir.expr import Index, Load, Ramp
+from relay.tir.expr import BinaryOp, Index, Load, Ramp
 from relay.tir.stmt import Allocate, For, If, Stmt, Store
+from relay.tir.synchronization import atomic_update
 from relay.tir.traversal import statement_children, statement_values, values_in_index, walk_value
 
 
@@ -41,6 +43,7 @@ class Access:
     buffer: Buffer
     indices: tuple[IntExpr, ...]
     writes: bool
+    update: BinaryOp | None
     known: Assumptions  # of the loops and guards around it
 
 
@@ -58,8 +61,8 @@ class LoopAccesses:
         return [access for access in self._found if access.buffer not in self._private]
 
     def _visit(self, statement: Stmt, known: Assumptions) -> None:
-        for buffer, indices, writes in direct_accesses(statement):
-            self._found.append(self._access(buffer, indices, writes, known))
+        for access in direct_accesses(statement):
+            self._found.append(self._access(access, known))
         match statement:
             case For(variable, extent, body):
                 self.inner.add(variable)
@@ -75,9 +78,9 @@ class LoopAccesses:
                 for part in statement_children(statement):
                     self._visit(part, known)
 
-    def _access(self, buffer: Buffer, indices: tuple[Index, ...], writes: bool, known: Assumptions) -> Access:
+    def _access(self, access: DirectAccess, known: Assumptions) -> Access:
         flat: list[IntExpr] = []
-        for index in indices:
+        for index in access.indices:
             if isinstance(index, Ramp):
                 lane = Symbol("lane")
                 self.inner.add(lane)
@@ -85,24 +88,54 @@ class LoopAccesses:
                 flat.append(add(index.base, multiply(lane, index.stride)))
             else:
                 flat.append(index)
-        return Access(buffer, tuple(flat), writes, known)
+        return Access(access.buffer, tuple(flat), access.writes, access.update, known)
 
 
-def direct_accesses(statement: Stmt) -> Iterator[tuple[Buffer, tuple[Index, ...], bool]]:
-    """What stands directly in a statement of buffers, their indices, and whether they are written."""
+@frozen
+class DirectAccess:
+    """Elements that a statement itself reads, writes or, by an operator, updates at once (which is a write)."""
+
+    buffer: Buffer
+    indices: tuple[Index, ...]
+    writes: bool = False
+    update: BinaryOp | None = None
+
+
+class _Accessing(Protocol):
+    @property
+    def buffer(self) -> Buffer: ...
+    @property
+    def writes(self) -> bool: ...
+    @property
+    def update(self) -> BinaryOp | None: ...
+
+
+def may_clash(left: _Accessing, right: _Accessing) -> bool:
+    """Whether the order of two accesses counts where they are of one element."""
+    same_update = left.update is not None and left.update is right.update
+    return left.buffer is right.buffer and (left.writes or right.writes) and not same_update
+
+
+def direct_accesses(statement: Stmt) -> Iterator[DirectAccess]:
+    """What stands directly in a statement."""
     indices: list[IntExpr] = []
+    update = atomic_update(statement)
+    if update is not None:
+        yield DirectAccess(update.target.buffer, update.target.indices, True, update.op)
     if isinstance(statement, Store):
-        yield statement.buffer, statement.indices, True
+        yield DirectAccess(statement.buffer, statement.indices, True)
         indices.extend(index.base if isinstance(index, Ramp) else index for index in statement.indices)
     elif isinstance(statement, For):
         indices.append(statement.extent)
-    values = [*statement_values(statement)]
+    values = list(statement_values(statement) if update is None else (update.value,))
+    if update is not None:
+        indices.extend(index for index in update.target.indices if not isinstance(index, Ramp))
     for index in indices:
         values.extend(values_in_index(index))
     for value in values:
         for node in walk_value(value):
             if isinstance(node, Load):
-                yield node.buffer, node.indices, False
+                yield DirectAccess(node.buffer, node.indices)
 
 
 def conflicts(loop: For, known: Assumptions) -> Iterator[tuple[Access, Access]]:
@@ -116,14 +149,13 @@ def conflicts(loop: For, known: Assumptions) -> Iterator[tuple[Access, Access]]:
     [0, 1]
     """
     body = LoopAccesses(loop, known)
-    distinct: dict[tuple[Buffer, tuple[IntExpr, ...], bool, int], Access] = {}
+    distinct: dict[tuple[Buffer, tuple[IntExpr, ...], bool, BinaryOp | None, int], Access] = {}
     for access in body.accesses:
-        distinct.setdefault((access.buffer, access.indices, access.writes, id(access.known)), access)
+        distinct.setdefault((access.buffer, access.indices, access.writes, access.update, id(access.known)), access)
     accesses = list(distinct.values())
     for position, left in enumerate(accesses):
         for right in accesses[position:]:
-            concerns = left.buffer is right.buffer and (left.writes or right.writes)
-            if concerns and not _apart(left, right, loop, body.inner):
+            if may_clash(left, right) and not _apart(left, right, loop, body.inner):
                 yield left, right
 
 

@@ -56,6 +56,7 @@ from relay.tir.semantics import (
 )
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Stmt, Store
 from relay.tir.stmt import Sequence as Block
+from relay.tir.synchronization import atomic_update
 from relay.tir.traversal import ValueIndex
 
 GetIndex: TypeAlias = Callable[[], int]
@@ -272,7 +273,8 @@ class Machine:
                 assert_never(statement)
 
     def evaluation(self, statement: Evaluate) -> Run:
-        return _discarded(self.value(statement.value))
+        update = atomic_update(statement)
+        return _discarded(self.value(statement.value)) if update is None else self._store(update.store)
 
     def issue(self, issue: Issue) -> Run:
         """It is done at once where nothing else runs."""

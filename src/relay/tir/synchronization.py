@@ -4,16 +4,20 @@
 `signal.loaded`, issued to a queue: one more of this signal is there when all that was issued to the queue before is
 done. `await.loaded(2)`: the thread waits until there are two of it, and takes them. Copies that are committed in
 groups, barriers in memory that count arrivals, and queues of an accelerator that depend on each other are cases of it.
+`atomic.add(s[i], x)`: `s[i] = s[i] + x`, at once: no other thread reads or writes the element in between. Likewise with
+`minimum` and `maximum`. In which order threads update an element is not known.
 """
 
 from __future__ import annotations
 
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.tir.expr import Call, Imm, imm
-from relay.tir.stmt import Evaluate, Issue, Stmt
+from relay.tir.expr import Binary, BinaryOp, Call, Imm, Load, Value, imm
+from relay.tir.stmt import Evaluate, Issue, Stmt, Store
 
-_BARRIER, _SIGNAL, _AWAIT = "barrier.", "signal.", "await."
+_BARRIER, _SIGNAL, _AWAIT, _ATOMIC = "barrier.", "signal.", "await.", "atomic."
+ATOMIC_OPERATORS = (BinaryOp.ADD, BinaryOp.MINIMUM, BinaryOp.MAXIMUM)
+"""Of which it does not matter for the result, but for rounding, in which order they are done."""
 
 
 @frozen
@@ -74,5 +78,40 @@ def awaited(statement: Stmt) -> Await | None:
     match statement:
         case Evaluate(Call(name, (Imm(int(count)),))) if name.startswith(_AWAIT):
             return Await(name.removeprefix(_AWAIT), count)
+        case _:
+            return None
+
+
+@frozen(eq=False)
+class AtomicUpdate:
+    """`target = target op value`, at once."""
+
+    op: BinaryOp
+    target: Load
+    value: Value
+
+    @property
+    def store(self) -> Store:
+        """What it does where nobody is in between."""
+        return Store(self.target.buffer, self.target.indices, Binary(self.op, self.target, self.value))
+
+
+def atomic(op: BinaryOp, target: Load, value: Value) -> Evaluate:
+    """An element updated at once.
+
+    >>> from relay.tir.buffer import Buffer
+    >>> counts = Buffer("counts", (8,), DType.INT32)
+    >>> atomic_update(atomic(BinaryOp.ADD, Load(counts, (0,)), imm(1, DType.INT32))).op
+    <BinaryOp.ADD: 'add'>
+    """
+    return Evaluate(Call(_ATOMIC + op.value, (target, value), target.dtype))
+
+
+def atomic_update(statement: Stmt) -> AtomicUpdate | None:
+    """What a statement updates at once; None for one that does not."""
+    match statement:
+        case Evaluate(Call(name, (Load(mask=None) as target, value))) if name.startswith(_ATOMIC):
+            op = BinaryOp(name.removeprefix(_ATOMIC))
+            return AtomicUpdate(op, target, value) if op in ATOMIC_OPERATORS else None
         case _:
             return None

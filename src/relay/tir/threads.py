@@ -24,7 +24,7 @@ from relay.tir.machine import Machine, Run
 from relay.tir.queues import GivenSignal, Queues
 from relay.tir.semantics import Numbers
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
-from relay.tir.synchronization import Await, awaited, barrier_level, signal_name
+from relay.tir.synchronization import Await, atomic_update, awaited, barrier_level, signal_name
 from relay.tir.traversal import walk_statement
 
 
@@ -188,20 +188,28 @@ class ThreadedMachine(Machine):
                 return _one_after_another((_at_once(self.statement(statement)), _let_others))
             case Evaluate():
                 level = barrier_level(statement)
-                return lambda: iter(() if level is None else (Waiting(statement, level),))
+                if level is None:
+                    return _one_after_another((_let_others, _at_once(self.statement(statement))))
+                return lambda: iter((Waiting(statement, level),))
             case _:
                 assert_never(statement)
 
     def _concerns_others(self, statement: Stmt) -> bool:
         match statement:
             case Store(buffer):
-                return self.hierarchy.depth(buffer.scope.level) < len(self.hierarchy.levels) - 1
+                return self._is_shared(buffer)
             case For(kind=kind):
                 return kind is LoopKind.THREAD
             case Issue():
                 return True
             case _:
-                return barrier_level(statement) is not None
+                update = atomic_update(statement)
+                return barrier_level(statement) is not None or (
+                    update is not None and self._is_shared(update.target.buffer)
+                )
+
+    def _is_shared(self, buffer: Buffer) -> bool:
+        return self.hierarchy.depth(buffer.scope.level) < len(self.hierarchy.levels) - 1
 
     def _forked(self, loop: For) -> Steps:
         fork = self.fork(loop)

@@ -34,8 +34,8 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when
-from relay.tir.dependence import direct_accesses
-from relay.tir.expr import Index, Ramp
+from relay.tir.dependence import direct_accesses, may_clash
+from relay.tir.expr import BinaryOp, Index, Ramp
 from relay.tir.stmt import For, If, Stmt
 from relay.tir.traversal import statement_children, values_in_index
 
@@ -58,6 +58,7 @@ class Touch:
     writes: bool
     loops: Extents
     facts: tuple[Comparison, ...]
+    update: BinaryOp | None = None
 
     def later(self, loop: Symbol) -> Touch:
         """What the next iteration of `loop` touches, in terms of this one."""
@@ -74,10 +75,11 @@ class Touch:
 
 def touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> Iterator[Touch]:
     """What stands directly in a statement."""
-    for buffer, indices, writes in direct_accesses(statement):
-        lanes = {index: Symbol("lane") for index in indices if isinstance(index, Ramp)}
+    for access in direct_accesses(statement):
+        lanes = {index: Symbol("lane") for index in access.indices if isinstance(index, Ramp)}
         inside = {**loops, **_limits(loops, facts), **{symbol: ramp.lanes for ramp, symbol in lanes.items()}}
-        yield Touch(buffer, tuple(_scalar(index, lanes) for index in indices), writes, inside, facts)
+        indices = tuple(_scalar(index, lanes) for index in access.indices)
+        yield Touch(access.buffer, indices, access.writes, inside, facts, access.update)
 
 
 def all_touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> Iterator[Touch]:
@@ -121,7 +123,7 @@ def meet(left: Touch, right: Touch, threads: Sequence[Symbol], same: frozenset[S
     >>> meet(written, own, [t], frozenset()), meet(written, next_one, [t], frozenset())
     (False, True)
     """
-    if not _may_collide(left, right):
+    if not may_clash(left, right):
         return False
     unknown = set(threads) - (_countable(left) & _countable(right))
     if not all(_is_told_apart(thread, left, right, same) for thread in unknown):
@@ -141,17 +143,13 @@ def overlap(left: Touch, right: Touch, same: frozenset[Symbol]) -> bool:
     >>> overlap(now, ahead, frozenset({k})), overlap(now, any_time, frozenset())
     (False, True)
     """
-    if not _may_collide(left, right):
+    if not may_clash(left, right):
         return False
     sides = _sides(left, right, (), same, 1)
     if sides is None:
         return True
     (keys, _), (other_keys, _) = sides
     return not {*zip(*keys.tolist(), strict=True)}.isdisjoint(zip(*other_keys.tolist(), strict=True))
-
-
-def _may_collide(left: Touch, right: Touch) -> bool:
-    return left.buffer is right.buffer and (left.writes or right.writes)
 
 
 def _sides(

@@ -50,6 +50,7 @@ from relay.tir.printer import print_index, print_statement, print_value
 from relay.tir.queue_checks import queue_violations
 from relay.tir.semantics import integer_limits
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
+from relay.tir.synchronization import atomic_update
 from relay.tir.thread_checks import thread_violations
 from relay.tir.traversal import value_children, value_indices, values_in_index
 from relay.tir.units import units_meet
@@ -131,7 +132,11 @@ class _Checker:
                 self._allocate(buffer, place)
                 self.statement(body, self._bind(buffer, place))
             case Evaluate(value):
-                self._value(value, place)
+                update = atomic_update(statement)
+                if update is None:
+                    self._value(value, place)
+                else:
+                    self.statement(update.store, place)
             case Issue(_, body):
                 self.statement(body, place)
             case _:
