@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
-from relay.arith.expr import FloorDiv, FloorMod, IntExpr, Max, Min, Product, Sum, Symbol
+from relay.arith.expr import FloorDiv, FloorMod, IntExpr, Max, Min, Product, Sum, Symbol, linear_parts
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.dtypes import DType
+from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Var, const
 from relay.ir.types import TensorType
 from relay.ops.build import with_known_type
 from relay.ops.combine import stack
 from relay.ops.create import shape_of
-from relay.ops.elementwise_binary import add, floor_divide, floor_mod, maximum, minimum, multiply
+from relay.ops.elementwise_binary import add, floor_divide, floor_mod, maximum, minimum, multiply, subtract
 from relay.ops.index import take
 from relay.ops.shape import reshape
 
-Origins = Mapping[Symbol, tuple[Var, int]]
-"""Where the run finds each symbol: an axis of an input."""
+
+@frozen(eq=False)
+class Origin:
+    """Where the run finds a symbol: `axis` of an input has `factor · symbol + offset` entries."""
+
+    var: Var
+    axis: int
+    factor: int
+    offset: int
 
 
-def symbol_origins(inputs: Sequence[Var]) -> dict[Symbol, tuple[Var, int]]:
-    """The first input and axis at which each symbol stands alone."""
-    origins: dict[Symbol, tuple[Var, int]] = {}
-    for var in inputs:
-        if isinstance(var.type_annotation, TensorType):
-            for axis, extent in enumerate(var.type_annotation.shape):
-                if isinstance(extent, Symbol):
-                    origins.setdefault(extent, (var, axis))
-    return origins
+Origins = Mapping[Symbol, Origin]
+
+
+def symbol_origins(inputs: Sequence[Var]) -> dict[Symbol, Origin]:
+    """The first input and axis at which each symbol stands alone, or else is the only one.
+
+    >>> from relay.ops.build import symbol, var
+    >>> n, m = symbol("n"), symbol("m")
+    >>> found = symbol_origins([var("x", shape=(2 * n + 1, 3 * m)), var("y", shape=(m,))])
+    >>> [(found[each].var.name_hint, found[each].factor, found[each].offset) for each in (n, m)]
+    [('x', 2, 1), ('y', 1, 0)]
+    """
+    found: dict[Symbol, Origin] = {}
+    axes = [
+        (Origin(var, axis, coefficient, offset), symbol)
+        for var in inputs
+        if isinstance(var.type_annotation, TensorType)
+        for axis, extent in enumerate(var.type_annotation.shape)
+        for offset, coefficient, symbol in _of_one_symbol(extent)
+    ]
+    for origin, symbol in sorted(axes, key=lambda each: (each[0].factor, each[0].offset) != (1, 0)):
+        found.setdefault(symbol, origin)
+    return found
+
+
+def _of_one_symbol(extent: IntExpr) -> Iterator[tuple[int, int, Symbol]]:
+    """`(offset, factor, symbol)` of an extent that is linear in one symbol."""
+    offset, terms = linear_parts(extent)
+    match terms:
+        case ((Symbol() as symbol, factor),):
+            yield offset, factor, symbol
+        case _:
+            pass
 
 
 def array_of_extents(known: NDArray[Any], dtype: DType, origins: Origins) -> Expr:
@@ -49,8 +81,11 @@ def _scalar(extent: IntExpr, dtype: DType, origins: Origins) -> Expr:
         case int():
             return with_known_type(const(extent, dtype))
         case Symbol() if extent in origins:
-            var, axis = origins[extent]
-            return take(shape_of(var, dtype), const(axis, DType.INT64))
+            origin = origins[extent]
+            entries: Expr = take(shape_of(origin.var, dtype), const(origin.axis, DType.INT64))
+            if origin.offset:
+                entries = subtract(entries, const(origin.offset, dtype))
+            return entries if origin.factor == 1 else floor_divide(entries, const(origin.factor, dtype))
         case Sum(constant, terms):
             total: Expr | None = with_known_type(const(constant, dtype)) if constant else None
             for term, coefficient in terms:
