@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relay.base.dtypes import DType
@@ -163,14 +163,22 @@ _ROUNDINGS: Mapping[str, Unary] = {"floor": unary.floor, "ceil": unary.ceil, "tr
 _PREDICATES: Mapping[str, Unary] = {
     "isnan": comparison.isnan, "isinf": comparison.isinf, "isfinite": comparison.isfinite,
 }  # fmt: skip
-_BINARY: Mapping[str, tuple[Binary, Binary | None]] = {
-    "mul": (binary.multiply, binary.logical_and), "minimum": (binary.minimum, binary.logical_and),
-    "maximum": (binary.maximum, binary.logical_or), "floor_divide": (binary.floor_divide, None),
-    "remainder": (binary.floor_mod, None), "fmod": (binary.trunc_mod, None),
-    "bitwise_and": (binary.bitwise_and, binary.logical_and), "bitwise_or": (binary.bitwise_or, binary.logical_or),
-    "bitwise_xor": (binary.bitwise_xor, binary.logical_xor), "bitwise_left_shift": (binary.left_shift, None),
-    "bitwise_right_shift": (binary.right_shift, None),
-}  # fmt: skip
+_TENSOR_OR_NUMBER = ("Tensor", "Scalar")
+_EITHER_NUMBER = (*_TENSOR_OR_NUMBER, "Scalar_Tensor")
+_SHIFTS = ("Tensor", "Tensor_Scalar", "Scalar_Tensor")
+_BINARY: Mapping[str, tuple[Binary, Binary | None, Sequence[str]]] = {
+    "mul": (binary.multiply, binary.logical_and, _TENSOR_OR_NUMBER),
+    "minimum": (binary.minimum, binary.logical_and, ("default",)),
+    "maximum": (binary.maximum, binary.logical_or, ("default",)),
+    "floor_divide": (binary.floor_divide, None, ("default", "Scalar")),
+    "remainder": (binary.floor_mod, None, _EITHER_NUMBER),
+    "fmod": (binary.trunc_mod, None, _TENSOR_OR_NUMBER),
+    "bitwise_and": (binary.bitwise_and, binary.logical_and, _EITHER_NUMBER),
+    "bitwise_or": (binary.bitwise_or, binary.logical_or, _EITHER_NUMBER),
+    "bitwise_xor": (binary.bitwise_xor, binary.logical_xor, _EITHER_NUMBER),
+    "bitwise_left_shift": (binary.left_shift, None, _SHIFTS),
+    "bitwise_right_shift": (binary.right_shift, None, _SHIFTS),
+}
 _COMPARISONS: Mapping[str, Binary] = {
     "eq": comparison.equal, "ne": comparison.not_equal, "lt": comparison.less, "le": comparison.less_equal,
     "gt": comparison.greater, "ge": comparison.greater_equal,
@@ -178,8 +186,6 @@ _COMPARISONS: Mapping[str, Binary] = {
 _LOGICAL: Mapping[str, Binary] = {
     "logical_and": binary.logical_and, "logical_or": binary.logical_or, "logical_xor": binary.logical_xor,
 }  # fmt: skip
-_TENSOR_OR_NUMBER = ("Tensor", "Scalar")
-_EVERY_ORDER = ("Tensor", "Scalar", "Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor", "default")
 
 ELEMENTWISE: tuple[Converter, ...] = (
     *(record for name, function in _UNARY.items() for record in converters(name, _unary(function))),
@@ -191,8 +197,8 @@ ELEMENTWISE: tuple[Converter, ...] = (
     *(record for name, function in _PREDICATES.items() for record in converters(name, _predicate(function))),
     *(
         record
-        for name, functions in _BINARY.items()
-        for record in converters(name, _binary(*functions), overloads=_EVERY_ORDER)
+        for name, (function, of_bools, overloads) in _BINARY.items()
+        for record in converters(name, _binary(function, of_bools), overloads=overloads)
     ),
     *(
         record

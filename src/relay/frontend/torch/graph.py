@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
@@ -265,9 +266,11 @@ def _meta(argument: Any) -> Any:
 
 
 def _place(node: fx.Node) -> tuple[str, int] | None:
-    """The user's line that a node comes from."""
+    """The line that a node comes from: the innermost that is not PyTorch's own, where there is one."""
     found = _PLACE.findall(node.meta.get("stack_trace") or "")
-    return (found[-1][0], int(found[-1][1])) if found else None
+    own = str(Path(torch_package().__file__ or "").parent)
+    users = [each for each in found if not each[0].startswith(own)] or found
+    return (users[-1][0], int(users[-1][1])) if users else None
 
 
 def _span(name: str, node: fx.Node) -> Span:

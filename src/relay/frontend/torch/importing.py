@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr
+from relay.base.arguments import MAPPING, Kind, takes
 from relay.base.diagnostics import RelayError
 from relay.base.span import Source, Span
 from relay.frontend.shared.building import ProgramBuilder
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from torch import fx
 
 
+_EXAMPLES = Kind((tuple, list), "a tuple of inputs", lambda value: "write (x,)")  # noqa: ARG005
+
+
+@takes(example_args=_EXAMPLES, example_kwargs=MAPPING)
 def from_pytorch(
     model: Model,
     example_args: Sequence[Any] = (),
@@ -117,7 +122,9 @@ class _ProgramImporter:
             return self._builder.known(spec.target, array_of_tensor(tensor), Span(Source(self._name, spec.target), 1))
         key = storage_key(tensor)
         if key not in self._stored:
-            self._stored[key] = self._builder.weight(spec.target, array_of_tensor(tensor))
+            value = self._builder.weight(spec.target, array_of_tensor(tensor))
+            # What a parameter holds is not known: the program may be given another, such as the state after a call.
+            self._stored[key] = Value(value.name, value.expr, value.type)
         return self._stored[key]
 
     def _outputs(self, made: Sequence[Made]) -> list[Value]:

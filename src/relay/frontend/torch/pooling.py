@@ -125,9 +125,10 @@ POOLINGS: tuple[Converter, ...] = (
         *converters(f"max_pool{rank}d_with_indices", _without_places(_maximum(rank)), *_POOL, "dilation"),
         *converters(f"avg_pool{rank}d", _average(rank), *_POOL, "count_include_pad", "divisor_override"),
         *converters(f"adaptive_avg_pool{rank}d", _adaptive_mean(rank), "output_size"),
-        *converters(f"_adaptive_avg_pool{rank}d", _adaptive_mean(rank), "output_size"),
         *converters(f"adaptive_max_pool{rank}d", _without_places(_adaptive_maximum(rank)), "output_size"),
     )),
+    *converters("_adaptive_avg_pool2d", _adaptive_mean(2), "output_size"),
+    *converters("_adaptive_avg_pool3d", _adaptive_mean(3), "output_size"),
     *(
         record
         for name, resize in _RESIZES.items()

@@ -1,0 +1,22 @@
+"""Models that cannot be imported, in a file of their own: the errors show its lines."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Unsupported(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        spectrum = torch.fft.fft(x)
+        found = x[x > 0]
+        return spectrum.real.sum() + found.sum() + torch.linalg.svdvals(x).sum()
+
+
+class InTraining(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.drop = nn.Linear(3, 3), nn.Dropout(0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.drop(self.layer(x))
