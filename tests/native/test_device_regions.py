@@ -151,6 +151,10 @@ class Frame(PythonDevice):
         interpret(module, arrays, symbols)
 
     @property
+    def launched(self) -> bool:
+        return "run" in self.asked
+
+    @property
     def held(self) -> int:
         return len(self._owned)
 

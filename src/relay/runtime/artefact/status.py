@@ -21,8 +21,9 @@ NO_TILES = -4
 CONSTANTS_LOST = -5
 """The file that constants are mapped from was cut short; `Constants.check` says so."""
 
-DEVICE_MISSING, DEVICE_FAILED = -6, -7
-"""A region had no device to run on, or the device failed; `Connected.failure` says why."""
+DEVICE_MISSING, DEVICE_FAILED, DEVICE_INTERRUPTED = -6, -7, -8
+"""A region had no device to run on, the device failed, or somebody did not want to wait for it; `Connected.failure`
+says why."""
 
 _INDEX_OUTSIDE = "an index is out of range: "
 """How the text of a failure begins where an index lies outside; who was given the index follows."""

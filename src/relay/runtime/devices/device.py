@@ -71,7 +71,8 @@ class StartedLaunch:
 class PythonDevice(ABC):
     """A device written in Python: subclasses say how modules are loaded and launches are run; memory is the host's.
 
-    What a subclass raises is the error of the call that native code made. Submissions run at once, one after another.
+    What a subclass raises is the error of the call that native code made; what is no `Exception` (Ctrl-C) ends the call
+    of the program. Submissions run at once, one after another.
     """
 
     def __init__(self) -> None:
@@ -166,15 +167,27 @@ class PythonDevice(ABC):
             raise ValueError(f"{size_bytes} bytes at {offset} of a buffer of {len(memory)} bytes")
         return memoryview(memory)[offset : offset + size_bytes]
 
+    def raise_what_is_no_error(self) -> None:
+        """Raise what a call of this thread caught that is no `Exception`, once."""
+        caught: BaseException | None = getattr(self._errors, "caught", None)
+        self._errors.caught = None
+        if caught is not None:
+            raise caught
+
     def _callback(self, name: str) -> Callable[..., Any]:
-        """A function of the table; what it raises is kept as the error of this thread."""
-        failed = {"wait": FAILED, "upload": FAILED, "download": FAILED, "copy": FAILED}.get(name, 0)
+        """A function of the table; what it raises is kept as the error of this thread. What is caught where no error
+        can be told is told by the next function that can."""
+        statuses = {"wait": FAILED, "upload": FAILED, "download": FAILED, "copy": FAILED, "is_lost": 1}
+        failed, cannot_fail = statuses.get(name, 0), name in ("release", "last_error")
 
         def called(_: object, *arguments: Any) -> Any:
             try:
+                if not cannot_fail:
+                    self.raise_what_is_no_error()
                 return getattr(self, name)(*(each or 0 if not isinstance(each, bytes) else each for each in arguments))
-            except Exception as error:
+            except BaseException as error:
                 self._errors.text = f"{type(error).__name__}: {error}".encode()
+                self._errors.caught = None if isinstance(error, Exception) else error
                 return failed
 
         return called

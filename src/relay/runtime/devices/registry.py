@@ -7,11 +7,13 @@ that opens a device; or a program registers one. Nothing is imported before a pr
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
+from weakref import WeakSet
 
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.span import caller_span
@@ -23,11 +25,31 @@ Opener: TypeAlias = Callable[[int], OpenedDevice]
 """Opens the device with an index, counted from 0. Raises what the user should read where there is none."""
 
 
+class Disconnectable(Protocol):
+    """What has devices of this process."""
+
+    def disconnect(self) -> None:
+        """Use them no more."""
+        ...
+
+
 class _Devices:
     def __init__(self) -> None:
         self._lock = Lock()
         self._registered: dict[str, Opener] = {}
         self._opened: dict[tuple[str, int], OpenedDevice] = {}
+        self._users: WeakSet[Disconnectable] = WeakSet()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def watch(self, user: Disconnectable) -> None:
+        self._users.add(user)
+
+    def _forget(self) -> None:
+        """A child of this process has none of its devices."""
+        self._lock = Lock()
+        self._opened = {}
+        for each in list(self._users):
+            each.disconnect()
 
     def register(self, kind: str, opener: Opener, *, replace: bool) -> None:
         with self._lock:
@@ -44,7 +66,7 @@ class _Devices:
     def open(self, kind: str, index: int) -> OpenedDevice:
         with self._lock:
             opened = self._opened.get((kind, index))
-            if opened is None:
+            if opened is None or is_lost(opened):
                 opened = self._opened[kind, index] = _checked(kind, index, self._opener(kind))
             return opened
 
@@ -109,9 +131,20 @@ def register_device(kind: str, opener: Opener, *, replace: bool = False) -> None
 
 
 def open_device(kind: str, index: int = 0) -> OpenedDevice:
-    """The device, opened if this is the first time. Raises `RelayError`: `no-device`, `broken-device`,
-    `device-version`, and what the kind's own opener raises."""
+    """The device, opened if this is the first time, or again if it was lost. Raises `RelayError`: `no-device`,
+    `broken-device`, `device-version`, and what the kind's own opener raises."""
     return _devices().open(kind, index)
+
+
+def forget_after_fork(user: Disconnectable) -> None:
+    """Have somebody use no devices in processes that are forked from this one."""
+    _devices().watch(user)
+
+
+def is_lost(device: OpenedDevice) -> bool:
+    """Whether no call of a device will ever succeed again."""
+    table = DeviceTable.from_address(device.table_address)
+    return bool(table.is_lost(table.context))
 
 
 def last_error(device: OpenedDevice) -> str:

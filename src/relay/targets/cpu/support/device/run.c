@@ -112,6 +112,11 @@ RELAY_OUTLINED _Bool relay_device_record(const struct relay_device *table, struc
     return region->recording != 0;
 }
 
+RELAY_HELPER _Bool is_interrupted(const struct device_slot *device)
+{
+    return device->interrupted && device->interrupted();
+}
+
 // Wait until an event has come. Gives a status.
 RELAY_HELPER int32_t wait_for(const struct device_slot *device, relay_handle event)
 {
@@ -119,10 +124,10 @@ RELAY_HELPER int32_t wait_for(const struct device_slot *device, relay_handle eve
     int32_t status = 0, state;
     do {
         state = table->wait(table->context, event, WAIT_NANOSECONDS);
-        if (state == RELAY_DEVICE_NOT_YET && table->is_lost(table->context))
-            status = DEVICE_FAILED;
-        else if (state == RELAY_DEVICE_NOT_YET && device->interrupted && device->interrupted())
+        if (state == RELAY_DEVICE_NOT_YET && is_interrupted(device))
             status = DEVICE_INTERRUPTED;
+        else if (state == RELAY_DEVICE_NOT_YET && table->is_lost(table->context))
+            status = DEVICE_FAILED;
     } while (state == RELAY_DEVICE_NOT_YET && !status);
     table->release(table->context, event);
     return state < 0 ? DEVICE_FAILED : status;
@@ -186,6 +191,8 @@ RELAY_HELPER int32_t run(
     struct device_slot *device, struct device_region *region, const struct device_call *call, const uint8_t *constants)
 {
     const struct relay_device *table = device->table;
+    if (is_interrupted(device))
+        return DEVICE_INTERRUPTED;
     if (!device->has_constants && !relay_device_bring_constants(device, constants))
         return DEVICE_FAILED;
     if (region->command_count && !region->recording && !relay_device_record(table, region))

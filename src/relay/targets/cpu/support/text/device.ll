@@ -17,8 +17,8 @@ entry:
 while.cond.i.preheader:
   %lock.i = getelementptr inbounds nuw i8, ptr %0, i64 72
   %2 = atomicrmw xchg ptr %lock.i, i32 1 acquire, align 8
-  %tobool.not.i119 = icmp eq i32 %2, 0
-  br i1 %tobool.not.i119, label %lock.exit, label %while.body.i
+  %tobool.not.i122 = icmp eq i32 %2, 0
+  br i1 %tobool.not.i122, label %lock.exit, label %while.body.i
 
 while.body.i:
   %call.i = tail call i32 @sched_yield() nounwind
@@ -29,215 +29,218 @@ while.body.i:
 lock.exit:
   %4 = load ptr, ptr %region, align 8
   %5 = load ptr, ptr %4, align 8
-  %has_constants.i = getelementptr inbounds nuw i8, ptr %4, i64 76
-  %6 = load i32, ptr %has_constants.i, align 4
-  %tobool.not.i12 = icmp eq i32 %6, 0
-  br i1 %tobool.not.i12, label %land.lhs.true.i, label %if.end.i
+  %interrupted.i = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %6 = load ptr, ptr %interrupted.i, align 8
+  %tobool.not.i14 = icmp eq ptr %6, null
+  br i1 %tobool.not.i14, label %if.end.i, label %is_interrupted.exit
 
-land.lhs.true.i:
-  %call2.i = tail call fastcc i1 @relay_device_bring_constants(ptr nonnull %4, ptr %constants)
-  br i1 %call2.i, label %if.end.i, label %run.exit
+is_interrupted.exit:
+  %call.i16 = tail call i32 %6() nounwind
+  %tobool2.i.not = icmp eq i32 %call.i16, 0
+  br i1 %tobool2.i.not, label %if.end.i, label %run.exit
 
 if.end.i:
+  %has_constants.i = getelementptr inbounds nuw i8, ptr %4, i64 76
+  %7 = load i32, ptr %has_constants.i, align 4
+  %tobool.not.i12 = icmp eq i32 %7, 0
+  br i1 %tobool.not.i12, label %land.lhs.true.i, label %if.end5.i
+
+land.lhs.true.i:
+  %call3.i = tail call fastcc i1 @relay_device_bring_constants(ptr nonnull %4, ptr %constants)
+  br i1 %call3.i, label %if.end5.i, label %run.exit
+
+if.end5.i:
   %command_count.i = getelementptr inbounds nuw i8, ptr %region, i64 68
-  %7 = load i32, ptr %command_count.i, align 4
-  %tobool3.not.i = icmp eq i32 %7, 0
-  br i1 %tobool3.not.i, label %if.end9.i, label %land.lhs.true4.i
+  %8 = load i32, ptr %command_count.i, align 4
+  %tobool6.not.i = icmp eq i32 %8, 0
+  br i1 %tobool6.not.i, label %if.end12.i, label %land.lhs.true7.i
 
-land.lhs.true4.i:
+land.lhs.true7.i:
   %recording.i = getelementptr inbounds nuw i8, ptr %region, i64 56
-  %8 = load i64, ptr %recording.i, align 8
-  %tobool5.not.i = icmp eq i64 %8, 0
-  br i1 %tobool5.not.i, label %land.lhs.true6.i, label %if.end9.i
+  %9 = load i64, ptr %recording.i, align 8
+  %tobool8.not.i = icmp eq i64 %9, 0
+  br i1 %tobool8.not.i, label %land.lhs.true9.i, label %if.end12.i
 
-land.lhs.true6.i:
-  %call7.i = tail call fastcc i1 @relay_device_record(ptr %5, ptr nonnull %region)
-  br i1 %call7.i, label %if.end9.i, label %run.exit
+land.lhs.true9.i:
+  %call10.i = tail call fastcc i1 @relay_device_record(ptr %5, ptr nonnull %region)
+  br i1 %call10.i, label %if.end12.i, label %run.exit
 
-if.end9.i:
+if.end12.i:
   %arena.i = getelementptr inbounds nuw i8, ptr %4, i64 16
   %arena_bytes.i = getelementptr inbounds nuw i8, ptr %region, i64 84
-  %9 = load i32, ptr %arena_bytes.i, align 4
-  %idxprom.i = zext i32 %9 to i64
+  %10 = load i32, ptr %arena_bytes.i, align 4
+  %idxprom.i = zext i32 %10 to i64
   %arrayidx.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom.i
-  %10 = load i64, ptr %arrayidx.i, align 8
+  %11 = load i64, ptr %arrayidx.i, align 8
   %bytes1.i = getelementptr inbounds nuw i8, ptr %4, i64 24
-  %11 = load i64, ptr %bytes1.i, align 8
-  %cmp.not.i = icmp ult i64 %11, %10
-  br i1 %cmp.not.i, label %if.end.i14, label %if.end12.i
+  %12 = load i64, ptr %bytes1.i, align 8
+  %cmp.not.i = icmp ult i64 %12, %11
+  br i1 %cmp.not.i, label %if.end.i17, label %if.end15.i
 
-if.end.i14:
-  %12 = load i64, ptr %arena.i, align 8
-  %tobool.not.i.i = icmp eq i64 %12, 0
+if.end.i17:
+  %13 = load i64, ptr %arena.i, align 8
+  %tobool.not.i.i = icmp eq i64 %13, 0
   br i1 %tobool.not.i.i, label %make_room.exit, label %if.then.i.i
 
 if.then.i.i:
   %release.i.i = getelementptr inbounds nuw i8, ptr %5, i64 24
-  %13 = load ptr, ptr %release.i.i, align 8
+  %14 = load ptr, ptr %release.i.i, align 8
   %context.i.i = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %14 = load ptr, ptr %context.i.i, align 8
-  tail call void %13(ptr %14, i64 %12) nounwind
+  %15 = load ptr, ptr %context.i.i, align 8
+  tail call void %14(ptr %15, i64 %13) nounwind
   br label %make_room.exit
 
 make_room.exit:
   store i64 0, ptr %arena.i, align 8
   store i64 0, ptr %bytes1.i, align 8
   %allocate.i = getelementptr inbounds nuw i8, ptr %5, i64 16
-  %15 = load ptr, ptr %allocate.i, align 8
+  %16 = load ptr, ptr %allocate.i, align 8
   %context.i = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %16 = load ptr, ptr %context.i, align 8
-  %call.i15 = tail call i64 %15(ptr %16, i64 %10) nounwind
-  store i64 %call.i15, ptr %arena.i, align 8
-  %tobool.not.i16 = icmp eq i64 %call.i15, 0
-  %cond.i17 = select i1 %tobool.not.i16, i64 0, i64 %10
-  store i64 %cond.i17, ptr %bytes1.i, align 8
-  br i1 %tobool.not.i16, label %run.exit, label %if.end12.i
+  %17 = load ptr, ptr %context.i, align 8
+  %call.i18 = tail call i64 %16(ptr %17, i64 %11) nounwind
+  store i64 %call.i18, ptr %arena.i, align 8
+  %tobool.not.i19 = icmp eq i64 %call.i18, 0
+  %cond.i20 = select i1 %tobool.not.i19, i64 0, i64 %11
+  store i64 %cond.i20, ptr %bytes1.i, align 8
+  br i1 %tobool.not.i19, label %run.exit, label %if.end15.i
 
-if.end12.i:
+if.end15.i:
   tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(16) %buffers, ptr noundef nonnull align 8 dereferenceable(16) %arena.i, i64 16, i1 false)
-  %arrayidx16.i = getelementptr inbounds nuw i8, ptr %buffers, i64 16
-  %constants17.i = getelementptr inbounds nuw i8, ptr %4, i64 32
-  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(16) %arrayidx16.i, ptr noundef nonnull align 8 dereferenceable(16) %constants17.i, i64 16, i1 false)
+  %arrayidx19.i = getelementptr inbounds nuw i8, ptr %buffers, i64 16
+  %constants20.i = getelementptr inbounds nuw i8, ptr %4, i64 32
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(16) %arrayidx19.i, ptr noundef nonnull align 8 dereferenceable(16) %constants20.i, i64 16, i1 false)
   %upload_count.i = getelementptr inbounds nuw i8, ptr %region, i64 72
-  %17 = load i32, ptr %upload_count.i, align 8
-  %cmp.i120.not = icmp eq i32 %17, 0
-  br i1 %cmp.i120.not, label %if.end20.i, label %for.body.i.lr.ph
+  %18 = load i32, ptr %upload_count.i, align 8
+  %cmp.i123.not = icmp eq i32 %18, 0
+  br i1 %cmp.i123.not, label %if.end23.i, label %for.body.i.lr.ph
 
 for.body.i.lr.ph:
   %uploads.i = getelementptr inbounds nuw i8, ptr %region, i64 32
   %upload.i = getelementptr inbounds nuw i8, ptr %5, i64 32
-  %context.i24 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %context.i27 = getelementptr inbounds nuw i8, ptr %5, i64 8
   br label %for.body.i
 
 for.body.i:
-  %18 = phi i32 [ %17, %for.body.i.lr.ph ], [ %30, %if.end.i25 ]
-  %indvars.iv = phi i64 [ 0, %for.body.i.lr.ph ], [ %indvars.iv.next, %if.end.i25 ]
-  %19 = load ptr, ptr %uploads.i, align 8
-  %arrayidx.i19 = getelementptr inbounds nuw %struct.device_transfer, ptr %19, i64 %indvars.iv
-  %bytes5.i = getelementptr inbounds nuw i8, ptr %arrayidx.i19, i64 12
-  %20 = load i32, ptr %bytes5.i, align 4
-  %idxprom6.i = zext i32 %20 to i64
+  %19 = phi i32 [ %18, %for.body.i.lr.ph ], [ %31, %if.end.i28 ]
+  %indvars.iv = phi i64 [ 0, %for.body.i.lr.ph ], [ %indvars.iv.next, %if.end.i28 ]
+  %20 = load ptr, ptr %uploads.i, align 8
+  %arrayidx.i22 = getelementptr inbounds nuw %struct.device_transfer, ptr %20, i64 %indvars.iv
+  %bytes5.i = getelementptr inbounds nuw i8, ptr %arrayidx.i22, i64 12
+  %21 = load i32, ptr %bytes5.i, align 4
+  %idxprom6.i = zext i32 %21 to i64
   %arrayidx7.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom6.i
-  %21 = load i64, ptr %arrayidx7.i, align 8
-  %tobool.not.i21 = icmp eq i64 %21, 0
-  br i1 %tobool.not.i21, label %if.end.i25, label %land.lhs.true.i22
+  %22 = load i64, ptr %arrayidx7.i, align 8
+  %tobool.not.i24 = icmp eq i64 %22, 0
+  br i1 %tobool.not.i24, label %if.end.i28, label %land.lhs.true.i25
 
-land.lhs.true.i22:
-  %buffer.i = getelementptr inbounds nuw i8, ptr %arrayidx.i19, i64 4
-  %22 = load i32, ptr %buffer.i, align 4
-  %idxprom8.i = zext i32 %22 to i64
+land.lhs.true.i25:
+  %buffer.i = getelementptr inbounds nuw i8, ptr %arrayidx.i22, i64 4
+  %23 = load i32, ptr %buffer.i, align 4
+  %idxprom8.i = zext i32 %23 to i64
   %arrayidx9.i = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom8.i
-  %23 = load i64, ptr %arrayidx9.i, align 8
-  %offset1.i = getelementptr inbounds nuw i8, ptr %arrayidx.i19, i64 8
-  %24 = load i32, ptr %offset1.i, align 4
-  %idxprom2.i = zext i32 %24 to i64
+  %24 = load i64, ptr %arrayidx9.i, align 8
+  %offset1.i = getelementptr inbounds nuw i8, ptr %arrayidx.i22, i64 8
+  %25 = load i32, ptr %offset1.i, align 4
+  %idxprom2.i = zext i32 %25 to i64
   %arrayidx3.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom2.i
-  %25 = load i64, ptr %arrayidx3.i, align 8
-  %26 = load ptr, ptr %upload.i, align 8
-  %27 = load ptr, ptr %context.i24, align 8
-  %28 = load i32, ptr %arrayidx.i19, align 4
-  %idxprom10.i = zext i32 %28 to i64
+  %26 = load i64, ptr %arrayidx3.i, align 8
+  %27 = load ptr, ptr %upload.i, align 8
+  %28 = load ptr, ptr %context.i27, align 8
+  %29 = load i32, ptr %arrayidx.i22, align 4
+  %idxprom10.i = zext i32 %29 to i64
   %arrayidx11.i = getelementptr inbounds nuw ptr, ptr %arguments, i64 %idxprom10.i
-  %29 = load ptr, ptr %arrayidx11.i, align 8
-  %call12.i = tail call i32 %26(ptr %27, i64 %23, i64 %25, ptr %29, i64 %21) nounwind
+  %30 = load ptr, ptr %arrayidx11.i, align 8
+  %call12.i = tail call i32 %27(ptr %28, i64 %24, i64 %26, ptr %30, i64 %22) nounwind
   %tobool13.not.i = icmp eq i32 %call12.i, 0
-  br i1 %tobool13.not.i, label %land.lhs.true.i22.if.end.i25_crit_edge, label %run.exit
+  br i1 %tobool13.not.i, label %land.lhs.true.i25.if.end.i28_crit_edge, label %run.exit
 
-land.lhs.true.i22.if.end.i25_crit_edge:
+land.lhs.true.i25.if.end.i28_crit_edge:
   %.pre = load i32, ptr %upload_count.i, align 8
-  br label %if.end.i25
+  br label %if.end.i28
 
-if.end.i25:
-  %30 = phi i32 [ %.pre, %land.lhs.true.i22.if.end.i25_crit_edge ], [ %18, %for.body.i ]
+if.end.i28:
+  %31 = phi i32 [ %.pre, %land.lhs.true.i25.if.end.i28_crit_edge ], [ %19, %for.body.i ]
   %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
-  %31 = zext i32 %30 to i64
-  %cmp.i = icmp samesign ult i64 %indvars.iv.next, %31
-  br i1 %cmp.i, label %for.body.i, label %if.end20.i
+  %32 = zext i32 %31 to i64
+  %cmp.i = icmp samesign ult i64 %indvars.iv.next, %32
+  br i1 %cmp.i, label %for.body.i, label %if.end23.i
 
-if.end20.i:
-  %32 = load i32, ptr %command_count.i, align 4
-  %tobool22.not.i = icmp eq i32 %32, 0
-  br i1 %tobool22.not.i, label %if.end26.i, label %cond.true.i
+if.end23.i:
+  %33 = load i32, ptr %command_count.i, align 4
+  %tobool25.not.i = icmp eq i32 %33, 0
+  br i1 %tobool25.not.i, label %if.end29.i, label %cond.true.i
 
 cond.true.i:
-  %33 = load ptr, ptr %4, align 8
-  %submit.i = getelementptr inbounds nuw i8, ptr %33, i64 72
-  %34 = load ptr, ptr %submit.i, align 8
-  %context.i26 = getelementptr inbounds nuw i8, ptr %33, i64 8
-  %35 = load ptr, ptr %context.i26, align 8
-  %recording.i27 = getelementptr inbounds nuw i8, ptr %region, i64 56
-  %36 = load i64, ptr %recording.i27, align 8
+  %34 = load ptr, ptr %4, align 8
+  %submit.i = getelementptr inbounds nuw i8, ptr %34, i64 72
+  %35 = load ptr, ptr %submit.i, align 8
+  %context.i29 = getelementptr inbounds nuw i8, ptr %34, i64 8
+  %36 = load ptr, ptr %context.i29, align 8
+  %recording.i30 = getelementptr inbounds nuw i8, ptr %region, i64 56
+  %37 = load i64, ptr %recording.i30, align 8
   %buffer_count.i = getelementptr inbounds nuw i8, ptr %region, i64 92
-  %37 = load i32, ptr %buffer_count.i, align 4
-  %conv.i = zext i32 %37 to i64
+  %38 = load i32, ptr %buffer_count.i, align 4
+  %conv.i = zext i32 %38 to i64
   %scalar_count.i = getelementptr inbounds nuw i8, ptr %region, i64 88
-  %38 = load i32, ptr %scalar_count.i, align 8
-  %conv2.i = zext i32 %38 to i64
-  %call3.i = tail call i64 %34(ptr %35, i64 %36, ptr nonnull %buffers, i64 %conv.i, ptr nonnull %scalars, i64 %conv2.i) nounwind
-  %tobool.not.i30 = icmp eq i64 %call3.i, 0
-  br i1 %tobool.not.i30, label %if.then.i, label %cond.true.i31
+  %39 = load i32, ptr %scalar_count.i, align 8
+  %conv2.i = zext i32 %39 to i64
+  %call3.i33 = tail call i64 %35(ptr %36, i64 %37, ptr nonnull %buffers, i64 %conv.i, ptr nonnull %scalars, i64 %conv2.i) nounwind
+  %tobool.not.i34 = icmp eq i64 %call3.i33, 0
+  br i1 %tobool.not.i34, label %if.then.i, label %cond.true.i35
 
-cond.true.i31:
-  %39 = load ptr, ptr %4, align 8
-  %wait.i = getelementptr inbounds nuw i8, ptr %39, i64 80
-  %context.i86 = getelementptr inbounds nuw i8, ptr %39, i64 8
-  %is_lost.i = getelementptr inbounds nuw i8, ptr %39, i64 104
-  %interrupted.i = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %40 = load ptr, ptr %wait.i, align 8
-  %41 = load ptr, ptr %context.i86, align 8
-  %call.i87153 = tail call i32 %40(ptr %41, i64 range(i64 1, 0) %call3.i, i64 100000000) nounwind
-  %cmp.i88.not154 = icmp eq i32 %call.i87153, 1
-  br i1 %cmp.i88.not154, label %land.lhs.true.i90, label %wait_for.exit
+cond.true.i35:
+  %40 = load ptr, ptr %4, align 8
+  %wait.i = getelementptr inbounds nuw i8, ptr %40, i64 80
+  %context.i89 = getelementptr inbounds nuw i8, ptr %40, i64 8
+  %is_lost.i = getelementptr inbounds nuw i8, ptr %40, i64 104
+  br label %do.body.i
 
-land.lhs.true.i90:
-  %call.i87155 = phi i32 [ %call.i87, %do.cond.i ], [ %call.i87153, %cond.true.i31 ]
-  %42 = load ptr, ptr %is_lost.i, align 8
-  %43 = load ptr, ptr %context.i86, align 8
-  %call3.i91 = tail call i32 %42(ptr %43) nounwind
-  %tobool.not.i92.not = icmp eq i32 %call3.i91, 0
-  br i1 %tobool.not.i92.not, label %land.lhs.true5.i, label %wait_for.exit
+do.body.i:
+  %41 = load ptr, ptr %wait.i, align 8
+  %42 = load ptr, ptr %context.i89, align 8
+  %call.i90 = tail call i32 %41(ptr %42, i64 range(i64 1, 0) %call3.i33, i64 100000000) nounwind
+  %cmp.i91.not = icmp eq i32 %call.i90, 1
+  br i1 %cmp.i91.not, label %land.lhs.true.i93, label %wait_for.exit
 
-land.lhs.true5.i:
-  %44 = load ptr, ptr %interrupted.i, align 8
-  %tobool6.not.i = icmp eq ptr %44, null
-  br i1 %tobool6.not.i, label %do.cond.i, label %land.lhs.true7.i
+land.lhs.true.i93:
+  %43 = load ptr, ptr %interrupted.i, align 8
+  %tobool.not.i.i94 = icmp eq ptr %43, null
+  br i1 %tobool.not.i.i94, label %do.cond.i, label %is_interrupted.exit.i
 
-land.lhs.true7.i:
-  %call9.i = tail call i32 %44() nounwind
-  %tobool10.not.i = icmp eq i32 %call9.i, 0
-  br i1 %tobool10.not.i, label %do.cond.i, label %wait_for.exit
+is_interrupted.exit.i:
+  %call.i.i = tail call i32 %43() nounwind
+  %tobool2.i.i.not = icmp eq i32 %call.i.i, 0
+  br i1 %tobool2.i.i.not, label %do.cond.i, label %wait_for.exit
 
 do.cond.i:
-  %45 = load ptr, ptr %wait.i, align 8
-  %46 = load ptr, ptr %context.i86, align 8
-  %call.i87 = tail call i32 %45(ptr %46, i64 range(i64 1, 0) %call3.i, i64 100000000) nounwind
-  %cmp.i88.not = icmp eq i32 %call.i87, 1
-  br i1 %cmp.i88.not, label %land.lhs.true.i90, label %wait_for.exit
+  %44 = load ptr, ptr %is_lost.i, align 8
+  %45 = load ptr, ptr %context.i89, align 8
+  %call6.i = tail call i32 %44(ptr %45) nounwind
+  %tobool.not.i96 = icmp eq i32 %call6.i, 0
+  br i1 %tobool.not.i96, label %do.body.i, label %wait_for.exit
 
 wait_for.exit:
-  %call.i87.lcssa = phi i32 [ %call.i87153, %cond.true.i31 ], [ %call.i87, %do.cond.i ], [ %call.i87155, %land.lhs.true.i90 ], [ %call.i87155, %land.lhs.true7.i ]
-  %cmp.i88.not.lcssa = phi i1 [ false, %cond.true.i31 ], [ false, %do.cond.i ], [ true, %land.lhs.true.i90 ], [ true, %land.lhs.true7.i ]
-  %status.1.i108 = phi i32 [ 0, %cond.true.i31 ], [ 0, %do.cond.i ], [ -7, %land.lhs.true.i90 ], [ -8, %land.lhs.true7.i ]
-  %release.i = getelementptr inbounds nuw i8, ptr %39, i64 24
-  %47 = load ptr, ptr %release.i, align 8
-  %48 = load ptr, ptr %context.i86, align 8
-  tail call void %47(ptr %48, i64 range(i64 1, 0) %call3.i) nounwind
-  %cmp16.i = icmp slt i32 %call.i87.lcssa, 0
-  %brmerge = or i1 %cmp16.i, %cmp.i88.not.lcssa
-  %.mux = select i1 %cmp16.i, i32 -7, i32 %status.1.i108
-  br i1 %brmerge, label %if.then.i, label %if.end26.i
+  %status.1.i111 = phi i32 [ -8, %is_interrupted.exit.i ], [ 0, %do.body.i ], [ -7, %do.cond.i ]
+  %release.i = getelementptr inbounds nuw i8, ptr %40, i64 24
+  %46 = load ptr, ptr %release.i, align 8
+  %47 = load ptr, ptr %context.i89, align 8
+  tail call void %46(ptr %47, i64 range(i64 1, 0) %call3.i33) nounwind
+  %cmp12.i = icmp slt i32 %call.i90, 0
+  %brmerge = or i1 %cmp12.i, %cmp.i91.not
+  %.mux = select i1 %cmp12.i, i32 -7, i32 %status.1.i111
+  br i1 %brmerge, label %if.then.i, label %if.end29.i
 
 if.then.i:
-  %cond.i33111 = phi i32 [ %.mux, %wait_for.exit ], [ -7, %cond.true.i ]
-  %49 = load i64, ptr %arena.i, align 8
-  %tobool.not.i.i36 = icmp eq i64 %49, 0
-  br i1 %tobool.not.i.i36, label %cond.end.i, label %if.then.i.i37
+  %cond.i37114 = phi i32 [ %.mux, %wait_for.exit ], [ -7, %cond.true.i ]
+  %48 = load i64, ptr %arena.i, align 8
+  %tobool.not.i.i39 = icmp eq i64 %48, 0
+  br i1 %tobool.not.i.i39, label %cond.end.i, label %if.then.i.i40
 
-if.then.i.i37:
-  %release.i.i38 = getelementptr inbounds nuw i8, ptr %33, i64 24
-  %50 = load ptr, ptr %release.i.i38, align 8
-  %51 = load ptr, ptr %context.i26, align 8
-  tail call void %50(ptr %51, i64 %49) nounwind
+if.then.i.i40:
+  %release.i.i41 = getelementptr inbounds nuw i8, ptr %34, i64 24
+  %49 = load ptr, ptr %release.i.i41, align 8
+  %50 = load ptr, ptr %context.i29, align 8
+  tail call void %49(ptr %50, i64 %48) nounwind
   br label %cond.end.i
 
 cond.end.i:
@@ -245,129 +248,129 @@ cond.end.i:
   store i64 0, ptr %bytes1.i, align 8
   br label %run.exit
 
-if.end26.i:
+if.end29.i:
   %copy_count.i = getelementptr inbounds nuw i8, ptr %region, i64 80
-  %52 = load i32, ptr %copy_count.i, align 8
-  %cmp.i45122.not = icmp eq i32 %52, 0
-  br i1 %cmp.i45122.not, label %for.cond.i59.preheader, label %for.body.i47.lr.ph
+  %51 = load i32, ptr %copy_count.i, align 8
+  %cmp.i48125.not = icmp eq i32 %51, 0
+  br i1 %cmp.i48125.not, label %for.cond.i62.preheader, label %for.body.i50.lr.ph
 
-for.body.i47.lr.ph:
+for.body.i50.lr.ph:
   %copies.i = getelementptr inbounds nuw i8, ptr %region, i64 48
   %copy.i = getelementptr inbounds nuw i8, ptr %5, i64 48
-  %context.i56 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  br label %for.body.i47
+  %context.i59 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  br label %for.body.i50
 
-for.cond.i59.preheader:
+for.cond.i62.preheader:
   %download_count.i = getelementptr inbounds nuw i8, ptr %region, i64 76
-  %53 = load i32, ptr %download_count.i, align 4
-  %cmp.i61124.not = icmp eq i32 %53, 0
-  br i1 %cmp.i61124.not, label %run.exit, label %for.body.i63.lr.ph
+  %52 = load i32, ptr %download_count.i, align 4
+  %cmp.i64127.not = icmp eq i32 %52, 0
+  br i1 %cmp.i64127.not, label %run.exit, label %for.body.i66.lr.ph
 
-for.body.i63.lr.ph:
+for.body.i66.lr.ph:
   %downloads.i = getelementptr inbounds nuw i8, ptr %region, i64 40
   %download.i = getelementptr inbounds nuw i8, ptr %5, i64 40
-  %context.i79 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  br label %for.body.i63
+  %context.i82 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  br label %for.body.i66
 
-for.body.i47:
-  %54 = phi i32 [ %52, %for.body.i47.lr.ph ], [ %68, %if.end.i57 ]
-  %indvars.iv130 = phi i64 [ 0, %for.body.i47.lr.ph ], [ %indvars.iv.next131, %if.end.i57 ]
-  %55 = load ptr, ptr %copies.i, align 8
-  %arrayidx.i49 = getelementptr inbounds nuw %struct.device_copy, ptr %55, i64 %indvars.iv130
-  %bytes15.i = getelementptr inbounds nuw i8, ptr %arrayidx.i49, i64 16
-  %56 = load i32, ptr %bytes15.i, align 4
-  %idxprom16.i = zext i32 %56 to i64
+for.body.i50:
+  %53 = phi i32 [ %51, %for.body.i50.lr.ph ], [ %67, %if.end.i60 ]
+  %indvars.iv133 = phi i64 [ 0, %for.body.i50.lr.ph ], [ %indvars.iv.next134, %if.end.i60 ]
+  %54 = load ptr, ptr %copies.i, align 8
+  %arrayidx.i52 = getelementptr inbounds nuw %struct.device_copy, ptr %54, i64 %indvars.iv133
+  %bytes15.i = getelementptr inbounds nuw i8, ptr %arrayidx.i52, i64 16
+  %55 = load i32, ptr %bytes15.i, align 4
+  %idxprom16.i = zext i32 %55 to i64
   %arrayidx17.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom16.i
-  %57 = load i64, ptr %arrayidx17.i, align 8
-  %tobool.not.i51 = icmp eq i64 %57, 0
-  br i1 %tobool.not.i51, label %if.end.i57, label %land.lhs.true.i52
+  %56 = load i64, ptr %arrayidx17.i, align 8
+  %tobool.not.i54 = icmp eq i64 %56, 0
+  br i1 %tobool.not.i54, label %if.end.i60, label %land.lhs.true.i55
 
-land.lhs.true.i52:
-  %from_offset11.i = getelementptr inbounds nuw i8, ptr %arrayidx.i49, i64 12
-  %58 = load i32, ptr %from_offset11.i, align 4
-  %idxprom12.i = zext i32 %58 to i64
+land.lhs.true.i55:
+  %from_offset11.i = getelementptr inbounds nuw i8, ptr %arrayidx.i52, i64 12
+  %57 = load i32, ptr %from_offset11.i, align 4
+  %idxprom12.i = zext i32 %57 to i64
   %arrayidx13.i = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom12.i
-  %59 = load i64, ptr %arrayidx13.i, align 8
-  %to_offset7.i = getelementptr inbounds nuw i8, ptr %arrayidx.i49, i64 4
-  %60 = load i32, ptr %to_offset7.i, align 4
-  %idxprom8.i53 = zext i32 %60 to i64
-  %arrayidx9.i54 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom8.i53
-  %61 = load i64, ptr %arrayidx9.i54, align 8
-  %from_buffer.i = getelementptr inbounds nuw i8, ptr %arrayidx.i49, i64 8
-  %62 = load i32, ptr %from_buffer.i, align 4
-  %idxprom4.i = zext i32 %62 to i64
+  %58 = load i64, ptr %arrayidx13.i, align 8
+  %to_offset7.i = getelementptr inbounds nuw i8, ptr %arrayidx.i52, i64 4
+  %59 = load i32, ptr %to_offset7.i, align 4
+  %idxprom8.i56 = zext i32 %59 to i64
+  %arrayidx9.i57 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom8.i56
+  %60 = load i64, ptr %arrayidx9.i57, align 8
+  %from_buffer.i = getelementptr inbounds nuw i8, ptr %arrayidx.i52, i64 8
+  %61 = load i32, ptr %from_buffer.i, align 4
+  %idxprom4.i = zext i32 %61 to i64
   %arrayidx5.i = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom4.i
-  %63 = load i64, ptr %arrayidx5.i, align 8
-  %64 = load i32, ptr %arrayidx.i49, align 4
-  %idxprom1.i = zext i32 %64 to i64
+  %62 = load i64, ptr %arrayidx5.i, align 8
+  %63 = load i32, ptr %arrayidx.i52, align 4
+  %idxprom1.i = zext i32 %63 to i64
   %arrayidx2.i = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom1.i
-  %65 = load i64, ptr %arrayidx2.i, align 8
-  %66 = load ptr, ptr %copy.i, align 8
-  %67 = load ptr, ptr %context.i56, align 8
-  %call18.i = tail call i32 %66(ptr %67, i64 %65, i64 %61, i64 %63, i64 %59, i64 %57) nounwind
+  %64 = load i64, ptr %arrayidx2.i, align 8
+  %65 = load ptr, ptr %copy.i, align 8
+  %66 = load ptr, ptr %context.i59, align 8
+  %call18.i = tail call i32 %65(ptr %66, i64 %64, i64 %60, i64 %62, i64 %58, i64 %56) nounwind
   %tobool19.not.i = icmp eq i32 %call18.i, 0
-  br i1 %tobool19.not.i, label %land.lhs.true.i52.if.end.i57_crit_edge, label %run.exit
+  br i1 %tobool19.not.i, label %land.lhs.true.i55.if.end.i60_crit_edge, label %run.exit
 
-land.lhs.true.i52.if.end.i57_crit_edge:
-  %.pre136 = load i32, ptr %copy_count.i, align 8
-  br label %if.end.i57
+land.lhs.true.i55.if.end.i60_crit_edge:
+  %.pre139 = load i32, ptr %copy_count.i, align 8
+  br label %if.end.i60
 
-if.end.i57:
-  %68 = phi i32 [ %.pre136, %land.lhs.true.i52.if.end.i57_crit_edge ], [ %54, %for.body.i47 ]
-  %indvars.iv.next131 = add nuw nsw i64 %indvars.iv130, 1
-  %69 = zext i32 %68 to i64
-  %cmp.i45 = icmp samesign ult i64 %indvars.iv.next131, %69
-  br i1 %cmp.i45, label %for.body.i47, label %for.cond.i59.preheader
-
-for.body.i63:
-  %70 = phi i32 [ %53, %for.body.i63.lr.ph ], [ %82, %if.end.i84 ]
-  %indvars.iv133 = phi i64 [ 0, %for.body.i63.lr.ph ], [ %indvars.iv.next134, %if.end.i84 ]
-  %71 = load ptr, ptr %downloads.i, align 8
-  %arrayidx.i65 = getelementptr inbounds nuw %struct.device_transfer, ptr %71, i64 %indvars.iv133
-  %bytes5.i67 = getelementptr inbounds nuw i8, ptr %arrayidx.i65, i64 12
-  %72 = load i32, ptr %bytes5.i67, align 4
-  %idxprom6.i68 = zext i32 %72 to i64
-  %arrayidx7.i69 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom6.i68
-  %73 = load i64, ptr %arrayidx7.i69, align 8
-  %tobool.not.i70 = icmp eq i64 %73, 0
-  br i1 %tobool.not.i70, label %if.end.i84, label %land.lhs.true.i71
-
-land.lhs.true.i71:
-  %buffer.i73 = getelementptr inbounds nuw i8, ptr %arrayidx.i65, i64 4
-  %74 = load i32, ptr %buffer.i73, align 4
-  %idxprom8.i74 = zext i32 %74 to i64
-  %arrayidx9.i75 = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom8.i74
-  %75 = load i64, ptr %arrayidx9.i75, align 8
-  %offset1.i76 = getelementptr inbounds nuw i8, ptr %arrayidx.i65, i64 8
-  %76 = load i32, ptr %offset1.i76, align 4
-  %idxprom2.i77 = zext i32 %76 to i64
-  %arrayidx3.i78 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom2.i77
-  %77 = load i64, ptr %arrayidx3.i78, align 8
-  %78 = load ptr, ptr %download.i, align 8
-  %79 = load ptr, ptr %context.i79, align 8
-  %80 = load i32, ptr %arrayidx.i65, align 4
-  %idxprom10.i80 = zext i32 %80 to i64
-  %arrayidx11.i81 = getelementptr inbounds nuw ptr, ptr %arguments, i64 %idxprom10.i80
-  %81 = load ptr, ptr %arrayidx11.i81, align 8
-  %call12.i82 = tail call i32 %78(ptr %79, ptr %81, i64 %75, i64 %77, i64 %73) nounwind
-  %tobool13.not.i83 = icmp eq i32 %call12.i82, 0
-  br i1 %tobool13.not.i83, label %land.lhs.true.i71.if.end.i84_crit_edge, label %run.exit
-
-land.lhs.true.i71.if.end.i84_crit_edge:
-  %.pre137 = load i32, ptr %download_count.i, align 4
-  br label %if.end.i84
-
-if.end.i84:
-  %82 = phi i32 [ %.pre137, %land.lhs.true.i71.if.end.i84_crit_edge ], [ %70, %for.body.i63 ]
+if.end.i60:
+  %67 = phi i32 [ %.pre139, %land.lhs.true.i55.if.end.i60_crit_edge ], [ %53, %for.body.i50 ]
   %indvars.iv.next134 = add nuw nsw i64 %indvars.iv133, 1
-  %83 = zext i32 %82 to i64
-  %cmp.i61 = icmp samesign ult i64 %indvars.iv.next134, %83
-  br i1 %cmp.i61, label %for.body.i63, label %run.exit
+  %68 = zext i32 %67 to i64
+  %cmp.i48 = icmp samesign ult i64 %indvars.iv.next134, %68
+  br i1 %cmp.i48, label %for.body.i50, label %for.cond.i62.preheader
+
+for.body.i66:
+  %69 = phi i32 [ %52, %for.body.i66.lr.ph ], [ %81, %if.end.i87 ]
+  %indvars.iv136 = phi i64 [ 0, %for.body.i66.lr.ph ], [ %indvars.iv.next137, %if.end.i87 ]
+  %70 = load ptr, ptr %downloads.i, align 8
+  %arrayidx.i68 = getelementptr inbounds nuw %struct.device_transfer, ptr %70, i64 %indvars.iv136
+  %bytes5.i70 = getelementptr inbounds nuw i8, ptr %arrayidx.i68, i64 12
+  %71 = load i32, ptr %bytes5.i70, align 4
+  %idxprom6.i71 = zext i32 %71 to i64
+  %arrayidx7.i72 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom6.i71
+  %72 = load i64, ptr %arrayidx7.i72, align 8
+  %tobool.not.i73 = icmp eq i64 %72, 0
+  br i1 %tobool.not.i73, label %if.end.i87, label %land.lhs.true.i74
+
+land.lhs.true.i74:
+  %buffer.i76 = getelementptr inbounds nuw i8, ptr %arrayidx.i68, i64 4
+  %73 = load i32, ptr %buffer.i76, align 4
+  %idxprom8.i77 = zext i32 %73 to i64
+  %arrayidx9.i78 = getelementptr inbounds nuw %struct.relay_buffer, ptr %buffers, i64 %idxprom8.i77
+  %74 = load i64, ptr %arrayidx9.i78, align 8
+  %offset1.i79 = getelementptr inbounds nuw i8, ptr %arrayidx.i68, i64 8
+  %75 = load i32, ptr %offset1.i79, align 4
+  %idxprom2.i80 = zext i32 %75 to i64
+  %arrayidx3.i81 = getelementptr inbounds nuw i64, ptr %scalars, i64 %idxprom2.i80
+  %76 = load i64, ptr %arrayidx3.i81, align 8
+  %77 = load ptr, ptr %download.i, align 8
+  %78 = load ptr, ptr %context.i82, align 8
+  %79 = load i32, ptr %arrayidx.i68, align 4
+  %idxprom10.i83 = zext i32 %79 to i64
+  %arrayidx11.i84 = getelementptr inbounds nuw ptr, ptr %arguments, i64 %idxprom10.i83
+  %80 = load ptr, ptr %arrayidx11.i84, align 8
+  %call12.i85 = tail call i32 %77(ptr %78, ptr %80, i64 %74, i64 %76, i64 %72) nounwind
+  %tobool13.not.i86 = icmp eq i32 %call12.i85, 0
+  br i1 %tobool13.not.i86, label %land.lhs.true.i74.if.end.i87_crit_edge, label %run.exit
+
+land.lhs.true.i74.if.end.i87_crit_edge:
+  %.pre140 = load i32, ptr %download_count.i, align 4
+  br label %if.end.i87
+
+if.end.i87:
+  %81 = phi i32 [ %.pre140, %land.lhs.true.i74.if.end.i87_crit_edge ], [ %69, %for.body.i66 ]
+  %indvars.iv.next137 = add nuw nsw i64 %indvars.iv136, 1
+  %82 = zext i32 %81 to i64
+  %cmp.i64 = icmp samesign ult i64 %indvars.iv.next137, %82
+  br i1 %cmp.i64, label %for.body.i66, label %run.exit
 
 run.exit:
-  %retval.1.i = phi i32 [ -7, %land.lhs.true.i52 ], [ -7, %make_room.exit ], [ -7, %land.lhs.true6.i ], [ -7, %land.lhs.true.i ], [ %cond.i33111, %cond.end.i ], [ -7, %land.lhs.true.i71 ], [ 0, %for.cond.i59.preheader ], [ 0, %if.end.i84 ], [ -7, %land.lhs.true.i22 ]
-  %84 = load ptr, ptr %region, align 8
-  %lock.i13 = getelementptr inbounds nuw i8, ptr %84, i64 72
+  %retval.1.i = phi i32 [ -8, %is_interrupted.exit ], [ -7, %land.lhs.true.i55 ], [ -7, %make_room.exit ], [ -7, %land.lhs.true9.i ], [ -7, %land.lhs.true.i ], [ %cond.i37114, %cond.end.i ], [ -7, %land.lhs.true.i74 ], [ 0, %for.cond.i62.preheader ], [ 0, %if.end.i87 ], [ -7, %land.lhs.true.i25 ]
+  %83 = load ptr, ptr %region, align 8
+  %lock.i13 = getelementptr inbounds nuw i8, ptr %83, i64 72
   store atomic i32 0, ptr %lock.i13 release, align 8
   br label %cleanup
 
