@@ -6,9 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from relay.runtime.artefact.device_spec import CLOSE_SYMBOL, DeviceSpec
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, InputSpec, Label, Manifest, TensorLabel, TensorSpec
+from relay.runtime.artefact.status import DEVICE_FAILED, DEVICE_MISSING
 from relay.runtime.artefact.value_types import DataSpec
 from relay.runtime.memory.tiles import TILES
+
+DEVICE_HEADER = "relay_device.h"
+"""Stands beside the header of a library that uses devices."""
 
 
 def c_header(manifest: Manifest, library: str) -> str:
@@ -46,7 +51,7 @@ extern "C" {{
 {_VALUES if on_heap else ""}{_run_on_heap(manifest) if on_heap else _run(manifest)}
 /* Let the process use at most this many threads. */
 void relay_set_num_threads(int32_t count);
-
+{_devices(manifest.devices)}
 #ifdef __cplusplus
 }}
 #endif
@@ -74,6 +79,22 @@ relay_value relay_field(relay_value cell, int32_t position);
 const void *relay_data(relay_value tensor);
 const int64_t *relay_extents(relay_value tensor);
 
+"""
+
+
+def _devices(devices: Sequence[DeviceSpec]) -> str:
+    """How the library is given its devices."""
+    if not devices:
+        return ""
+    formats = "".join(f"     {each}  which must load {', '.join(map(_comment, each.formats))}\n" for each in devices)
+    return f"""
+/* Give the library a device that it uses, before the first call; `{DEVICE_HEADER}` says what that is.
+{formats}   Gives 0; -1 for another name, -2 for a table of another version. */
+struct relay_device;
+int32_t relay_connect_device(const char *name, const struct relay_device *device);
+
+/* Give back all that the library has of its devices, which it uses no more. No call may run meanwhile. */
+void {CLOSE_SYMBOL}(void);
 """
 
 
@@ -156,6 +177,9 @@ def _status_lines(manifest: Manifest) -> Iterator[str]:
         yield "     -2  when calls nest deeper than 1 GiB of stack holds\n"
     if TILES in manifest.machine.features:
         yield "     -4  when the system does not permit the tiles of AMX\n"
+    if manifest.devices:
+        yield f"     {DEVICE_MISSING}  when a device is not connected\n"
+        yield f"     {DEVICE_FAILED}  when a device failed: its `last_error` says why\n"
     for number, failure in enumerate(entry.failures, start=1):
         yield f"     {number:2}  {_comment(failure)}\n"
 

@@ -6,15 +6,17 @@ from pathlib import Path
 
 from relay.base.diagnostics import RelayError
 from relay.base.files import write_atomically
-from relay.driver.c_header import c_header
+from relay.driver.c_header import DEVICE_HEADER, c_header
 from relay.lower.targets import HostTarget
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.manifest import HeapResult, ValueSpec
 from relay.runtime.artefact.value_types import is_plain_data
+from relay.targets.cpu.support.library import device_header
 
 
 def export_library(host: HostTarget, artefact: Artefact, path: Path) -> None:
-    """Write `path`, a self-contained shared library, and the header of the same name (`model.so`, `model.h`).
+    """Write `path`, a self-contained shared library, and the header of the same name (`model.so`, `model.h`); beside
+    one that uses devices also the header of these.
 
     Raises `RelayError` when there is no linker, when a file cannot be written, and when `main` takes or gives functions
     or refs (rule `cannot-export`): programs in C have none.
@@ -34,3 +36,5 @@ def export_library(host: HostTarget, artefact: Artefact, path: Path) -> None:
     header = c_header(artefact.manifest, path.name)
     host.link(artefact, path)
     write_atomically(path.with_suffix(".h"), [header.encode()])
+    if artefact.manifest.devices:
+        write_atomically(path.with_name(DEVICE_HEADER), [device_header().encode()])

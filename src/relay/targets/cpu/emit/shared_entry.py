@@ -11,10 +11,17 @@ of a heap it is
 
 and the arena owns the result. Values that are handed in stay the caller's. The functions that make and read values are
 those of `support/heap/values.c`.
+
+    int32_t relay_connect_device(const char *name, const struct relay_device *device);
+
+gives a library a device that it uses, by a name such as "gpu:0" (`support/device/connect.c`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from relay.runtime.artefact.device_spec import DeviceSpec, slot_symbol
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest, ValueSpec
 from relay.runtime.artefact.status import NO_TILES
 from relay.runtime.values.heap import ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES
@@ -22,7 +29,7 @@ from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
-from relay.targets.cpu.support.library import tiles_text, values_text
+from relay.targets.cpu.support.library import device_connect_text, tiles_text, values_text
 from relay.targets.cpu.target import CpuTarget
 
 
@@ -41,7 +48,25 @@ def emit_shared_entry(manifest: Manifest, target: CpuTarget) -> str:
         module.declare("relay_alloc", "ptr @relay_alloc(i64)")
         module.declare("relay_free", "void @relay_free(ptr)")
         module.functions.append(_run(entry, target, module))
+    if manifest.devices:
+        module.functions.append(device_connect_text())
+        _connect(manifest.devices, module)
     return module.render()
+
+
+def _connect(devices: Sequence[DeviceSpec], module: ModuleText) -> None:
+    """`relay_connect_device`, by the names of the devices."""
+    listed: list[str] = []
+    for position, device in enumerate(devices):
+        name = f"{device}\0".encode()
+        module.globals.append(f'@device_name{position} = internal constant [{len(name)} x i8] c"{device}\\00"')
+        module.globals.append(f"@{slot_symbol(position)} = external global i8")
+        listed.append(f"{{ ptr, ptr }} {{ ptr @device_name{position}, ptr @{slot_symbol(position)} }}")
+    module.globals.append(f"@devices = internal constant [{len(listed)} x {{ ptr, ptr }}] [{', '.join(listed)}]")
+    text = FunctionText(module)
+    given = f"ptr @devices, i64 {len(listed)}, ptr %name, ptr %device"
+    text.effect(f"ret i32 {text.impure(f'call i32 @relay_device_connect({given})')}")
+    module.functions.append(text.render("define i32 @relay_connect_device(ptr %name, ptr %device) nounwind"))
 
 
 def _run(entry: EntrySpec, target: CpuTarget, module: ModuleText) -> str:

@@ -44,6 +44,7 @@ UNITS = (
     Unit("tiles", "tiles.c"),
     Unit("device", "device/run.c"),
     Unit("device_tensors", "device/tensors.c"),
+    Unit("device_connect", "device/connect.c"),
 )
 
 _CLANG = ("cc", "-target", "x86_64-freestanding-none", "-S", "-emit-llvm", "-Wno-unused-command-line-argument")

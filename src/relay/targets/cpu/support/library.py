@@ -72,6 +72,16 @@ def device_text(has_tensors: bool) -> str:
     return _read("device") + (_read("device_tensors") if has_tensors else "")
 
 
+def device_connect_text() -> str:
+    """LLVM text of the function by which programs in C give an exported library its devices."""
+    return _read("device_connect")
+
+
+def device_header() -> str:
+    """The C header of devices."""
+    return resources.files("relay.targets.cpu.support").joinpath("device/device.h").read_text(encoding="utf-8")
+
+
 def tiles_text() -> str:
     """LLVM text of the function that asks the system for the tiles of AMX."""
     return _read("tiles")

@@ -223,7 +223,14 @@ RELAY_PART_OF_PROGRAM int32_t relay_device_run(
     return status;
 }
 
-// Give back what a program has of its devices, when it is unloaded.
+RELAY_HELPER void release(const struct relay_device *table, relay_handle *handle)
+{
+    if (*handle)
+        table->release(table->context, *handle);
+    *handle = 0;
+}
+
+// Give back what a program has of its devices, when it is unloaded. It is connected to none then.
 RELAY_PART_OF_PROGRAM void relay_device_close(struct device_region **regions, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -231,12 +238,13 @@ RELAY_PART_OF_PROGRAM void relay_device_close(struct device_region **regions, ui
         const struct relay_device *table = region->device->table;
         if (!table)
             continue;
-        if (region->recording)
-            table->release(table->context, region->recording);
+        release(table, &region->recording);
         for (uint32_t module = 0; module < region->module_count; module++)
-            if (region->modules[module].loaded)
-                table->release(table->context, region->modules[module].loaded);
+            release(table, &region->modules[module].loaded);
         give_back(table, &region->device->arena);
         give_back(table, &region->device->constants);
+        region->device->has_constants = 0;
     }
+    for (uint64_t i = 0; i < count; i++)
+        regions[i]->device->table = 0;
 }

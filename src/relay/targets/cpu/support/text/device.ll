@@ -381,15 +381,12 @@ cleanup:
 
 define internal void @relay_device_close(ptr readonly captures(none) %regions, i64 %count) nounwind {
 entry:
-  %cmp55.not = icmp eq i64 %count, 0
-  br i1 %cmp55.not, label %for.cond.cleanup, label %for.body
-
-for.cond.cleanup:
-  ret void
+  %cmp62.not = icmp eq i64 %count, 0
+  br i1 %cmp62.not, label %for.cond.cleanup18, label %for.body
 
 for.body:
-  %i.056 = phi i64 [ %inc24, %cleanup ], [ 0, %entry ]
-  %arrayidx = getelementptr inbounds nuw ptr, ptr %regions, i64 %i.056
+  %i.063 = phi i64 [ %inc12, %cleanup ], [ 0, %entry ]
+  %arrayidx = getelementptr inbounds nuw ptr, ptr %regions, i64 %i.063
   %0 = load ptr, ptr %arrayidx, align 8
   %1 = load ptr, ptr %0, align 8
   %2 = load ptr, ptr %1, align 8
@@ -399,59 +396,60 @@ for.body:
 if.end:
   %recording = getelementptr inbounds nuw i8, ptr %0, i64 56
   %3 = load i64, ptr %recording, align 8
-  %tobool2.not = icmp eq i64 %3, 0
-  br i1 %tobool2.not, label %if.end5, label %if.then3
+  %tobool.not.i45 = icmp eq i64 %3, 0
+  br i1 %tobool.not.i45, label %release.exit49, label %if.then.i46
 
-if.then3:
-  %release = getelementptr inbounds nuw i8, ptr %2, i64 24
-  %4 = load ptr, ptr %release, align 8
-  %context = getelementptr inbounds nuw i8, ptr %2, i64 8
-  %5 = load ptr, ptr %context, align 8
+if.then.i46:
+  %release.i47 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %4 = load ptr, ptr %release.i47, align 8
+  %context.i48 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %5 = load ptr, ptr %context.i48, align 8
   tail call void %4(ptr %5, i64 %3) nounwind
-  br label %if.end5
+  br label %release.exit49
 
-if.end5:
+release.exit49:
+  store i64 0, ptr %recording, align 8
   %module_count = getelementptr inbounds nuw i8, ptr %0, i64 64
   %6 = load i32, ptr %module_count, align 8
-  %cmp753.not = icmp eq i32 %6, 0
-  br i1 %cmp753.not, label %for.cond.cleanup8, label %for.body9.lr.ph
+  %cmp360.not = icmp eq i32 %6, 0
+  br i1 %cmp360.not, label %for.cond.cleanup4, label %for.body5.lr.ph
 
-for.body9.lr.ph:
+for.body5.lr.ph:
   %modules = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %release13 = getelementptr inbounds nuw i8, ptr %2, i64 24
-  %context14 = getelementptr inbounds nuw i8, ptr %2, i64 8
-  br label %for.body9
+  %release.i = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %context.i = getelementptr inbounds nuw i8, ptr %2, i64 8
+  br label %for.body5
 
-for.cond.cleanup8:
+for.cond.cleanup4:
   %7 = load ptr, ptr %0, align 8
   %arena = getelementptr inbounds nuw i8, ptr %7, i64 16
   %8 = load i64, ptr %arena, align 8
-  %tobool.not.i47 = icmp eq i64 %8, 0
-  br i1 %tobool.not.i47, label %give_back.exit52, label %if.then.i48
+  %tobool.not.i54 = icmp eq i64 %8, 0
+  br i1 %tobool.not.i54, label %give_back.exit59, label %if.then.i55
 
-if.then.i48:
-  %release.i49 = getelementptr inbounds nuw i8, ptr %2, i64 24
-  %9 = load ptr, ptr %release.i49, align 8
-  %context.i50 = getelementptr inbounds nuw i8, ptr %2, i64 8
-  %10 = load ptr, ptr %context.i50, align 8
+if.then.i55:
+  %release.i56 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %9 = load ptr, ptr %release.i56, align 8
+  %context.i57 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %10 = load ptr, ptr %context.i57, align 8
   tail call void %9(ptr %10, i64 %8) nounwind
-  br label %give_back.exit52
+  br label %give_back.exit59
 
-give_back.exit52:
+give_back.exit59:
   store i64 0, ptr %arena, align 8
-  %.compoundliteral.sroa.2.0..sroa_idx.i51 = getelementptr inbounds nuw i8, ptr %7, i64 24
-  store i64 0, ptr %.compoundliteral.sroa.2.0..sroa_idx.i51, align 8
+  %.compoundliteral.sroa.2.0..sroa_idx.i58 = getelementptr inbounds nuw i8, ptr %7, i64 24
+  store i64 0, ptr %.compoundliteral.sroa.2.0..sroa_idx.i58, align 8
   %11 = load ptr, ptr %0, align 8
   %constants = getelementptr inbounds nuw i8, ptr %11, i64 32
   %12 = load i64, ptr %constants, align 8
-  %tobool.not.i = icmp eq i64 %12, 0
-  br i1 %tobool.not.i, label %give_back.exit, label %if.then.i
+  %tobool.not.i50 = icmp eq i64 %12, 0
+  br i1 %tobool.not.i50, label %give_back.exit, label %if.then.i51
 
-if.then.i:
-  %release.i = getelementptr inbounds nuw i8, ptr %2, i64 24
-  %13 = load ptr, ptr %release.i, align 8
-  %context.i = getelementptr inbounds nuw i8, ptr %2, i64 8
-  %14 = load ptr, ptr %context.i, align 8
+if.then.i51:
+  %release.i52 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %13 = load ptr, ptr %release.i52, align 8
+  %context.i53 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %14 = load ptr, ptr %context.i53, align 8
   tail call void %13(ptr %14, i64 %12) nounwind
   br label %give_back.exit
 
@@ -459,35 +457,50 @@ give_back.exit:
   store i64 0, ptr %constants, align 8
   %.compoundliteral.sroa.2.0..sroa_idx.i = getelementptr inbounds nuw i8, ptr %11, i64 40
   store i64 0, ptr %.compoundliteral.sroa.2.0..sroa_idx.i, align 8
+  %15 = load ptr, ptr %0, align 8
+  %has_constants = getelementptr inbounds nuw i8, ptr %15, i64 76
+  store i32 0, ptr %has_constants, align 4
   br label %cleanup
 
-for.body9:
-  %15 = phi i32 [ %6, %for.body9.lr.ph ], [ %20, %for.inc ]
-  %indvars.iv = phi i64 [ 0, %for.body9.lr.ph ], [ %indvars.iv.next, %for.inc ]
+for.body5:
+  %indvars.iv = phi i64 [ 0, %for.body5.lr.ph ], [ %indvars.iv.next, %release.exit ]
   %16 = load ptr, ptr %modules, align 8
-  %arrayidx10 = getelementptr inbounds nuw %struct.device_module, ptr %16, i64 %indvars.iv
-  %17 = load i64, ptr %arrayidx10, align 8
-  %tobool11.not = icmp eq i64 %17, 0
-  br i1 %tobool11.not, label %for.inc, label %if.then12
+  %arrayidx6 = getelementptr inbounds nuw %struct.device_module, ptr %16, i64 %indvars.iv
+  %17 = load i64, ptr %arrayidx6, align 8
+  %tobool.not.i = icmp eq i64 %17, 0
+  br i1 %tobool.not.i, label %release.exit, label %if.then.i
 
-if.then12:
-  %18 = load ptr, ptr %release13, align 8
-  %19 = load ptr, ptr %context14, align 8
+if.then.i:
+  %18 = load ptr, ptr %release.i, align 8
+  %19 = load ptr, ptr %context.i, align 8
   tail call void %18(ptr %19, i64 %17) nounwind
-  %.pre = load i32, ptr %module_count, align 8
-  br label %for.inc
+  br label %release.exit
 
-for.inc:
-  %20 = phi i32 [ %15, %for.body9 ], [ %.pre, %if.then12 ]
+release.exit:
+  store i64 0, ptr %arrayidx6, align 8
   %indvars.iv.next = add nuw nsw i64 %indvars.iv, 1
+  %20 = load i32, ptr %module_count, align 8
   %21 = zext i32 %20 to i64
-  %cmp7 = icmp samesign ult i64 %indvars.iv.next, %21
-  br i1 %cmp7, label %for.body9, label %for.cond.cleanup8
+  %cmp3 = icmp samesign ult i64 %indvars.iv.next, %21
+  br i1 %cmp3, label %for.body5, label %for.cond.cleanup4
 
 cleanup:
-  %inc24 = add nuw i64 %i.056, 1
-  %exitcond.not = icmp eq i64 %inc24, %count
-  br i1 %exitcond.not, label %for.cond.cleanup, label %for.body
+  %inc12 = add nuw i64 %i.063, 1
+  %exitcond.not = icmp eq i64 %inc12, %count
+  br i1 %exitcond.not, label %for.body19, label %for.body
+
+for.cond.cleanup18:
+  ret void
+
+for.body19:
+  %i15.065 = phi i64 [ %inc24, %for.body19 ], [ 0, %cleanup ]
+  %arrayidx20 = getelementptr inbounds nuw ptr, ptr %regions, i64 %i15.065
+  %22 = load ptr, ptr %arrayidx20, align 8
+  %23 = load ptr, ptr %22, align 8
+  store ptr null, ptr %23, align 8
+  %inc24 = add nuw i64 %i15.065, 1
+  %exitcond67.not = icmp eq i64 %inc24, %count
+  br i1 %exitcond67.not, label %for.cond.cleanup18, label %for.body19
 }
 
 declare i32 @sched_yield()
