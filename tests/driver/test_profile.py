@@ -153,9 +153,21 @@ print(profile)
 
 def test_the_table():
     text = str(two_stages().profile(rows(16, 32), runs=1)).splitlines()
-    assert text[0].split()[:3] == ["kernel", "operators", "calls"]
-    assert [line.split()[0] for line in text[-4:]] == ["control", "total", "roofline,", "arena:"]
-    assert text[-1].startswith("arena: 2,048 bytes planned, 2,048 bytes alive at most, +0.0%")
+    assert text[0].split() == ["calls", "µs", "share", "GFLOP/s", "GB/s", "%", "of", "roofline", "kernel"]
+    assert text[1].strip() == "operators"
+    last = [line.split() for line in text if line.split()[-1:] in (["control"], ["total"])]
+    assert [each[-1] for each in last] == ["control", "total"]
+    assert "arena: 2,048 bytes planned, 2,048 bytes alive at most, +0.0%" in text[-1]
+
+
+def test_the_table_fits_the_terminal():
+    """Names are folded, and nothing of them is lost."""
+    profile = two_stages().profile(rows(16, 32), runs=1)
+    for columns in (72, 80, 200):
+        lines = profile.text(columns).splitlines()
+        assert max(map(len, lines)) <= columns
+        whole = "".join("".join(lines).split())
+        assert all(kernel.name in whole for kernel in profile.kernels)
 
 
 def test_the_page_of_the_documentation_runs(tmp_path, monkeypatch, capsys):

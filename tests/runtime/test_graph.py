@@ -11,7 +11,6 @@ import relay
 from relay.base.dtypes import DType
 from relay.runtime.artefact.manifest import TupleSpec
 from relay.runtime.graph.graph import Graph, GraphNode, GraphTensor
-from relay.runtime.profile.profile import OperatorTime, Profile
 
 VECTOR = GraphTensor((4,), DType.FLOAT32, 0)
 HALVES = (GraphTensor((2,), DType.FLOAT32, 1, 0), GraphTensor((2,), DType.INT8, 2, 64))
@@ -75,14 +74,3 @@ def test_damaged_documents(name):
     with pytest.raises(relay.RelayError) as caught:
         Graph.from_json(DAMAGED[name])
     assert caught.value.rule == "bad-graph"
-
-
-@pytest.mark.parametrize(("seconds", "median"), [((3e-6,), 3e-6), ((1e-6, 9e-6, 2e-6), 2e-6), ((1e-6, 3e-6), 2e-6)])
-def test_the_median_of_runs(seconds, median):
-    assert OperatorTime("a", "a_1", (), seconds).median_s == pytest.approx(median)
-
-
-def test_the_slowest_operator_comes_first():
-    profile = Profile(tuple(OperatorTime(name, name, ("float32[]",), (s,)) for name, s in [("a", 1e-6), ("b", 3e-6)]))
-    assert [row[0] for row in profile.cells()] == ["b", "a", "total"]
-    assert [row[-1] for row in profile.cells()] == ["75%", "25%", "100%"]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 import relay
 from relay.base.diagnostics import RelayError
@@ -25,11 +22,9 @@ from relay.cli.models import (
 )
 from relay.report import write_html, write_trace
 from relay.runtime.executable import Executable, load
-from relay.runtime.profile.program_profile import HEADER, NAMES, KernelProfile, ProgramProfile
-from relay.runtime.profile.roofline import kept_roofline, to_json
+from relay.runtime.profile.roofline import kept_roofline
 
 ARTEFACT_SUFFIX = ".rlx"
-_BAR_CELLS = 10
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -61,17 +56,14 @@ def execute(options: argparse.Namespace) -> None:
         write_html(profile, options.html, Path(options.model).name)
     choices = _choices(options) if options.choices else {}
     if options.json:
-        print(json.dumps(_as_json(profile, choices)))
+        print(json.dumps(_with_choices(profile.to_json(), choices)))
         return
-    console = Console()
-    console.print(_table(options.model, profile))
-    for line in profile.notes():
-        console.print(line, highlight=False)
+    print(profile.text(shutil.get_terminal_size().columns))
     for kernel in profile.by_time:
         if kernel.name in choices:
-            console.print(f"\n{kernel.name}\n{choices[kernel.name]}", highlight=False, markup=False)
+            print(f"\n{kernel.name}\n{choices[kernel.name]}")
     if options.arena and profile.arena is not None:
-        console.print(str(profile.arena), highlight=False, markup=False)
+        print(profile.arena)
 
 
 def _executable(options: argparse.Namespace) -> Executable:
@@ -98,55 +90,9 @@ def _choices(options: argparse.Namespace) -> dict[str, str]:
     return {kernel.info.name: str(kernel.choice() or "steps on record") for kernel in kernels}
 
 
-def _table(title: str, profile: ProgramProfile) -> Table:
-    table = Table(title=title)
-    for position, column in enumerate(HEADER):
-        table.add_column(column, justify="left" if position < NAMES else "right", overflow="fold")
-    table.add_column("")
-    *rows, total = profile.cells()
-    shares = [*(profile.share(each.median_s) for each in profile.by_time), profile.share(profile.control_s)]
-    for row, share in zip(rows, shares, strict=True):
-        table.add_row(*row, _bar(share))
-    table.add_section()
-    table.add_row(*total, "")
-    return table
-
-
-def _bar(share: float) -> Text:
-    """A bar of a share, in eighths of a character."""
-    eighths = round(share * _BAR_CELLS * 8)
-    return Text("█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8], style="cyan")
-
-
-def _as_json(profile: ProgramProfile, choices: Mapping[str, str]) -> dict[str, Any]:
-    arena = profile.arena
-    return {
-        "function": profile.function,
-        "target": profile.target,
-        "threads": profile.threads,
-        "seconds": profile.median_s,
-        "control_seconds": profile.control_s,
-        "kernels": [
-            _kernel_as_json(profile, each) | ({"choice": choices[each.name]} if each.name in choices else {})
-            for each in profile.by_time
-        ],
-        "roofline": None if profile.roofline is None else to_json(profile.roofline),
-        "arena": None if arena is None else {
-            "planned_bytes": arena.planned_bytes, "lower_bound_bytes": arena.lower_bound_bytes,
-        },
-    }  # fmt: skip
-
-
-def _kernel_as_json(profile: ProgramProfile, kernel: KernelProfile) -> dict[str, Any]:
-    return {
-        "kernel": kernel.name,
-        "operators": kernel.operators,
-        "calls": kernel.calls,
-        "seconds": kernel.median_s,
-        "share": profile.share(kernel.median_s),
-        "multiply_adds": kernel.multiply_adds,
-        "bytes": kernel.bytes_touched,
-        "flops_per_s": kernel.flops_per_s,
-        "bytes_per_s": kernel.bytes_per_s,
-        "roofline_share": kernel.roofline_share,
-    }
+def _with_choices(profile: dict[str, Any], choices: Mapping[str, str]) -> dict[str, Any]:
+    """A profile as JSON, with what is decided about its kernels."""
+    kernels = [
+        each | ({"choice": choices[each["kernel"]]} if each["kernel"] in choices else {}) for each in profile["kernels"]
+    ]
+    return profile | {"kernels": kernels}

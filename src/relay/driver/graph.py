@@ -94,7 +94,7 @@ class GraphCompilation(Compilation):
         """The kernels. The manifest has no entries; its provenance tells which graph it is for."""
         graph, _ = self.graph
         provenance = {**self.provenance, GRAPH_DIGEST: graph_digest(graph.to_json())}
-        manifest = Manifest((), provenance, self.targets.host.machine)
+        manifest = Manifest((), provenance, self.targets.host.machine, kernels=self._kernel_works)
         return Artefact(manifest, self.targets.host.support_object(), self.kernel_objects, np.empty(0, np.uint8))
 
 

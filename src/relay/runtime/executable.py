@@ -18,8 +18,7 @@ from relay.runtime.call.entry_point import EntryPoint, Result
 from relay.runtime.call.heap_calls import HeapCalls
 from relay.runtime.call.native import NativeCode, load_artefact_code, load_shared_library
 from relay.runtime.memory.host import check_runs_here, runs_here
-from relay.runtime.memory.objects import pool_threads
-from relay.runtime.profile.profiling import control_seconds, entry_seconds, kernel_profiles, record_runs, spans_of
+from relay.runtime.profile.profiling import profile_of, record_runs
 from relay.runtime.profile.program_profile import ProgramProfile
 from relay.runtime.profile.recording import RecordedCode, load_recorded_code
 from relay.runtime.profile.roofline import Roofline, kept_roofline
@@ -119,29 +118,14 @@ class Executable:
 
         Raises `RelayError`: `bad-runs`, `cannot-profile`, `profile-too-long`, and what the call raises.
         """
-        if runs < 1:
-            raise RelayError(rule="bad-runs", message="a profile needs runs", expected="1 or more", found=str(runs))
         recorded = self._recorded_code()
         inner = Executable(self.manifest, lambda: recorded.code)
         point = inner[function]
-        done = record_runs(recorded.recorder, lambda: point(*positional, **named), runs)
-        threads = pool_threads()
-        roofline = self.roofline(threads)
+        done = record_runs(recorded.kernels.recorder, lambda: point(*positional, **named), runs)
         arena = None if isinstance(point.spec.result, HeapResult) else point.arena(positional, named)
         constant_bytes = 0 if self.artefact is None else self.artefact.constants.nbytes
-        program_bytes = constant_bytes + (0 if arena is None else arena.planned_bytes)
-        return ProgramProfile(
-            function,
-            self.manifest.provenance.get("target", ""),
-            threads,
-            kernel_profiles(recorded, done, roofline, program_bytes),
-            tuple(map(entry_seconds, done.timed)),
-            tuple(map(control_seconds, done.timed)),
-            spans_of(done.shown, recorded.kernels, function),
-            roofline,
-            arena,
-            constant_bytes,
-        )
+        target = self.manifest.provenance.get("target", "")
+        return profile_of(recorded.kernels, done, function, target, self.roofline, arena, constant_bytes)
 
     def _recorded_code(self) -> RecordedCode:
         if self._recorded is None:

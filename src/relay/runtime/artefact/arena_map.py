@@ -29,6 +29,12 @@ class ArenaMap:
     buffers: tuple[PlacedBuffer, ...]
     planned_bytes: int
 
+    @staticmethod
+    def around(buffers: Sequence[PlacedBuffer]) -> ArenaMap:
+        """The map that ends where the last buffer does, cache lines whole."""
+        end = max((each.end for each in buffers), default=0)
+        return ArenaMap(tuple(buffers), -(-end // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES)
+
     @property
     def steps(self) -> int:
         """How many kernel calls the map spans."""

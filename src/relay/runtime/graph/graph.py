@@ -24,6 +24,7 @@ from typing import Any, TypeAlias, cast
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.runtime.artefact.arena_map import ArenaMap, PlacedBuffer
 from relay.runtime.artefact.manifest import ResultSpec, result_from_json, result_to_json
 
 NOTHING = "__nop"
@@ -81,6 +82,26 @@ class Graph:
 
     def tensor(self, entry: Entry) -> GraphTensor:
         return self.nodes[entry[0]].outputs[entry[1]]
+
+    def arena(self) -> ArenaMap:
+        """What is where in the arena, between which kernel calls."""
+        numbers = [number for number, node in enumerate(self.nodes) if node.calls_kernel]
+        calls = {number: at for at, number in enumerate(numbers)}
+        last: dict[Entry, int] = dict.fromkeys(self.heads, len(calls) - 1)
+        for number, node in reversed([*enumerate(self.nodes)]):
+            read = calls.get(number, last.get((number, 0), 0))  # what runs nothing is read when its output is
+            for entry in node.inputs:
+                last[entry] = max(last.get(entry, 0), read)
+        buffers = [
+            PlacedBuffer(
+                self.nodes[number].name, each.offset_bytes, each.offset_bytes + each.size_bytes,
+                calls[number], max(calls[number], last.get((number, output), 0)),
+            )
+            for number in numbers
+            for output, each in enumerate(self.nodes[number].outputs)
+            if each.offset_bytes != APART and each.size_bytes
+        ]  # fmt: skip
+        return ArenaMap.around(buffers)
 
     def to_json(self) -> str:
         """The document; the same text for the same graph."""

@@ -33,7 +33,10 @@ from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.runtime.graph.graph import APART, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.memory.host import check_runs_here, runs_here
 from relay.runtime.memory.objects import LoadedObjects, load_objects, load_support
-from relay.runtime.profile.profile import OperatorTime, Profile
+from relay.runtime.profile.profiling import profile_of, record_runs
+from relay.runtime.profile.program_profile import ProgramProfile
+from relay.runtime.profile.recording import ENTRY, RecordedKernels, load_recorded_kernels, unknown_kernels
+from relay.runtime.profile.roofline import kept_roofline
 
 GRAPH_FILE, LIBRARY_FILE, PARAMETER_FILE = "graph.json", "lib.rlx", "params.bin"
 GRAPH_DIGEST = "graph"
@@ -106,13 +109,17 @@ class GraphExecutor:
     @cached_property
     def _steps(self) -> tuple[_Step, ...]:
         check_runs_here(self._lib.manifest.machine)
+        return self._calls(lambda node: self._code.address(node.kernel))
+
+    def _calls(self, address: Callable[[GraphNode], int]) -> tuple[_Step, ...]:
+        """The kernel calls, each of the code at the `address` for its node."""
         steps: list[_Step] = []
         for number, node in enumerate(self.graph.nodes):
             if not node.calls_kernel:
                 continue
             entries = (*node.inputs, *((number, output) for output in range(len(node.outputs))))
             addresses = [self._values[entry].ctypes.data for entry in entries]
-            function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(addresses))(self._code.address(node.kernel))
+            function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(addresses))(address(node))
             steps.append(_Step(number, partial(function, *addresses), node.checks_index_of))
         return tuple(steps)
 
@@ -145,7 +152,7 @@ class GraphExecutor:
         Raises `RelayError` (rule `missing-input`) when one was never set, MemoryError when a kernel had no memory.
         """
         self._set(inputs)
-        self._run(lambda step: step.call())
+        self._run(lambda step: step.call(), self._steps)
 
     @takes(index=WHOLE_NUMBER)
     def get_output(self, index: int) -> Array:
@@ -203,7 +210,7 @@ class GraphExecutor:
             if step.number == last:  # later ones may write over it
                 found[:] = [self._value(number)]
 
-        self._run(watch)
+        self._run(watch, self._steps)
         return found[0]
 
     def debug_run(self, /, **inputs: Any) -> dict[str, Array | tuple[Array, ...]]:
@@ -215,32 +222,39 @@ class GraphExecutor:
             values[self.graph.nodes[step.number].name] = self._value(step.number)
 
         self._set(inputs)
-        self._run(keep)
+        self._run(keep, self._steps)
         return values
 
-    def profile(self, runs: int = 10, **inputs: Any) -> Profile:
-        """Run once to warm up, then `runs` times, and give the time of each operator. Raises what `run` raises.
+    def profile(self, runs: int = 10, **inputs: Any) -> ProgramProfile:
+        """Run once to warm up, then `runs` times, and tell where the time goes: the profile of a program, whose kernels
+        have the names of nodes here, a call each. Kernels that run alone are as fast as in a compiled program; what
+        lies between them is Python's here.
 
-        Kernels that run alone are as fast as in a compiled program; what lies between them is slower here.
+        Raises `RelayError`: `bad-runs`, `cannot-profile`, and what `run` raises.
         """
-        if runs < 1:
-            raise RelayError(rule="bad-runs", message="a profile needs runs", expected="1 or more", found=str(runs))
-        seconds: dict[int, list[float]] = {step.number: [] for step in self._steps}
+        recorded = self._recorded
+        steps = self._calls(lambda node: recorded.addresses[node.name])
+        self._set(inputs)
 
-        def measure(step: _Step) -> None:
-            started = time.perf_counter()
-            step.call()
-            seconds[step.number].append(time.perf_counter() - started)
+        def run() -> None:
+            started = time.monotonic_ns()
+            self._run(lambda step: step.call(), steps)
+            recorded.recorder.note(ENTRY, started, time.monotonic_ns())
 
-        self.run(**inputs)
-        for _ in range(runs):
-            self._run(measure)
-        nodes = self.graph.nodes
-        return Profile(
-            tuple(
-                OperatorTime(nodes[n].name, nodes[n].kernel, tuple(map(str, nodes[n].outputs)), tuple(seconds[n]))
-                for n in seconds
-            )
+        done = record_runs(recorded.recorder, run, runs)
+        target = self._lib.manifest.provenance.get("target", "")
+        constant_bytes = sum(self._values[self._numbers[name], 0].nbytes for name in self._parameters)
+        return profile_of(recorded, done, "main", target, kept_roofline, self.graph.arena(), constant_bytes)
+
+    @cached_property
+    def _recorded(self) -> RecordedKernels:
+        check_runs_here(self._lib.manifest.machine)
+        works = {work.name: work for work in self._lib.manifest.kernels}
+        nodes = [node for node in self.graph.nodes if node.calls_kernel]
+        if not all(node.kernel in works for node in nodes):
+            raise unknown_kernels()
+        return load_recorded_kernels(
+            self._lib.objects, self._support, {node.name: works[node.kernel] for node in nodes}
         )
 
     @takes(folder=PATH)
@@ -296,10 +310,9 @@ class GraphExecutor:
             solve_symbols(one, {}, (array,))
             self._store(name, array)
 
-    def _run(self, each: Callable[[_Step], object]) -> None:
+    def _run(self, each: Callable[[_Step], object], steps: tuple[_Step, ...]) -> None:
         if self._missing:
             raise self._not_set()
-        steps = self._steps
         failures = ctypes.CFUNCTYPE(ctypes.c_int64)(self._support.address("relay_allocation_failures"))
         before = failures()
         for step in steps:

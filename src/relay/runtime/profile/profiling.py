@@ -8,10 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.arith.expr import IntExpr, Symbol, evaluate
+from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
+from relay.runtime.artefact.arena_map import ArenaMap
 from relay.runtime.artefact.work import KernelWork
-from relay.runtime.profile.program_profile import KernelProfile, Span, SpanKind
-from relay.runtime.profile.recording import CHUNK, END, ENTRY, EXTENTS, KIND, START, THREAD, RecordedCode, Recorder
+from relay.runtime.memory.objects import pool_threads
+from relay.runtime.profile.program_profile import KernelProfile, ProgramProfile, Span, SpanKind
+from relay.runtime.profile.recording import (
+    CHUNK,
+    END,
+    ENTRY,
+    EXTENTS,
+    KIND,
+    START,
+    THREAD,
+    RecordedKernels,
+    Recorder,
+)
 from relay.runtime.profile.roofline import Roofline
 
 Records = NDArray[np.int64]
@@ -27,7 +40,9 @@ class Runs:
 
 
 def record_runs(recorder: Recorder, call: Callable[[], object], count: int) -> Runs:
-    """Run once to warm up, `count` times to measure, and once more to show."""
+    """Run once to warm up, `count` times to measure, and once more to show. Raises `RelayError`: `bad-runs`."""
+    if count < 1:
+        raise RelayError(rule="bad-runs", message="a profile needs runs", expected="1 or more", found=str(count))
     _one_run(recorder, call, parts_of_loops=False)
     timed = tuple(_one_run(recorder, call, parts_of_loops=False) for _ in range(count))
     return Runs(timed, _one_run(recorder, call, parts_of_loops=True))
@@ -44,18 +59,45 @@ def _one_run(recorder: Recorder, call: Callable[[], object], parts_of_loops: boo
         recorder.make_room(recorder.wanted + recorder.wanted // 4)
 
 
-def entry_seconds(records: Records) -> float:
+def profile_of(
+    recorded: RecordedKernels,
+    runs: Runs,
+    function: str,
+    target: str,
+    roofline: Callable[[int], Roofline | None],
+    arena: ArenaMap | None,
+    constant_bytes: int,
+) -> ProgramProfile:
+    """What the records of `function` say; `roofline` tells the limits of this machine, with so many threads."""
+    threads = pool_threads()
+    limits = roofline(threads)
+    program_bytes = constant_bytes + (0 if arena is None else arena.planned_bytes)
+    return ProgramProfile(
+        function,
+        target,
+        threads,
+        _kernel_profiles(recorded, runs, limits, program_bytes),
+        tuple(map(_entry_seconds, runs.timed)),
+        tuple(map(_control_seconds, runs.timed)),
+        spans_of(runs.shown, recorded.kernels, function),
+        limits,
+        arena,
+        constant_bytes,
+    )
+
+
+def _entry_seconds(records: Records) -> float:
     """The native time of a run."""
     return _seconds(records[records[:, KIND] == ENTRY])
 
 
-def control_seconds(records: Records) -> float:
+def _control_seconds(records: Records) -> float:
     """The native time of a run that no kernel has."""
-    return entry_seconds(records) - _seconds(records[records[:, KIND] >= 0])
+    return _entry_seconds(records) - _seconds(records[records[:, KIND] >= 0])
 
 
-def kernel_profiles(
-    recorded: RecordedCode, runs: Runs, roofline: Roofline | None, program_bytes: int
+def _kernel_profiles(
+    recorded: RecordedKernels, runs: Runs, roofline: Roofline | None, program_bytes: int
 ) -> tuple[KernelProfile, ...]:
     """The kernels that ran, in the order of the manifest."""
     found: list[KernelProfile] = []

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from typing import Any
 
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.runtime.artefact.arena_map import ArenaMap
-from relay.runtime.profile.roofline import Roofline
+from relay.runtime.profile.roofline import Roofline, to_json
 
 CONTROL = "control"
 """What the time between kernels is called."""
@@ -56,6 +58,19 @@ class KernelProfile:
     def roofline_share(self) -> float | None:
         """How near the machine's limit it is: 1 is as fast as can be."""
         return None if self.least_seconds is None or not self.median_s else self.least_seconds / self.median_s
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kernel": self.name,
+            "operators": self.operators,
+            "calls": self.calls,
+            "seconds": self.median_s,
+            "multiply_adds": self.multiply_adds,
+            "bytes": self.bytes_touched,
+            "flops_per_s": self.flops_per_s,
+            "bytes_per_s": self.bytes_per_s,
+            "roofline_share": self.roofline_share,
+        }
 
 
 class SpanKind(StrEnum):
@@ -150,13 +165,38 @@ class ProgramProfile:
         lines.append("arena: none, values live on a heap" if self.arena is None else self.arena.summary())
         return lines
 
+    def text(self, columns: int = 80) -> str:
+        """The table and what stands under it, folded to so many columns: names are behind the numbers, as long as they
+        are."""
+        rows = [(*cells[NAMES:], cells[0], cells[1]) for cells in (HEADER, *self.cells())]
+        notes = (each for line in self.notes() for each in textwrap.wrap(line, columns))
+        return "\n".join((*_folded(rows, columns), *notes))
+
     def __str__(self) -> str:
-        return "\n".join([_aligned([HEADER, *self.cells()]), *self.notes()])
+        return self.text()
+
+    def to_json(self) -> dict[str, Any]:
+        """The profile as JSON has it, slowest kernel first."""
+        arena = self.arena
+        return {
+            "function": self.function,
+            "target": self.target,
+            "threads": self.threads,
+            "seconds": self.median_s,
+            "control_seconds": self.control_s,
+            "kernels": [each.to_json() | {"share": self.share(each.median_s)} for each in self.by_time],
+            "roofline": None if self.roofline is None else to_json(self.roofline),
+            "arena": None if arena is None else {
+                "planned_bytes": arena.planned_bytes, "lower_bound_bytes": arena.lower_bound_bytes,
+            },
+        }  # fmt: skip
 
 
 HEADER = ("kernel", "operators", "calls", "µs", "share", "GFLOP/s", "GB/s", "% of roofline")
 """The columns of a program's profile; the first two are names."""
 NAMES = 2
+_LEAST_ROOM = 16
+"""Characters of a line of a name."""
 
 
 def roofline_line(roofline: Roofline | None, threads: int) -> str:
@@ -198,14 +238,13 @@ def _operators(names: tuple[str, ...], most: int = 6) -> str:
     return ", ".join(shown)
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> str:
-    """Columns of text: names to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines: list[str] = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if position < NAMES else cell.rjust(width)
-            for position, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+def _folded(rows: list[tuple[str, ...]], columns: int) -> Iterator[str]:
+    """Numbers to the right of their columns; behind them names, over as many lines as they need, and operators."""
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-NAMES]]
+    for *numbers, name, operators in rows:
+        start = "".join(f"{cell.rjust(width)}  " for cell, width in zip(numbers, widths, strict=True))
+        room = max(columns - len(start), _LEAST_ROOM)
+        first, *rest = (name[at : at + room] for at in range(0, len(name), room))
+        yield start + first
+        indented = textwrap.wrap(operators, room, initial_indent="  ", subsequent_indent="  ")
+        yield from (f"{'':{len(start)}}{line}" for line in (*rest, *indented))

@@ -8,8 +8,10 @@ and write a record. A kernel takes as long as it always does; a call of it takes
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -23,7 +25,7 @@ from relay.runtime.call.native import NativeCode, exported_symbols
 from relay.runtime.cpython.quick_build import BUILD_SYMBOL
 from relay.runtime.cpython.quick_call import CALL_SYMBOL
 from relay.runtime.memory.mapped import Constants
-from relay.runtime.memory.objects import load_objects, load_support
+from relay.runtime.memory.objects import LoadedObjects, load_objects, load_support
 
 ENTRY, CHUNK = -1, -2
 """What a record is of that is of no kernel: an entry, or a part of a parallel loop that one thread ran."""
@@ -69,6 +71,12 @@ class Recorder:
         """Forget what is written."""
         self._head[0], self._head[2] = 0, int(parts_of_loops)
 
+    def note(self, kind: int, start_ns: int, end_ns: int) -> None:
+        """Write a record as recorded code does."""
+        number = self._head[0]
+        self._head[0] += 1
+        self._records[min(number, self.room), :EXTENTS] = kind, start_ns, end_ns, threading.get_ident()
+
     @property
     def wanted(self) -> int:
         """How many records there would be, had there been room."""
@@ -80,12 +88,39 @@ class Recorder:
 
 
 @frozen(eq=False)
-class RecordedCode:
-    """Code that writes records, the kernels in the order of their numbers."""
+class RecordedKernels:
+    """Kernels that write records, in the order of their numbers: the addresses of what runs them, by name, and what
+    other code is given beside them."""
 
-    code: NativeCode
     recorder: Recorder
     kernels: tuple[KernelWork, ...]
+    addresses: Mapping[str, int]
+    imports: Mapping[str, int]
+    _kept: tuple[object, ...]
+
+
+@frozen(eq=False)
+class RecordedCode:
+    """Code whose kernels and entries write records."""
+
+    code: NativeCode
+    kernels: RecordedKernels
+
+
+def load_recorded_kernels(
+    objects: Sequence[bytes], support: LoadedObjects, calls: Mapping[str, KernelWork]
+) -> RecordedKernels:
+    """Load the objects of kernels a second time. `calls` are the names under which they are called and recorded, each
+    with the kernel that it runs."""
+    recorder, machine = Recorder(max((len(work.symbols) for work in calls.values()), default=0)), _machine()
+    loops = _loop_text(recorder, support.address(_PARALLEL))
+    loop = load_objects([_object(loops, machine)], [_PARALLEL])
+    imports = {**support.addresses, _PARALLEL: loop.address(_PARALLEL)}
+    inner = load_objects(objects, {work.name for work in calls.values()}, imports)
+    text = _kernel_text(recorder, calls, inner.addresses)
+    around = load_objects([_object(text, machine)], calls)
+    works = tuple(replace(work, name=name) for name, work in calls.items())
+    return RecordedKernels(recorder, works, around.addresses, imports, (loop, inner, around))
 
 
 def load_recorded_code(artefact: Artefact) -> RecordedCode:
@@ -94,30 +129,32 @@ def load_recorded_code(artefact: Artefact) -> RecordedCode:
     An artefact's last object holds the entries, the others hold kernels."""
     manifest = artefact.manifest
     if not manifest.kernels and len(artefact.objects) > 1:
-        raise RelayError(
-            rule="cannot-profile",
-            message="the artefact does not tell its kernels: an older version of the compiler made it",
-            remedy="compile the model again",
-        )
+        raise unknown_kernels()
     support = load_support(artefact.support)
-    recorder = Recorder(max((len(kernel.symbols) for kernel in manifest.kernels), default=0))
-    machine = llvm.Target.from_default_triple().create_target_machine(opt=1, reloc="pic", codemodel="small")
-
-    loops = _loop_text(recorder, support.address(_PARALLEL))
-    loop = load_objects([_object(loops, machine)], [_PARALLEL])
-    imports = {**support.addresses, _PARALLEL: loop.address(_PARALLEL)}
-    names = [kernel.name for kernel in manifest.kernels]
-    kernels = load_objects(artefact.objects[:-1], names, imports)
-    around = load_objects([_object(_kernel_text(recorder, manifest.kernels, kernels.addresses), machine)], names)
+    calls = {kernel.name: kernel for kernel in manifest.kernels}
+    kernels = load_recorded_kernels(artefact.objects[:-1], support, calls)
     symbols = exported_symbols(manifest)
-    inner = load_objects(artefact.objects[-1:], symbols, {**imports, **around.addresses})
+    inner = load_objects(artefact.objects[-1:], symbols, {**kernels.imports, **kernels.addresses})
     entries = [entry.native_symbol for entry in manifest.entries]
-    outer = load_objects([_object(_entry_text(recorder, entries, inner.addresses), machine)], entries)
+    text = _entry_text(kernels.recorder, entries, inner.addresses)
+    outer = load_objects([_object(text, _machine())], entries)
     library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}
     addresses = {**inner.addresses, **outer.addresses, **library}
-    kept = (loop, kernels, around, inner, outer, recorder)
-    code = NativeCode(addresses.__getitem__, Constants.of(artefact, support), kept)
-    return RecordedCode(code, recorder, manifest.kernels)
+    code = NativeCode(addresses.__getitem__, Constants.of(artefact, support), (kernels, inner, outer))
+    return RecordedCode(code, kernels)
+
+
+def unknown_kernels() -> RelayError:
+    """Of an artefact that says nothing of the work of its kernels."""
+    return RelayError(
+        rule="cannot-profile",
+        message="the artefact does not tell its kernels: an older version of the compiler made it",
+        remedy="compile the model again",
+    )
+
+
+def _machine() -> llvm.TargetMachine:
+    return llvm.Target.from_default_triple().create_target_machine(opt=1, reloc="pic", codemodel="small")
 
 
 def _object(text: str, machine: llvm.TargetMachine) -> bytes:
@@ -166,12 +203,12 @@ define internal ptr @relay.record(i64 %kind, i64 %start, i64 %end) nounwind {{
 """
 
 
-def _kernel_text(recorder: Recorder, kernels: Sequence[KernelWork], addresses: Mapping[str, int]) -> str:
+def _kernel_text(recorder: Recorder, calls: Mapping[str, KernelWork], addresses: Mapping[str, int]) -> str:
     parts = [_prelude(recorder)]
-    for number, kernel in enumerate(kernels):
+    for number, (name, kernel) in enumerate(calls.items()):
         words = [f"i64 %a{position}" for position in range(kernel.pointers + len(kernel.symbols))]
         lines = [
-            f'define void @"{kernel.name}"({", ".join(words)}) nounwind {{',
+            f'define void @"{name}"({", ".join(words)}) nounwind {{',
             "  %start = call i64 @relay.now()",
             f"  call void inttoptr (i64 {addresses[kernel.name]} to ptr)({', '.join(words)})",
             "  %end = call i64 @relay.now()",
