@@ -188,5 +188,5 @@ def test_an_extent_that_no_input_tells_is_refused_only_where_the_program_needs_i
     module, _ = from_onnx(model_of(graph, 18), shape={"x": (area, 6)})
     assert str(module["main"].body.checked_type) == "Tensor[(n*m, 6), float32]"
     graph.output[0].name = "s"
-    with pytest.raises(RelayError, match="the program needs the extent [nm] as a value"):
+    with pytest.raises(RelayError, match=r"the program needs the extent [nm] as a value"):
         from_onnx(model_of(graph, 18), shape={"x": (area, 6)})
