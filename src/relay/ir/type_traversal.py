@@ -99,8 +99,11 @@ def free_type_leaves(type_: Type) -> tuple[TypeVar | IncompleteType, ...]:
 
 def has_extents_of(type_: Type, symbols: Set[Symbol]) -> bool:
     """Whether all extents in a type are numbers, or made of these symbols."""
-    extents = (extent for tensor in tensor_types(type_) for extent in tensor.shape)
-    return all(isinstance(each, int) or (free_symbols(each) and free_symbols(each) <= symbols) for each in extents)
+    for tensor in tensor_types(type_):
+        for dim in tensor.shape:
+            if not isinstance(dim, int) and not (free_symbols(dim) and free_symbols(dim) <= symbols):
+                return False
+    return True
 
 
 def is_closed(type_: Type | None) -> bool:

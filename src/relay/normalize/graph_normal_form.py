@@ -12,9 +12,9 @@ of a loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from relay.analysis.effects import ModuleEffects
+from relay.analysis.effects import Effects, ModuleEffects
 from relay.base.graph import post_order
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
@@ -27,7 +27,7 @@ from relay.ir.variables import free_vars
 def to_graph_normal_form(function: Function) -> Function:
     """The function with its pure let bindings replaced by sharing; the same function if it has none."""
     captured = _captured(function.body)
-    effects = ModuleEffects(IRModule())
+    effects = ModuleEffects(IRModule()).of_nodes(function.body)
     bound = {
         let.var: let.value
         for let in all_nodes(function.body)
@@ -76,10 +76,10 @@ def _costs_nothing(value: Expr) -> bool:
     return isinstance(value, Var | Constant | GlobalVar | Op | Constructor)
 
 
-def _becomes_an_edge(let: Let, effects: ModuleEffects) -> bool:
+def _becomes_an_edge(let: Let, effects: Mapping[Expr, Effects]) -> bool:
     if isinstance(let.value, Function) or not _says_its_type(let):
         return False
-    found = effects.of(let.value)
+    found = effects[let.value]
     return found.is_removable and found.is_repeatable
 
 

@@ -126,7 +126,7 @@ class _HandedFunctions(Copying):
     def call(self, node: Call, callee: PartialValue, values: tuple[PartialValue, ...], type_: Type, name: Var) -> Work:
         site = site_of(node, callee, values, type_, name, self.functions, self.residual.names)
         if site is None:
-            return (yield self.evaluator.unknown_call(node, callee, values, callee, type_, name))
+            return (yield from self.evaluator.unknown_call(node, callee, values, callee, type_, name))
         if isinstance(site.function.body, Function):  # what it gives is known
             self.residual.reductions += 1
             inner = Environment(site.environment)
@@ -134,10 +134,10 @@ class _HandedFunctions(Copying):
             return (yield self.evaluator.chain(site.function.body, inner))
         result = None
         if self._is_worth(site):
-            result = yield self.variants.call((yield self._with_functions_only(site)))
+            result = yield from self.variants.call((yield from self._with_functions_only(site)))
         if result is not None:
             return result
-        return (yield self.evaluator.unknown_call(node, callee, values, callee, type_, name))
+        return (yield from self.evaluator.unknown_call(node, callee, values, callee, type_, name))
 
     def _is_worth(self, site: Site) -> bool:
         if isinstance(site.callee.static, KnownFunction) or any(map(_is_known_function, site.arguments)):

@@ -20,7 +20,7 @@ from relay.ir.expr import Constructor, Expr, Function, GlobalVar, Let, Op, RefCr
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_from, typed_as, with_body
 from relay.ir.traversal import LEAVES, children, post_order
-from relay.ir.type_traversal import tensor_types
+from relay.ir.type_traversal import has_extents_of
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 
@@ -118,11 +118,14 @@ def _with_checks(nodes: list[Expr], module: IRModule) -> set[Expr]:
     """The nodes that check an extent when they are evaluated, or have a part that does; the value of a let whose
     annotation is checked. A function checks nothing before it is called, but is counted as one that does."""
     found: set[Expr] = set()
+    open_: set[Expr] = set()
     for node in nodes:
         parts = children(node)
-        checks = any(map(_is_open, parts)) and bool(node_checks(node, module, frozenset()))
-        if checks or any(part in found for part in parts):
+        checks = not open_.isdisjoint(parts) and bool(node_checks(node, module, frozenset()))
+        if checks or not found.isdisjoint(parts):
             found.add(node)
+        if _is_open(node):
+            open_.add(node)
         if checks and isinstance(node, Let):
             found.add(node.value)
     return found
@@ -132,7 +135,7 @@ def _is_open(expr: Expr) -> bool:
     """Whether the type of an expression leaves an extent to the run; one without a type may."""
     if expr.checked_type is None:
         return not isinstance(expr, Op | Constructor)
-    return any(tensor.element_count is None for tensor in tensor_types(expr.checked_type))
+    return not has_extents_of(expr.checked_type, frozenset())
 
 
 def _writes_nobody_sees(nodes: list[Expr], needed: _Needed) -> set[Expr]:

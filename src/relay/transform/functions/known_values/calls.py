@@ -42,12 +42,12 @@ class Calls(Copying):
         site = site_of(node, callee, values, type_, name, self.functions, self.residual.names)
         result = None
         if site is not None and self._may_be_entered(site):
-            result = yield self.entered(site)
+            result = yield from self.entered(site)
         if site is not None and result is None:
-            result = yield self.variants.call(site)
+            result = yield from self.variants.call(site)
         if result is not None:
             return result
-        return (yield self.evaluator.unknown_call(node, callee, values, callee, type_, name))
+        return (yield from self.evaluator.unknown_call(node, callee, values, callee, type_, name))
 
     def _may_be_entered(self, site: Site) -> bool:
         """Whether to evaluate the body here. Comes to an end where that would not."""

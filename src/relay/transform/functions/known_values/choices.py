@@ -41,6 +41,7 @@ class Choices:
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self.residual = evaluator.residual
+        self._truths: dict[bool, Constant] = {}
 
     def value(self, node: If | Match, environment: Environment, type_: Type, name: Var) -> Work:
         """The value of an `if` or a match: of the branch that it takes, or of what is left to the run."""
@@ -50,12 +51,12 @@ class Choices:
             self.residual.reductions += 1
             environment.values.update(found.bound)
             return (yield self.evaluator.chain(found.body, environment))
-        moved = None if self.residual.copies else (yield self.moved(node, value, environment, type_, name))
+        moved = None if self.residual.copies else (yield from self.moved(node, value, environment, type_, name))
         if moved is not None:
             return moved
         if isinstance(node, If):
-            return (yield self.left_if(node, value, environment, type_, name))
-        return (yield self.left_match(node, value, environment, type_, name))
+            return (yield from self.left_if(node, value, environment, type_, name))
+        return (yield from self.left_match(node, value, environment, type_, name))
 
     def left_if(self, node: If, cond: PartialValue, environment: Environment, type_: Type, name: Var) -> Work:
         atom = yield self.evaluator.atom(cond)
@@ -63,10 +64,16 @@ class Choices:
         for branch, holds in ((node.true_branch, True), (node.false_branch, False)):
             inner = Environment(environment)
             if isinstance(node.cond, Var):
-                constant = record_type(Constant(np.asarray(holds)), cond.type_)
+                constant = self._truth(holds, cond.type_)
                 inner.values[node.cond] = PartialValue(KnownTensor(constant.data), cond.type_, constant)
             scopes.append((branch, inner))
-        return (yield self.branches(Choice(node, atom), scopes, type_, name))
+        return (yield from self.branches(Choice(node, atom), scopes, type_, name))
+
+    def _truth(self, holds: bool, type_: Type) -> Constant:
+        known = self._truths.get(holds)
+        if known is None:
+            known = self._truths[holds] = record_type(Constant(np.asarray(holds)), type_)
+        return known
 
     def branches(self, choice: Choice, scopes: Sequence[tuple[Expr, Environment]], type_: Type, name: Var) -> Work:
         """A choice that the run makes, of one of these scopes."""
@@ -137,7 +144,7 @@ class Choices:
         if question.is_less and not complete:
             clauses = tuple(Clause(pattern, body) for pattern, (body, _) in zip(patterns, scopes, strict=True))
             complete = not unmatched(clauses, self.evaluator.functions.module.type_definitions)
-        return (yield self.branches(Choice(node, atom, tuple(patterns), complete), scopes, type_, name))
+        return (yield from self.branches(Choice(node, atom, tuple(patterns), complete), scopes, type_, name))
 
     def together(self, parts: Sequence[PartialValue]) -> PartialValue:
         """One value to match on."""

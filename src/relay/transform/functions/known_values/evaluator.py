@@ -3,7 +3,8 @@
 Every form gives a `PartialValue`. What has an effect, and what is computed from unknown tensors, is emitted into the
 open block at once, so effects happen once and in their order; tuples, data cells and functions are emitted when
 something that is emitted needs them, or, where code is not copied, where they stand. The walk is a set of generators
-run by `base.trampoline`: an unrolled recursion may be as deep as it likes.
+run by `base.trampoline`: an unrolled recursion may be as deep as it likes. What goes deeper yields; what one form is
+made of is delegated to (`yield from`), which costs less.
 
 A `Policy` says what becomes of calls. Where code is copied, a body may be evaluated for each of its calls, so variables
 are new and types are found anew. Where it is not, all that is evaluated keeps its variables and types, and what cannot
@@ -88,8 +89,8 @@ class Evaluator:
                 value = self.atom_value(expr.value, environment)
             else:
                 type_ = environment.type_of(expr.value)
-                value: PartialValue = yield self.form(expr.value, environment, type_, expr.var)
-            yield self.define(expr.var, value, environment)
+                value: PartialValue = yield from self.form(expr.value, environment, type_, expr.var)
+            yield from self.define(expr.var, value, environment)
             expr = expr.body
         return self.atom_value(expr, environment)
 
@@ -114,7 +115,7 @@ class Evaluator:
         elif value.atom is None or value.atom is var:
             value.type_ = known_type(var)
             forgets = False
-            if var not in self.policy.only_called:
+            if value.atom is None and var not in self.policy.only_called:
                 yield self.atom(value)
         else:
             forgets = not self.may_stand(value, var)
@@ -137,7 +138,7 @@ class Evaluator:
         match expr:
             case Tuple(fields):
                 values = tuple([self.atom_value(each, environment) for each in fields])
-                return (yield self.known(expr, KnownTuple(values), type_, name))
+                return (yield from self.known(expr, KnownTuple(values), type_, name))
             case TupleGetItem(whole, index):
                 value = self.atom_value(whole, environment)
                 if isinstance(value.static, KnownTuple) and self.may_stand(value.static.fields[index], name):
@@ -148,16 +149,16 @@ class Evaluator:
             case Call(op, args):
                 callee = self.atom_value(op, environment)
                 values = tuple([self.atom_value(each, environment) for each in args])
-                return (yield self.called(expr, callee, values, type_, name))
+                return (yield from self.called(expr, callee, values, type_, name))
             case If() | Match():
-                return (yield self.choice(expr, environment, type_, name))
+                return (yield from self.choice(expr, environment, type_, name))
             case RefCreate(inner):
-                return (yield self.ref_create(expr, self.atom_value(inner, environment), type_, name))
+                return (yield from self.ref_create(expr, self.atom_value(inner, environment), type_, name))
             case RefRead(ref):
-                return (yield self.ref_read(expr, self.atom_value(ref, environment), type_, name))
+                return (yield from self.ref_read(expr, self.atom_value(ref, environment), type_, name))
             case RefWrite(ref, inner):
                 target = self.atom_value(ref, environment)
-                return (yield self.ref_write(expr, target, self.atom_value(inner, environment), type_, name))
+                return (yield from self.ref_write(expr, target, self.atom_value(inner, environment), type_, name))
             case Let():
                 raise CompilerBug("known values", "a let stands inside a binding of A-normal form")
             case Var() | GlobalVar() | Constant() | Function() | Constructor() | Op():
@@ -172,7 +173,7 @@ class Evaluator:
             return made
         parts: list[Expr] = [node.op] if isinstance(node, Call) else []
         for each in static.fields:
-            part = yield self.atom(each)
+            part = each.atom if each.atom is not None else (yield self.atom(each))
             if isinstance(part, Function):
                 part = each.atom = self.residual.append(self.residual.block, typed(Var("f"), each.type_), part)
             parts.append(part)
@@ -216,11 +217,11 @@ class Evaluator:
     ) -> Work:
         match callee.static:
             case KnownName(Op() as op):
-                return (yield self.operator(node, op, values, type_, name))
+                return (yield from self.operator(node, op, values, type_, name))
             case KnownName(Constructor() as constructor) if len(constructor.inputs) == len(values):
-                return (yield self.known(node, KnownData(constructor, values), type_, name))
+                return (yield from self.known(node, KnownData(constructor, values), type_, name))
             case _:
-                return (yield self.policy.call(node, callee, values, type_, name))
+                return (yield from self.policy.call(node, callee, values, type_, name))
 
     def operator(self, node: Call, op: Op, values: tuple[PartialValue, ...], type_: Type, name: Var) -> Work:
         constants = [constant_of(value) for value in values] if self.residual.copies else []
@@ -231,7 +232,7 @@ class Evaluator:
             if folded is not call:
                 self.residual.reductions += 1
                 return value_of(folded, type_, self.residual.block)
-        atoms = yield self.atoms(values)
+        atoms = yield from self.atoms(values)
         return self.residual.emit(Call(op, atoms, node.attrs, span=node.span), node, type_, name)
 
     def unknown_call(
@@ -245,7 +246,7 @@ class Evaluator:
     ) -> Work:
         """A call that the run makes, of `callee`, which does what `source` does. What it may reach is forgotten if it
         may write; its result may be any of it."""
-        op, *atoms = yield self.atoms((callee, *values))
+        op, *atoms = yield from self.atoms((callee, *values))
         types = () if self.residual.copies else node.given_type_args
         result = self.residual.emit(Call(op, tuple(atoms), node.attrs, types, span=node.span), node, type_, name)
         store = self.residual.store
@@ -277,7 +278,7 @@ class Evaluator:
         return value
 
     def ref_write(self, node: RefWrite, ref: PartialValue, value: PartialValue, type_: Type, name: Var) -> Work:
-        target, atom = yield self.atoms((ref, value))
+        target, atom = yield from self.atoms((ref, value))
         unit = self.residual.emit(RefWrite(target, atom, span=node.span), node, type_, name)
         if isinstance(ref.static, KnownRef):
             self.residual.store.write(ref.static.location, value)
@@ -291,7 +292,7 @@ class Evaluator:
     def atoms(self, values: Sequence[PartialValue]) -> Generator[Any, Any, tuple[Expr, ...]]:
         found: list[Expr] = []
         for value in values:
-            found.append((yield self.atom(value)))
+            found.append(value.atom if value.atom is not None else (yield self.atom(value)))
         return tuple(found)
 
     def atom(self, value: PartialValue) -> Naming:
@@ -300,7 +301,7 @@ class Evaluator:
             return value.atom
         match value.static:
             case KnownTuple(fields) | KnownData(_, fields):
-                atoms = yield self.atoms(fields)
+                atoms = yield from self.atoms(fields)
                 made = Tuple(atoms) if isinstance(value.static, KnownTuple) else Call(value.static.constructor, atoms)
                 return value.atom or self.residual.give_name(value, made)
             case KnownFunction(function, environment):

@@ -86,11 +86,11 @@ class Once:
         """The body of a function in place of its only call, or of a call for which there is a copy, or the call."""
         function = self._entered[node] if node in self._entered else self._copy(node, callee)
         if function is None:
-            return (yield self.evaluator.unknown_call(node, callee, values, callee, type_, name))
+            return (yield from self.evaluator.unknown_call(node, callee, values, callee, type_, name))
         self.evaluator.residual.reductions += 1
         inner = Environment(callee.static.environment if isinstance(callee.static, KnownFunction) else None)
         for param, value in zip(function.params, values, strict=True):
-            yield self.evaluator.define(param, value, inner)
+            yield from self.evaluator.define(param, value, inner)
         return (yield self.evaluator.chain(function.body, inner))
 
     def _copy(self, node: Call, callee: PartialValue) -> Function | None:
