@@ -16,6 +16,7 @@ from relay.base.target import PROCESS, PROTOCOL_VERSION, Target, TargetKind, tar
 from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
 from relay.driver.targets import targets_for
+from relay.lower.program.launch import KernelModule
 from relay.lower.targets import HostTarget, KernelTarget
 from relay.runtime.devices.registry import open_device
 from relay.targets.cpu.host_target import CpuHostTarget
@@ -182,3 +183,36 @@ def test_what_a_plug_in_refuses_after_all_is_its_word(tmp_path: Path) -> None:
     relay.register_target(Fickle())
     with pytest.raises(RelayError, match="not today"):
         relay.build(PROGRAM, target="brittle")
+
+
+class Writing(Failing):
+    """Emits by a function of its own."""
+
+    def __init__(self, works: Any, emit: Callable[[Any], Any]) -> None:
+        super().__init__(works, "")
+        self.write = emit
+
+    def emit(self, kernels: Any, report: Any, watch: Any = None) -> list[Any]:
+        return [each.emitted(self.write) for each in kernels]
+
+
+def test_what_fails_while_it_writes_a_kernel_is_its_failure(tmp_path: Path) -> None:
+    class Scribbling(Kind):
+        def kernel_target(self, target: Target) -> Any:
+            return Writing(super().kernel_target(target), lambda function: {}["no such thing"])
+
+    with pytest.raises(RelayError) as caught:
+        _build(compiled(Scribbling()), tmp_path)
+    assert_told("emit", caught.value)
+
+
+def test_kernels_of_devices_have_launches(tmp_path: Path) -> None:
+    class Idle(Kind):
+        def kernel_target(self, target: Target) -> Any:
+            made = Writing(super().kernel_target(target), lambda function: KernelModule("idle", b""))
+            made.device_kind = "idle"
+            return made
+
+    with pytest.raises(RelayError) as caught:
+        _build(compiled(Idle()), tmp_path)
+    check_message("driver", "target-modules", caught.value)

@@ -222,17 +222,13 @@ class Compilation:
 
     def _kernel_source(self, kernel: Kernel) -> KernelSource:
         def emitted(emit: Callable[[PrimFunc], Result], /) -> Result:
-            """Schedules that are ours: what is refused here is not the user's fault, nor is what breaks a plug-in's."""
+            """Schedules that are ours: what is refused here is not the user's fault. A plug-in is taken at its word."""
             try:
                 return kernel.emitted(emit, self.watch)
             except RelayError as error:
                 if kernel.recorded is not None or isinstance(kernel.target, Plugin):
                     raise
                 raise CompilerBug("generate code", f"{kernel.info.name}: {error}") from error
-            except (CompilerBug, MemoryError):
-                raise
-            except Exception as error:  # or a plug-in that asks for the kernel would be blamed
-                raise CompilerBug("generate code", f"{kernel.info.name}: {type(error).__name__}: {error}") from error
 
         return KernelSource(kernel.info.name, kernel.key, kernel.function, emitted)
 

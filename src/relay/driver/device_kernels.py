@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from relay.base.diagnostics import CompilerBug
+from relay.base.diagnostics import RelayError
 from relay.base.stopwatch import Stopwatch
 from relay.driver.kernels import Kernel
 from relay.lower.program.device_region import DeviceRegion
@@ -29,11 +29,18 @@ def with_modules(
     made = target.emit(
         [source(each) for each in kernels], partial(progress, f"kernels for {target.device_kind}"), watch
     )
-    modules: dict[str, KernelModule] = {}
-    for each, module in zip(kernels, made, strict=True):
-        if not module.launches:
-            raise CompilerBug("generate code", f"{target.device_kind} gives {each.info.name} no launches")
-        modules[each.info.name] = replace(module, symbols=each.info.symbols)
+    launched = sum(bool(module.launches) for module in made)
+    if not len(kernels) == len(made) == launched:
+        raise RelayError(
+            rule="target-modules",
+            message=f"the target of `{target.device_kind}` made no code of some kernels",
+            expected=f"{len(kernels)} modules with launches: of " + ", ".join(each.info.name for each in kernels),
+            found=f"{len(made)} modules, {launched} of them with launches",
+            remedy=f"this is a fault of what brings `{target.device_kind}`, not of the program",
+        )
+    modules = {
+        each.info.name: replace(module, symbols=each.info.symbols) for each, module in zip(kernels, made, strict=True)
+    }
     return tuple(
         each.with_modules({call.kernel: modules[call.kernel] for call in each.region.calls}) for each in regions
     )
