@@ -37,6 +37,7 @@ def test_the_page_runs(tmp_path, capsys):
     run_page("external_code.md", tmp_path)
     printed = capsys.readouterr().out
     assert 'Compiler="tiny", Primitive=1' in printed
+    assert "@main, nn.softmax: tiny: it multiplies matrices, and nothing else" in printed
     assert "@tiny_main_0 is for the compiler `tiny`, which was not given" in printed
 
 

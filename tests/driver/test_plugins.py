@@ -216,3 +216,15 @@ def test_kernels_of_devices_have_launches(tmp_path: Path) -> None:
     with pytest.raises(RelayError) as caught:
         _build(compiled(Idle()), tmp_path)
     check_message("driver", "target-modules", caught.value)
+
+
+def test_an_answer_is_yes_or_a_reason(tmp_path: Path) -> None:
+    class Nodding(Kind):
+        def kernel_target(self, target: Target) -> Any:
+            made = super().kernel_target(target)
+            made.supports = lambda group: True
+            return made
+
+    with pytest.raises(RelayError) as caught:
+        _build(compiled(Nodding()), tmp_path)
+    assert (caught.value.rule, caught.value.found) == ("target-answer", "True")

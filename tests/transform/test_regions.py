@@ -29,6 +29,7 @@ from relay.transform import (
     Sequential,
     Supported,
     callee,
+    refusals,
 )
 from tests.messages import check_message
 from tests.transform.takers import Takes
@@ -168,6 +169,29 @@ def test_a_compiler_is_asked_only_about_what_can_leave() -> None:
     with relay.PassContext(external_compilers={"curious": Curious()}):
         assert relay.structural_equal(AnnotateTarget(["curious"])(module), module)
     assert asked == ["exp", "tanh"]
+
+
+def test_why_calls_are_left_to_relay() -> None:
+    compilers = {"one": Takes.always("exp"), "other": Takes({"tanh": lambda call: len(call.checked_type.shape) == 2})}
+    module = relay.parse("""#[version = "0.0.5"]
+    def @main(%x: Tensor[(3), float32]) { tanh(exp(@half(%x))) }
+    def @half(%x: Tensor[(3), float32]) { multiply(%x, 0.5f) }""")
+    with relay.PassContext(external_compilers=compilers):
+        assert refusals(module, ["one", "other"]) == (
+            "@main, tanh: one: it has no tanh; other: it has another tanh",
+            "@half, multiply: one: it has no multiply; other: it has no multiply",
+        )
+
+
+def test_a_compiler_that_gives_no_answer_is_told() -> None:
+    class Silent:
+        def supports(self, group: Function) -> bool:
+            return True
+
+    module = relay.parse('#[version = "0.0.5"] def @main(%x: float32) { exp(%x) }')
+    with relay.PassContext(external_compilers={"silent": Silent()}), pytest.raises(RelayError) as caught:
+        AnnotateTarget(["silent"])(module)
+    check_message("transform", "no-answer", caught.value)
 
 
 def test_a_compiler_that_fails_when_asked_is_told() -> None:

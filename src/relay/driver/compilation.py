@@ -48,6 +48,7 @@ from relay.tir.stmt import PrimFunc
 from relay.transform.devices.offload import offload
 from relay.transform.devices.residency import keep_on_devices
 from relay.transform.framework.context import LayoutPreferences, PassContext
+from relay.transform.framework.external import checked_answer
 from relay.transform.framework.instruments.timing import TimedPass, Timing
 from relay.transform.pipelines import optimization_pipeline
 
@@ -126,8 +127,9 @@ class Compilation:
 
     def _device_of(self, group: Function) -> str | None:
         """The device that takes a group."""
-        target = self.targets.kernels
-        return f"{target.device_kind}:0" if isinstance(target.supports(group), Supported) else None
+        kind = self.targets.kernels.device_kind
+        answer = checked_answer(self.targets.kernels.supports(group), f"the target `{kind}`")
+        return f"{kind}:0" if isinstance(answer, Supported) else None
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:

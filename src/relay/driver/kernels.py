@@ -37,6 +37,7 @@ from relay.te.schedule.step import Step
 from relay.text.printer import astext
 from relay.tir.stmt import PrimFunc
 from relay.transform.devices.offload import TARGET
+from relay.transform.framework.external import checked_answer
 
 Code = TypeVar("Code")
 
@@ -222,7 +223,7 @@ class KernelTable:
             if function.attrs.get(TARGET, target.device_kind) != target.device_kind:
                 continue
             called = TARGET in function.attrs or target.device_kind == self.host.device_kind
-            match target.supports(function):
+            match checked_answer(target.supports(function), f"the target `{target.device_kind}`"):
                 case Supported() if called:
                     return target, tuple(refusals)
                 case Supported():

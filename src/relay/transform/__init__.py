@@ -82,6 +82,7 @@ from relay.transform.loops.loop_invariant_code_motion import LoopInvariantCodeMo
 from relay.transform.pipelines import level as level
 from relay.transform.pipelines import optimization_pipeline as optimization_pipeline
 from relay.transform.regions.annotate_target import AnnotateTarget as AnnotateTarget
+from relay.transform.regions.annotate_target import refusals as refusals
 from relay.transform.regions.merge_compiler_regions import MergeCompilerRegions as MergeCompilerRegions
 from relay.transform.regions.merge_composite import MergeComposite as MergeComposite
 from relay.transform.regions.partition_graph import PartitionGraph as PartitionGraph

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Protocol, TypeAlias, Union
 
 from relay.arith.expr import Symbol
+from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.target import Target
@@ -80,12 +81,31 @@ class ExternalCompiler(Protocol):
         ...
 
 
+def checked_answer(answer: object, called: str) -> Answer:
+    """What a target, known as `called`, answers when it is asked what it supports. Raises `RelayError` (rule
+    `target-answer`) for what is no answer."""
+    if isinstance(answer, Supported | Refused):
+        return answer
+    raise RelayError(
+        rule="target-answer",
+        message=f"{called} was asked what it supports, and did not say",
+        expected="Supported(), or Refused(why not)",
+        found=repr(answer),
+        remedy=f"this is a fault of what brings {called}, not of the program",
+    )
+
+
 def callee(group: Function) -> str:
-    """The name of the operator, or of the composite, that is called by a function of one call; "" for any other."""
-    match group.body:
-        case Call(op=Op(name=name)):
+    """The name of the operator, or of the composite, that a function of one call calls; "" for any other."""
+    return called_name(group.body) if isinstance(group.body, Call) else ""
+
+
+def called_name(call: Call) -> str:
+    """The name of the operator, or of the composite, that is called; "" for any other function."""
+    match call.op:
+        case Op(name=name):
             return name
-        case Call(op=Function(attrs=attributes)):
+        case Function(attrs=attributes):
             return str(attributes.get(COMPOSITE, ""))
         case _:
             return ""

@@ -12,13 +12,14 @@ tuples of them. Floating point: EXACT.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from relay.base.arguments import Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.near_names import near_names
 from relay.base.plugin import plugin
 from relay.infer.checks import node_checks
+from relay.infer.infer_type import infer_type
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
@@ -29,10 +30,20 @@ from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.runtime.arguments.extents import symbol_sources
 from relay.transform.framework.context import PassContext
-from relay.transform.framework.external import COMPOSITE, ExternalCompiler, Supported, callee
+from relay.transform.framework.external import (
+    Answer,
+    ExternalCompiler,
+    Refused,
+    Supported,
+    called_name,
+    callee,
+    checked_answer,
+)
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
-from relay.transform.regions.regions import make_region, outer_nodes, region_function, with_outer_parts
+from relay.transform.regions.regions import COMPILER, make_region, outer_nodes, region_function, with_outer_parts
 
+_PARTITIONED = {COMPILER, "Primitive"}
+"""Attributes of functions that are regions or kernels already."""
 _NAMES = Kind((list, tuple), "a list of names of compilers")
 
 
@@ -51,50 +62,58 @@ def AnnotateTarget(targets: Sequence[str]) -> Pass:
 
     @function_pass(level=0)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:
-        if function.attrs.get("Primitive"):
+        if _PARTITIONED & function.attrs.keys():
             return function
-        compilers = {name: _compiler(name, context) for name in targets}
+        compilers = _compilers(targets, context)
         new: dict[Expr, Expr] = {}
         for node in outer_nodes(function.body):
-            region = _region(node, compilers, module, new)
-            if region is None:
-                new[node] = with_outer_parts(node, new)
-            else:
-                new.update(region)
+            answers = _answers(node, compilers, module)
+            taker = next((name for name, answer in answers if isinstance(answer, Supported)), None)
+            new.update(
+                {node: with_outer_parts(node, new)} if taker is None else make_region(taker, [node], [node], new)
+            )
         return with_body(function, new[function.body])
 
     return run
 
 
-def _compiler(name: str, context: PassContext) -> ExternalCompiler:
+def refusals(module: IRModule, targets: Sequence[str]) -> tuple[str, ...]:
+    """Why AnnotateTarget leaves calls to relay: a line for each that compilers were asked about, and none took.
+
+    Raises what running `AnnotateTarget(targets)` raises.
+    """
+    module, found = infer_type(module), list[str]()
+    compilers = _compilers(targets, PassContext.current())
+    for name, function in module.functions.items():
+        for node in () if _PARTITIONED & function.attrs.keys() else outer_nodes(function.body):
+            answers = dict(_answers(node, compilers, module))
+            reasons = [f"{each}: {said.reason}" for each, said in answers.items() if isinstance(said, Refused)]
+            if isinstance(node, Call) and answers and len(reasons) == len(answers):
+                found.append(f"@{name.name_hint}, {called_name(node)}: {'; '.join(reasons)}")
+    return tuple(found)
+
+
+def _compilers(names: Sequence[str], context: PassContext) -> Mapping[str, ExternalCompiler]:
     given = context.external_compilers
-    if name not in given:
-        raise RelayError(
-            rule="no-such-compiler",
-            message=f"AnnotateTarget asks the compiler `{name}`, which was not given",
-            expected=", ".join(f"`{each}`" for each in given) or "a compiler of that name",
-            remedy=near_names(name, given) or f'run it within relay.PassContext(external_compilers={{"{name}": …}})',
-        )
-    return plugin(given[name], f"the compiler `{name}`", callee)
+    for name in names:
+        if name not in given:
+            raise RelayError(
+                rule="no-such-compiler",
+                message=f"AnnotateTarget asks the compiler `{name}`, which was not given",
+                expected=", ".join(f"`{each}`" for each in given) or "a compiler of that name",
+                remedy=near_names(name, given)
+                or f'run it within relay.PassContext(external_compilers={{"{name}": …}})',
+            )
+    return {name: plugin(given[name], f"the compiler `{name}`", callee) for name in names}
 
 
-def _region(
-    node: Expr, compilers: Mapping[str, ExternalCompiler], module: IRModule, new: Mapping[Expr, Expr]
-) -> Mapping[Expr, Expr] | None:
-    """What stands for a call that a compiler takes, and None for others. `new` is what stands for its arguments."""
-    if not isinstance(node, Call) or not _is_asked_about(node) or not _can_leave(node, module):
-        return None
-    for name, compiler in compilers.items():
-        made = make_region(name, [node], [node], new)
-        group = region_function(made[node])
-        if group is not None and isinstance(compiler.supports(group), Supported):
-            return made
-    return None
-
-
-def _is_asked_about(call: Call) -> bool:
-    """Whether it is the call of an operator or of a composite."""
-    return isinstance(call.op, Op) or (isinstance(call.op, Function) and COMPOSITE in call.op.attrs)
+def _answers(node: Expr, compilers: Mapping[str, ExternalCompiler], module: IRModule) -> Iterator[tuple[str, Answer]]:
+    """What compilers say, one after another, of the region that a call would be; nothing for what is no such call."""
+    if isinstance(node, Call) and called_name(node) and _can_leave(node, module):
+        for name, compiler in compilers.items():
+            group = region_function(make_region(name, [node], [node], {})[node])
+            assert group is not None
+            yield name, checked_answer(compiler.supports(group), f"the compiler `{name}`")
 
 
 def _can_leave(call: Call, module: IRModule) -> bool:
