@@ -7,6 +7,7 @@ import onnx
 from onnx import numpy_helper
 
 from tests.frontend.onnx_cases import Case, bools, floats, ints, scalar, whole
+from tests.frontend.onnx_index_cases import INDEX_CASES
 
 
 def _elementwise() -> list[Case]:
@@ -335,26 +336,6 @@ def _shapes() -> list[Case]:
     ]
 
 
-def _indexing() -> list[Case]:
-    x = floats(3, 4, 5)
-    return [
-        Case("Gather", (x, whole(2, 2, low=0, high=3))),
-        Case("Gather", (x, whole(2, 2, low=-4, high=4)), {"axis": 1}),
-        Case("Gather", (x, ints(-1, 0, 2)), {"axis": -1}, (1,)),
-        Case("Gather", (x, scalar(1, "int64")), {"axis": 1}, (1,)),
-        Case("Gather", (x, whole(2, low=0, high=3, dtype="int32"))),
-        Case("GatherElements", (x, whole(3, 2, 5, low=-4, high=4)), {"axis": 1}),
-        Case("GatherND", (x, whole(2, 2, low=0, high=3))),
-        Case("GatherND", (x, whole(6, 3, low=-3, high=3))),
-        Case("GatherND", (x, whole(3, 2, 1, low=0, high=4)), {"batch_dims": 1}),
-        Case("GatherND", (x, ints(1, -1).reshape(1, 2)), weights=(1,)),
-        Case("OneHot", (whole(3, low=-4, high=4), scalar(4, "int64"), floats(2)), weights=(1, 2)),
-        Case("OneHot", (whole(2, 3, low=0, high=4), scalar(4, "int64"), floats(2)), {"axis": 1}, (1,)),
-        Case("Compress", (x, np.array([True, False, True])), {"axis": 0}, (1,)),
-        Case("Compress", (x, np.array([True, False, True, True])), {}, (1,)),
-    ]
-
-
 def _resizes() -> list[Case]:
     x = floats(1, 2, 4, 6)
     cases = []
@@ -390,6 +371,6 @@ CASES: tuple[Case, ...] = (
     *_normalizations(),
     *_reductions(),
     *_shapes(),
-    *_indexing(),
+    *INDEX_CASES,
     *_resizes(),
 )

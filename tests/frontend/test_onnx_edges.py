@@ -126,11 +126,15 @@ INDEXED = {
     "Gather": Case("Gather", (floats(5, 2), longs(0, -5, 4)), {"axis": 0}),
     "GatherElements": Case("GatherElements", (floats(5, 2), longs((0, 4), (-5, 1))), {"axis": 0}),
     "GatherND": Case("GatherND", (floats(3, 5), longs((2, 4), (-3, -5)))),
+    "ScatterElements": Case("ScatterElements", (floats(5, 2), longs((0, 4), (-5, 1)), floats(2, 2))),
+    "ScatterND": Case("ScatterND", (floats(3, 5), longs((2, 4), (-3, -5)), floats(2))),
 }
 SYMBOLIC = {
     "Gather": {"in0": ("n", "m"), "in1": ("k",)},
     "GatherElements": {"in0": ("n", "m"), "in1": ("k", "l")},
     "GatherND": {"in0": ("n", "m"), "in1": ("k", 2)},
+    "ScatterElements": {"in0": ("n", "m"), "in1": ("k", "l"), "in2": ("k", "l")},
+    "ScatterND": {"in0": ("n", "m"), "in1": ("k", 2), "in2": ("k",)},
 }
 
 
@@ -148,7 +152,7 @@ def test_an_index_outside_is_an_error_with_the_node_the_index_and_the_extent(ope
     expected = f"{operator} the_node: an index lies outside of an axis with 5 entries"
     for run in (relay.build(module), relay.create_executor("interpreter", module).evaluate()):
         with pytest.raises(relay.RelayError, match=expected) as caught:
-            run(case.inputs[0], wrong)
+            run(case.inputs[0], wrong, *case.inputs[2:])
         assert (caught.value.rule, caught.value.found) == ("index-out-of-range", str(outside))
 
 
@@ -159,7 +163,7 @@ def test_an_index_of_the_model_is_looked_at_when_it_is_read(operator):
     assert indices is not None
     wrong = indices.copy()
     wrong.reshape(-1)[-1] = 5
-    model = Case(case.operator, (case.inputs[0], wrong), case.attributes, weights=(1,)).model()
+    model = Case(case.operator, (case.inputs[0], wrong, *case.inputs[2:]), case.attributes, weights=(1,)).model()
     with pytest.raises(relay.RelayError) as caught:
         from_onnx(model)
     check_message("onnx", f"index-outside-{operator}", caught.value)

@@ -21,13 +21,14 @@ from relay.frontend.onnx.reduction import REDUCTIONS
 from relay.frontend.onnx.resizing import RESIZING
 from relay.frontend.onnx.shapes import SHAPES
 from relay.frontend.onnx.slicing import SLICES
+from relay.frontend.onnx.updates import UPDATES
 
 CONVERTERS: Mapping[str, Converter] = MappingProxyType(
     {
         record.operator: record
         for record in (
             *ELEMENTWISE, *CASTS, *ACTIVATIONS, *PRODUCTS, *CONVOLUTIONS, *POOLINGS, *NORMALIZATIONS, *REDUCTIONS,
-            *SHAPES, *SLICES, *INDEXING, *CREATION, *CONTROL, *RESIZING, *EINSUM,
+            *SHAPES, *SLICES, *INDEXING, *CREATION, *CONTROL, *RESIZING, *EINSUM, *UPDATES,
         )
     }
 )  # fmt: skip
