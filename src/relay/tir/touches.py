@@ -42,7 +42,7 @@ from relay.tir.traversal import statement_children, values_in_index
 MOST_POINTS = 1 << 21
 """How many points of two places are compared at most; beyond that two places are taken to meet."""
 
-_COMPARE = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}
+COMPARISONS = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}
 
 Points: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Grid: TypeAlias = Mapping[Symbol, Points]
@@ -261,11 +261,11 @@ class _Side:
         shape = tuple(self._extents.values())
         taken = np.ones(shape, np.bool_)
         for fact in self._facts:
-            taken &= _COMPARE[fact.op](_values(fact.left, grid), _values(fact.right, grid))
+            taken &= COMPARISONS[fact.op](values_on(fact.left, grid), values_on(fact.right, grid))
         owner = np.zeros(shape, np.int64)
         for symbol in self._threads:
             owner = owner * self._extents[symbol] + grid[symbol]
-        values = [_values(part, grid) // per_word for part in self._parts] + [grid[symbol] for symbol in self._common]
+        values = [values_on(part, grid) // per_word for part in self._parts] + [grid[symbol] for symbol in self._common]
         columns = [np.broadcast_to(column, shape)[taken] for column in values]
         keys = np.stack(columns) if columns else np.zeros((1, int(taken.sum())), np.int64)
         return keys, owner[taken]
@@ -275,7 +275,7 @@ def _symbols(fact: Comparison) -> set[Symbol]:
     return {*free_symbols(fact.left), *free_symbols(fact.right)}
 
 
-def _values(index: IntExpr, grid: Grid) -> Any:
+def values_on(index: IntExpr, grid: Grid) -> Any:
     """An index at all points."""
     match index:
         case int():
@@ -283,17 +283,17 @@ def _values(index: IntExpr, grid: Grid) -> Any:
         case Symbol():
             return grid[index]
         case Sum(constant, terms):
-            return sum((_values(term, grid) * coefficient for term, coefficient in terms), start=np.int64(constant))
+            return sum((values_on(term, grid) * coefficient for term, coefficient in terms), start=np.int64(constant))
         case Product(factors):
-            return math.prod((_values(factor, grid) for factor in factors), start=np.int64(1))
+            return math.prod((values_on(factor, grid) for factor in factors), start=np.int64(1))
         case FloorDiv(a, b):
-            return _values(a, grid) // _values(b, grid)
+            return values_on(a, grid) // values_on(b, grid)
         case FloorMod(a, b):
-            return _values(a, grid) % _values(b, grid)
+            return values_on(a, grid) % values_on(b, grid)
         case Min(a, b):
-            return np.minimum(_values(a, grid), _values(b, grid))
+            return np.minimum(values_on(a, grid), values_on(b, grid))
         case Max(a, b):
-            return np.maximum(_values(a, grid), _values(b, grid))
+            return np.maximum(values_on(a, grid), values_on(b, grid))
         case _:
             raise CompilerBug("tir.touches", f"not counted: {type(index).__name__}")
 

@@ -7,6 +7,7 @@
 - no two iterations of a PARALLEL loop, or of one over units that cannot wait for each other, touch the same element,
   unless both read it;
 - threads wait for each other where they must, and scopes are used as they are meant (`thread_checks`);
+- temporaries of constant extents are written before they are read (`initialization`);
 - what is issued to queues is awaited before it is touched (`queue_checks`);
 - buffers have constant extents, but for those of the outermost level.
 
@@ -46,6 +47,7 @@ from relay.tir.expr import (
     ValueVar,
     joined,
 )
+from relay.tir.initialization import initialization_violations
 from relay.tir.printer import print_index, print_statement, print_value
 from relay.tir.queue_checks import queue_violations
 from relay.tir.semantics import integer_limits
@@ -67,7 +69,8 @@ def verify(func: PrimFunc) -> tuple[Violation, ...]:
     """
     checker = _Checker(func)
     checker.statement(func.body, checker.start)
-    return (*checker.violations, *dict.fromkeys((*thread_violations(func), *queue_violations(func))))
+    others = (*thread_violations(func), *queue_violations(func), *initialization_violations(func))
+    return (*checker.violations, *dict.fromkeys(others))
 
 
 @frozen
