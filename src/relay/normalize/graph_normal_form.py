@@ -26,15 +26,17 @@ from relay.ir.variables import free_vars
 
 def to_graph_normal_form(function: Function) -> Function:
     """The function with its pure let bindings replaced by sharing; the same function if it has none."""
+    lets = [node for node in all_nodes(function.body) if isinstance(node, Let)]
+    if not lets:
+        return function
     captured = _captured(function.body)
     effects = ModuleEffects(IRModule()).of_nodes(function.body)
     bound = {
         let.var: let.value
-        for let in all_nodes(function.body)
-        if isinstance(let, Let) and (let.var not in captured or _costs_nothing(let.value))
-        and _becomes_an_edge(let, effects)
-    }  # fmt: skip
-    ends = {node for node in all_nodes(function.body) if isinstance(node, Let) and _is_end(node)}
+        for let in lets
+        if (let.var not in captured or _costs_nothing(let.value)) and _becomes_an_edge(let, effects)
+    }
+    ends = {let for let in lets if _is_end(let)}
     if not bound and not ends:
         return function
     new: dict[Expr, Expr] = {}
