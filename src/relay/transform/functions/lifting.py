@@ -2,7 +2,8 @@
 
 What a function takes from around it, its captures, becomes the first parameters of a global function. That either does
 the work at once, where all uses are calls (`lift_called`), or gives the closure, where the function is a value too
-(`lift_closure`). LambdaLift, LiftCalledFunctions and SpecializeFunctions differ in which functions they lift.
+(`lift_closure`): LiftCalledFunctions and LambdaLift. SpecializeFunctions needs no lifting: copies for closures are
+variants, whose parameters are what is not known of these.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.type_variables import free_type_vars
-from relay.ir.types import FuncType, Type, TypeVar
+from relay.ir.types import FuncType, Type
 from relay.ir.variables import free_vars
 from relay.transform.functions.extents import copied
 
@@ -37,7 +38,7 @@ class Lifted:
 
 @frozen
 class Lifting:
-    """The functions of a program while some are lifted: all that there are, or only those that were made."""
+    """The functions that were made of functions inside others."""
 
     names: FreshNames
     functions: dict[GlobalVar, Function]
@@ -47,25 +48,15 @@ class Lifting:
         name = self.names.take(f"{outer.name_hint}_{own.name_hint if own else 'fn'}")
         return Lifted(GlobalVar(name), tuple(captures))
 
-    def lift_called(
-        self, lifted: Lifted, function: Function, own: Var | None = None, type_params: tuple[TypeVar, ...] = ()
-    ) -> None:
-        """Make the function that does at once what `function` does, which calls itself by `own` and by nothing else,
-        and speaks of `type_params` from around it. Its types are written out."""
+    def lift_called(self, lifted: Lifted, function: Function) -> None:
+        """Make the function that does at once what `function` does. Its types are written out."""
         params = (*lifted.captures, *function.params)
         given = {each: typed_var(each.name_hint, known_type(each)) for each in params}
-        itself = Lifted(lifted.name, tuple(given[each] for each in lifted.captures))
-
-        def step(_: Expr, new: Expr) -> Expr:
-            if isinstance(new, Call) and new.op is own:
-                return itself.called(new)
-            return given.get(new, new) if isinstance(new, Var) else new
-
-        body = rewrite_nodes(function, step).body
+        body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body
         signature = known_type(function)
         assert isinstance(signature, FuncType)
-        type_ = FuncType(tuple(map(known_type, given.values())), signature.ret_type, type_params)
-        whole = Function(tuple(given.values()), body, signature.ret_type, type_params, span=function.span)
+        type_ = FuncType(tuple(map(known_type, given.values())), signature.ret_type)
+        whole = Function(tuple(given.values()), body, signature.ret_type, span=function.span)
         self.functions[lifted.name] = copied(record_type(whole, type_))
 
     def lift_closure(self, lifted: Lifted, function: Function, own: Var | None) -> Expr:
