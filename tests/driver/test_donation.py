@@ -14,6 +14,7 @@ from relay.driver.build import compile_stages
 from relay.lower.program.region import CopyBytes
 from relay.runtime.values.heap import HeapUse
 from relay.runtime.values.values import DataValue
+from tests.driver.test_export import compile_c, run_c
 from tests.native.running import module
 from tests.pages import run_page
 
@@ -264,6 +265,27 @@ def test_donation_is_kept_in_files(tmp_path):
         result = relay.load(tmp_path / name)(w, g)
         assert result is w
         np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+STEP_IN_C = """
+#include <stdio.h>
+#include "step.h"
+
+int main(void) {
+    float w[32], g[32];
+    for (int i = 0; i < 32; i++) w[i] = (float)i, g[i] = 10;
+    void *buffers[STEP_INPUTS + STEP_OUTPUTS] = {w, g, w};
+    int status = relay_run(buffers, 0);
+    printf("%g %g", w[0], w[31]);
+    return status;
+}
+"""
+
+
+def test_a_c_program_gives_an_array_away(tmp_path):
+    relay.build(module(full(STEP)), donate=("w",)).export(tmp_path / "step.so")
+    done = run_c(compile_c(STEP_IN_C, tmp_path / "step.so"), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "-1 30")
 
 
 def test_the_program_tells_what_is_donated():

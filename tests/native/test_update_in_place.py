@@ -44,6 +44,11 @@ IN_PLACE = {
     "a chain of kernels, the first of which reads the ref last": LOOP.replace(
         "BODY", "%r := nn.softmax(transpose(nn.softmax(transpose(%r^))));"
     ),
+    "a part of what a ref holds": LOOP.replace(
+        "BODY",
+        """let %row = reshape(sum(%g, axis=[0]), newshape=[1, 8]);
+    %r := scatter_nd(%r^, reshape(floor_mod(%n, 4), newshape=[1, 1]), %row, mode="add");""",
+    ),
     "a value that goes round": """
 def @loop(%w: T, %g: T, %n: int32) -> T {
   if (equal(%n, 0)) { %w } else { @loop(subtract(%w, multiply(0.1f, %g)), %g, subtract(%n, 1)) }
