@@ -26,7 +26,7 @@ from relay.runtime.cpython.quick_build import QuickBuild
 from relay.runtime.cpython.quick_call import Finish
 from relay.runtime.cpython.workspaces import Workspaces
 from relay.runtime.values.boundary import Boundary, CallState
-from relay.runtime.values.building import build
+from relay.runtime.values.building import Image, build
 from relay.runtime.values.foreign_functions import Host
 from relay.runtime.values.heap import (
     BLOCKS_OFFSET_BYTES,
@@ -105,9 +105,7 @@ class HeapCalls:
             kept.append(image)
             if donated is not None:
                 donated.check(inputs, image.arrays)
-                given_away = [inputs[position] for position in away if isinstance(inputs[position], np.ndarray)]
-                given_away += [array for _, array, is_donated in image.arrays if is_donated]
-                state.given = {data_address(array): array for array in given_away}
+                state.given = _given(inputs, away, image)
                 state.given_objects = image.donated_objects
             for (position, _, _), word in zip(slow, found, strict=True):
                 words[position] = word
@@ -234,6 +232,13 @@ class HeapCalls:
             self.observer(HeapUse(left, read_word(heap + BLOCKS_OFFSET_BYTES)))
         if self._is_checked and self._misuses(heap):
             raise CompilerBug("runtime", f"`{spec.name}` used an object that it had freed")
+
+
+def _given(inputs: Sequence[Any], positions: Collection[int], image: Image) -> dict[int, NDArray[np.generic]]:
+    """The arrays that a call gives away, by the addresses of their data."""
+    arrays = [inputs[position] for position in positions if isinstance(inputs[position], np.ndarray)]
+    arrays += [array for _, array, is_donated in image.arrays if is_donated]
+    return {data_address(array): array for array in arrays}
 
 
 def _made(spec: EntrySpec, outputs: Sequence[NDArray[np.generic]]) -> Any:
