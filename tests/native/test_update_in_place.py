@@ -311,3 +311,23 @@ def test_no_update_is_seen_under_another_name(source: str, donate: tuple[str, ..
     for level in (0, 2):
         executable = relay.build(program, "llvm -heap=checked", opt_level=level, donate=donate)
         assert_same(executable(w.copy(), g.copy(), at, one), expected)
+
+
+def of_list(source: str) -> str:
+    """The same program, given its tensors in a list."""
+    listed = source.replace("def @main(%w: T, %g: T, ", "def @main(%l: List[T], ", 1)
+    head, _, body = listed.partition("{\n")
+    return f"{LIST}{head}{{\n  match? (%l) {{ Cons(%w, Cons(%g, Nil)) => {{\n{body} }} }}"
+
+
+@settings(max_examples=10, deadline=None)
+@given(updates_of_shared_values())
+def test_no_update_of_an_element_is_seen_under_another_name(source: str):
+    program = module(full(of_list(source)))
+    w, g = arrays()
+    at, one = np.full(1, 2, np.int64), np.ones(1, np.int64)
+    expected = relay.create_executor("interpreter", mod=program).evaluate()([w, g], at, one)
+    for level in (0, 2):
+        executable = relay.build(program, "llvm -heap=checked", opt_level=level, donate=("l",))
+        assert_same(executable.keeping()([w, g], at, one), expected)
+        assert_same(executable([w.copy(), g.copy()], at, one), expected)
