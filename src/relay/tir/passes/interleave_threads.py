@@ -26,8 +26,9 @@ from relay.tir.traversal import map_statement, symbols_of_value, value_mapping, 
 
 def interleave_threads(func: PrimFunc) -> PrimFunc:
     """`func` without VIRTUAL loops; the same object if it has none. Raises `RelayError` (`schedule-virtual`)."""
-    body = map_statement(func.body, _without)
-    return func if body is func.body else replace(func, body=body)
+    if not any(isinstance(part, For) and part.kind is LoopKind.VIRTUAL for part in walk_statement(func.body)):
+        return func
+    return replace(func, body=map_statement(func.body, _without))
 
 
 def _without(statement: Stmt) -> Stmt:
