@@ -22,6 +22,9 @@ from relay.frontend import from_pytorch
 from relay.frontend.torch import CONVERTERS
 from relay.frontend.torch.node import TorchNode, converters
 from relay.interpret.evaluate import evaluate
+from relay.ir.expr import Let
+from relay.ir.traversal import post_order
+from relay.ir.variables import free_vars
 from tests.frontend.torch import refused
 from tests.pages import run_page
 
@@ -153,6 +156,33 @@ def test_symbolic_arithmetic_is_followed():
     module, _ = from_pytorch(Derived(), given, dynamic_shapes=({0: rows, 1: columns}, {0: Dim("others"), 1: columns}))
     x, y = torch.randn(2, 6), torch.randn(7, 6)
     np.testing.assert_allclose(relay.build(module)(x.numpy(), y.numpy()), Derived()(x, y), rtol=1e-6)
+
+
+class Sequence(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(3, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.lstm(x)[0]
+
+
+def test_a_recurrent_layer_of_dynamic_length_computes_what_its_steps_share_once():
+    network, x = Sequence(), torch.randn(5, 2, 3)
+    module, params = from_pytorch(network, (x,), dynamic_shapes=({0: Dim.DYNAMIC},))
+    assert str(module["main"].checked_type).endswith("-> Tensor[(x_0, 2, 4), float32]")
+    (loop,) = (
+        node.value for node in post_order(module["main"]) if isinstance(node, Let) and node.var.name_hint == "loop"
+    )
+    assert not {var.name_hint for var in free_vars(loop)} & {"x", "lstm.weight_ih_l0"}
+    longer = torch.randn(9, 2, 3)
+    np.testing.assert_allclose(relay.build(module, params=params)(longer.numpy()), network(longer).detach(), atol=1e-6)
+
+
+def test_an_export_leaves_pytorch_as_it_was():
+    kernels = dict(torch.ops.aten.lstm.input.py_kernels)
+    from_pytorch(Sequence(), (torch.randn(5, 2, 3),))
+    assert torch.ops.aten.lstm.input.py_kernels == kernels
 
 
 # Errors

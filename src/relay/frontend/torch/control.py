@@ -43,15 +43,17 @@ def _as_values(node: TorchNode, exprs: Sequence[Expr], types: Sequence[TensorTyp
 
 def _while(node: TorchNode) -> Result:
     carried, captured = _groups(node)
-    types = [value.type for value in carried]
+    types, captured_types = ([value.type for value in group] for group in (carried, captured))
 
-    def holds(state: Sequence[Expr]) -> Expr:
-        return scalar_truth(node, _called(node, 0, [*_as_values(node, state, types), *captured])[0])
+    def outputs(position: int, state: Sequence[Expr], given: Sequence[Expr]) -> tuple[Value, ...]:
+        operands = [*_as_values(node, state, types), *_as_values(node, given, captured_types)]
+        return _called(node, position, operands)
 
-    def step(state: Sequence[Expr]) -> Sequence[Expr]:
-        return [value.expr for value in _called(node, 1, [*_as_values(node, state, types), *captured])]
-
-    return repeated(node, [value.expr for value in carried], holds, step)
+    return repeated(
+        node, _exprs(carried), _exprs(captured),
+        lambda state, given: scalar_truth(node, outputs(0, state, given)[0]),
+        lambda state, given: _exprs(outputs(1, state, given)),
+    )  # fmt: skip
 
 
 def _scan(node: TorchNode) -> Result:
@@ -66,16 +68,23 @@ def _map(node: TorchNode) -> Result:
 
 
 def _over_rows(node: TorchNode, first: Sequence[Value], rows: Sequence[Value], captured: Sequence[Value]) -> Result:
-    types = [value.type for value in first]
-    entries = [TensorType(value.shape[1:], value.dtype) for value in rows]
+    types = [
+        *(value.type for value in first),
+        *(TensorType(value.shape[1:], value.dtype) for value in rows),
+        *(value.type for value in captured),
+    ]
     results = [type_ for type_ in node.types[len(first) :] if type_ is not None]
 
-    def step(state: Sequence[Expr], parts: Sequence[Expr]) -> tuple[Sequence[Expr], Sequence[Expr]]:
-        given = [*_as_values(node, state, types), *_as_values(node, parts, entries), *captured]
-        outputs = [value.expr for value in _called(node, 0, given)]
+    def step(*operands: Sequence[Expr]) -> tuple[Sequence[Expr], Sequence[Expr]]:
+        given = [expr for group in operands for expr in group]
+        outputs = _exprs(_called(node, 0, _as_values(node, given, types)))
         return outputs[: len(first)], outputs[len(first) :]
 
-    return scanned(node, [value.expr for value in first], [value.expr for value in rows], results, step)
+    return scanned(node, _exprs(first), _exprs(rows), _exprs(captured), results, step)
+
+
+def _exprs(values: Sequence[Value]) -> list[Expr]:
+    return [value.expr for value in values]
 
 
 CONTROL: tuple[Converter, ...] = (

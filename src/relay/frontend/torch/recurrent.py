@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 from relay.frontend.shared.node import Result
-from relay.frontend.torch.loops import scanned
+from relay.frontend.torch.loops import Exprs, scanned
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
@@ -18,11 +18,11 @@ from relay.ops.index import take
 from relay.ops.matmul import dense
 from relay.ops.transpose import transpose
 
-Cell: TypeAlias = Callable[[Expr, Sequence[Expr], Callable[[Expr], Expr]], tuple[Expr, ...]]
+Cell: TypeAlias = Callable[[Expr, Exprs, Callable[[Expr], Expr]], tuple[Expr, ...]]
 """The input's part of the gates, the state, and what makes the state's part of the gates: the next state, h first."""
 
 
-def _lstm_cell(row: Expr, state: Sequence[Expr], gates_of: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
+def _lstm_cell(row: Expr, state: Exprs, gates_of: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
     """Gates are stacked i, f, g, o (Hochreiter and Schmidhuber 1997, with a forget gate)."""
     h, c = state
     i, f, g, o = split(add(gates_of(h), row), 4, axis=1)
@@ -30,7 +30,7 @@ def _lstm_cell(row: Expr, state: Sequence[Expr], gates_of: Callable[[Expr], Expr
     return multiply(sigmoid(o), tanh(c)), c
 
 
-def _gru_cell(row: Expr, state: Sequence[Expr], gates_of: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
+def _gru_cell(row: Expr, state: Exprs, gates_of: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
     """Gates are stacked r, z, n (Cho et al. 2014, 1406.1078; the reset gate after the product)."""
     (h,) = state
     r, z, n = split(row, 3, axis=1)
@@ -55,7 +55,7 @@ def _recurrent(cell: Cell, states: int) -> Callable[[TorchNode], Result]:
         if len(parameters) != ways * layers * each:
             node.unsupported("with a projection of its state")
         x: Expr = transpose(node.expr(), (1, 0, 2)) if node.flag("batch_first") else node.expr()
-        lasts: list[Sequence[Expr]] = []
+        lasts: list[Exprs] = []
         for layer in range(layers):
             outputs: list[Expr] = []
             for way in range(ways):
@@ -73,26 +73,28 @@ def _recurrent(cell: Cell, states: int) -> Callable[[TorchNode], Result]:
 
 
 def _direction(
-    node: TorchNode, cell: Cell, x: Expr, first: Sequence[Expr], weights: Sequence[Expr], *, backwards: bool
-) -> tuple[Expr, Sequence[Expr]]:
+    node: TorchNode, cell: Cell, x: Expr, first: Exprs, weights: Exprs, *, backwards: bool
+) -> tuple[Expr, Exprs]:
     """One layer, one way over the sequence: its outputs [n, b, hidden] and the last state. The input's part of the
     gates is computed for the whole sequence at once."""
 
-    def product(of: Expr, weight: int) -> Expr:
-        result: Expr = dense(of, weights[weight])
-        return result if len(weights) == 2 else bias_add(result, weights[weight + 2], axis=-1)
-
-    rows = product(x, 0)
+    rows = _product(x, weights[::2])
     assert isinstance(rows.checked_type, TensorType)
     assert isinstance(first[0].checked_type, TensorType)
     outputs = TensorType((rows.checked_type.shape[0], *first[0].checked_type.shape), node.dtype)
 
-    def step(state: Sequence[Expr], entries: Sequence[Expr]) -> tuple[Sequence[Expr], Sequence[Expr]]:
-        after = cell(entries[0], state, lambda h: product(h, 1))
+    def step(state: Exprs, entries: Exprs, hidden: Exprs) -> tuple[Exprs, Exprs]:
+        after = cell(entries[0], state, lambda h: _product(h, hidden))
         return after, after[:1]
 
-    *last, output = scanned(node, first, [rows], [outputs], step, backwards=backwards)
+    *last, output = scanned(node, first, [rows], weights[1::2], [outputs], step, backwards=backwards)
     return output, last
+
+
+def _product(x: Expr, weights: Exprs) -> Expr:
+    """x · wᵀ, and the bias, if there is one."""
+    result: Expr = dense(x, weights[0])
+    return result if len(weights) == 1 else bias_add(result, weights[1], axis=-1)
 
 
 _OPTIONS = ("has_biases", "num_layers", "dropout", "train", "bidirectional", "batch_first")
