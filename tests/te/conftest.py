@@ -14,12 +14,10 @@ from relay import te
 from relay.arith.expr import Symbol, evaluate, maximum, minimum
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
-from relay.tir.expr import Binary, Cast, Compare, Holds, Imm, Load, Select, Unary, Value, ValueVar
+from relay.tir.expr import Load, Value
 from relay.tir.hierarchy import PLAIN, Hierarchy, Queue, ThreadAxis
 from relay.tir.interpreter import interpret
-from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Stmt, Store
-from relay.tir.stmt import Sequence as Statements
-from relay.tir.synchronization import awaited, barrier_level, signal_name
+from relay.tir.stmt import PrimFunc, Stmt, Store
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -325,72 +323,9 @@ def programs() -> dict[str, Callable[[], Program]]:
     return PROGRAMS
 
 
-def loops(statement: Stmt, depth: int = 0) -> str:
-    """Statements as indented lines, short enough to compare by eye."""
-    pad = "  " * depth
-    match statement:
-        case For(variable, extent, body, kind, annotations):
-            words = ([] if kind is LoopKind.SERIAL else [str(kind)]) + [f"{key}={value}" for key, value in annotations]
-            tail = f": {', '.join(words)}" if words else ""
-            return f"{pad}for {variable} in {extent}{tail}\n" + loops(body, depth + 1)
-        case Statements(statements):
-            return "".join(loops(part, depth) for part in statements)
-        case Store(buffer, indices, value, _):
-            return f"{pad}{buffer.name}[{', '.join(map(str, indices))}] = {formula(value)}\n"
-        case If(condition, then, _):
-            return f"{pad}if {formula(condition)}\n" + loops(then, depth + 1)
-        case Allocate(buffer, body):
-            return f"{pad}allocate {buffer} {buffer.scope}\n" + loops(body, depth)
-        case LetValue(variable, value, body):
-            return f"{pad}{variable.name} = {formula(value)}\n" + loops(body, depth)
-        case Issue(queue, body):
-            name = signal_name(statement)
-            return (
-                f"{pad}issue to {queue}\n{loops(body, depth + 1)}" if name is None else f"{pad}{queue} signals {name}\n"
-            )
-        case Evaluate(value):
-            level, wanted = barrier_level(statement), awaited(statement)
-            if wanted is not None:
-                return f"{pad}await {wanted.count} of {wanted.signal}\n"
-            return f"{pad}{formula(value) if level is None else f'barrier of the {level}'}\n"
-
-
-SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "and": "and", "or": "or"}
-
-
-def formula(value: Value) -> str:
-    match value:
-        case Load(buffer, indices, _):
-            return f"{buffer.name}[{', '.join(map(str, indices))}]"
-        case Binary(op, left, right):
-            a, b = formula(left), formula(right)
-            return f"({a} {SIGNS[op]} {b})" if op in SIGNS else f"{op}({a}, {b})"
-        case Unary(op, operand):
-            return f"{op}({formula(operand)})"
-        case Compare(op, left, right):
-            return f"({formula(left)} {op} {formula(right)})"
-        case Select(condition, then, otherwise):
-            return f"select({formula(condition)}, {formula(then)}, {formula(otherwise)})"
-        case Cast(operand, dtype):
-            return f"{dtype}({formula(operand)})"
-        case Holds(condition):
-            return str(condition)
-        case Imm(number):
-            return str(number)
-        case ValueVar(name):
-            return name
-        case _:
-            return str(value)
-
-
 @pytest.fixture(scope="session")
 def hierarchies() -> dict[str, Hierarchy]:
     return HIERARCHIES
-
-
-@pytest.fixture(scope="session")
-def loop_text() -> Callable[[PrimFunc], str]:
-    return lambda func: loops(func.body)
 
 
 @pytest.fixture(scope="session")
