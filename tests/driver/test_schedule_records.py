@@ -385,7 +385,9 @@ def test_variants_are_shown_and_kept(tmp_path: Path, capsys: pytest.CaptureFixtu
     show = ["show", str(model), "--stage", "schedule", "--target", MACHINE, "--schedules"]
     assert main([*show, str(path)]) == 0
     shown = capsys.readouterr().out
-    assert "#   where n <= 2: matmul: on record\n#     width = 16: on record\n#     rows = 1: on record\n" in shown
+    assert "\n#   rows = 4: not 6: given\n" in shown
+    assert "\n#   where n <= 2: matmul: " in shown
+    assert "\n#     width = 16: leaves the fewest lanes empty of 32\n#     rows = 1: not 6: given\n" in shown
     path.write_text(shown)
     assert main([*show, str(path)]) == 0
     assert capsys.readouterr().out == shown

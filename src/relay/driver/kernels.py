@@ -31,7 +31,7 @@ from relay.lower.planning.kernel_calls import KernelInfo
 from relay.lower.procedures.device_regions import is_device_region
 from relay.lower.targets import KernelTarget, Refused, Supported
 from relay.te.lower import lower as lower_to_loops
-from relay.te.schedule.choice import Choice, Condition
+from relay.te.schedule.choice import Choice, Condition, Variant
 from relay.te.schedule.records import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.step import Step
 from relay.text.printer import astext
@@ -103,20 +103,27 @@ class Kernel:
     def _comparison(self, condition: Condition) -> Comparison:
         """A condition on an extent of this kernel."""
         symbols = {symbol.name: symbol for symbol in self.info.symbols}
-        if condition.symbol not in symbols:
-            raise RelayError(
-                rule="schedule-choice",
-                message=f"a variant is for calls where {condition}, and no extent is called {condition.symbol}",
-                expected="a condition on one of " + ", ".join(symbols)
-                if symbols
-                else "no variants: extents are numbers",
-                found=str(condition),
-            )
-        return Comparison(symbols[condition.symbol], condition.comparison, condition.number)
+        if condition.symbol in symbols:
+            return Comparison(symbols[condition.symbol], condition.comparison, condition.number)
+        raise RelayError(
+            rule="schedule-choice",
+            message=f"a variant is for calls where {condition}, and no extent is called {condition.symbol}",
+            expected=f"a condition on one of {', '.join(symbols)}" if symbols else "no variants: extents are numbers",
+            found=str(condition),
+        )
 
     def choice(self) -> Choice | None:
-        """What is decided about the schedule; None where steps are on record instead."""
-        return self.target.choice(self.group()) if self.recorded is None else self.recorded.choice
+        """What is decided about the schedule, on record and by its target; None where steps are on record instead.
+
+        Raises what `schedule` raises."""
+        group, record = self.group(), self.recorded
+        if record is None:
+            return self.target.choice(group)
+        if record.choice is None:
+            return None
+        with self._by_record():
+            variants = [Variant(each.when, self.target.choice(group, each.choice)) for each in record.choice.variants]
+            return replace(self.target.choice(group, record.choice), variants=tuple(variants))
 
     def loops(self, watch: Stopwatch | None = None) -> PrimFunc:
         """The scheduled kernel as loops, before they are made ready for emission.

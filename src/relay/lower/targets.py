@@ -111,8 +111,11 @@ class KernelTarget(Protocol):
         """The steps that make a group's loops fast on this target."""
         ...
 
-    def choice(self, group: Group) -> Choice:
-        """What is decided about a group's schedule before a step is made: `schedule` gives the steps of it."""
+    def choice(self, group: Group, given: Choice | None = None) -> Choice:
+        """What is decided about a group's schedule before a step is made: `schedule` gives the steps of it. Where
+        something is `given`, that, with the target's decisions for what it leaves open.
+
+        Raises `RelayError` (`schedule-choice`) for what is not possible."""
         ...
 
     def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:
@@ -157,7 +160,7 @@ class LoopTarget(ABC):
     def schedule(self, group: Group) -> tuple[Step, ...]:
         """The steps for a group. Raises `RelayError`, whose message says why there are none (`Refused`)."""
 
-    def choice(self, group: Group) -> Choice:  # noqa: ARG002
+    def choice(self, group: Group, given: Choice | None = None) -> Choice:  # noqa: ARG002
         return Choice("schedule", (), "decided while its steps are made")
 
     def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:  # noqa: ARG002

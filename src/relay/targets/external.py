@@ -70,7 +70,7 @@ class ExternalTarget:
     def schedule(self, group: Group) -> tuple[Step, ...]:  # noqa: ARG002
         return ()
 
-    def choice(self, group: Group) -> Choice:  # noqa: ARG002
+    def choice(self, group: Group, given: Choice | None = None) -> Choice:  # noqa: ARG002
         return Choice(self.name, (), "its compiler schedules it")
 
     def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:  # noqa: ARG002

@@ -102,8 +102,8 @@ class CpuKernelTarget:
     def schedule(self, group: Group) -> tuple[Step, ...]:
         return schedule_group(group, self.target)
 
-    def choice(self, group: Group) -> Choice:
-        return choose(group, self.target)
+    def choice(self, group: Group, given: Choice | None = None) -> Choice:
+        return choose(group, self.target, given)
 
     def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:
         return steps_of(group, self.target, choice)

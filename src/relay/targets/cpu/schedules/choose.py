@@ -55,9 +55,11 @@ def space_of(group: Group, target: CpuTarget, family: str = "") -> Space:
     ).space(plan)  # fmt: skip
 
 
-def choose(group: Group, target: CpuTarget) -> Choice:
-    """What the model decides for a group on a resolved target."""
-    return space_of(group, target).model()
+def choose(group: Group, target: CpuTarget, given: Choice | None = None) -> Choice:
+    """What is decided about a group on a resolved target: by the model, and by what is `given` where it decides.
+
+    Raises what `steps_of` raises."""
+    return space_of(group, target).model() if given is None else space_of(group, target, given.family).check(given)
 
 
 def steps_of(group: Group, target: CpuTarget, choice: Choice) -> tuple[Step, ...]:
