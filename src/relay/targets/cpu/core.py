@@ -7,6 +7,8 @@ nanoseconds and rates in units a nanosecond, on one thread.
 
 from __future__ import annotations
 
+from functools import cache
+
 from relay.base.frozen import frozen
 from relay.targets.cpu.target import CpuTarget
 
@@ -141,6 +143,7 @@ class Core:
         return 2 * self.vector_lanes
 
 
+@cache
 def core_of(target: CpuTarget) -> Core:
     """The core of a resolved target.
 
