@@ -115,7 +115,7 @@ def test_slices_of_what_lies_together_are_views():
     assert program(soft(first) + relay.nn.softmax(second, axis=0)) == (
         "arena[0] = fused_nn_softmax(input[0])\n"
         "arena[768] = fused_nn_softmax(arena[0])\n"
-        "arena[1152] = fused_nn_softmax(arena[384])\n"
+        "arena[1152] = fused_nn_softmax(arena[384]) using arena[1536]\n"
         "output[0] = fused_add(arena[768], arena[1152])"
     )
 

@@ -14,6 +14,8 @@ from relay import te
 from relay.arith.expr import evaluate
 from relay.base.diagnostics import RelayError
 from relay.base.target import Target
+from relay.lower.planning.scratch import kernel_scratch
+from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.runtime.memory.objects import load_objects, load_support
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.emit import emit_kernel
@@ -56,8 +58,9 @@ def run_native(program, func: PrimFunc) -> list[np.ndarray]:
     module = emit_kernel(lowered, NATIVE)
     image = emit_object(module.text, NATIVE, module.optimization_level)
     loaded = load_objects([image], [func.name], support.addresses)
-    kinds = [ctypes.c_void_p] * len(func.parameters) + [ctypes.c_int64] * len(func.symbols)
-    addresses = [array.ctypes.data for array in (*arrays, *results)]
+    scratch = [aligned_bytes(evaluate(size, extents)) for size in kernel_scratch(lowered).sizes_bytes]
+    addresses = [array.ctypes.data for array in (*arrays, *results, *scratch)]
+    kinds = [ctypes.c_void_p] * len(addresses) + [ctypes.c_int64] * len(func.symbols)
     ctypes.CFUNCTYPE(None, *kinds)(loaded.address(func.name))(*addresses, *(extents[s] for s in func.symbols))
     return results
 

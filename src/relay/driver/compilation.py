@@ -27,8 +27,11 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
 from relay.lower.devices import on_one_device
-from relay.lower.kernels.external import with_external_kernels
+from relay.lower.kernels.external import is_external, with_external_kernels
 from relay.lower.module import entry_checks, lower_module
+from relay.lower.planning.scratch import Scratch
+from relay.lower.planning.scratch_places import with_scratch
+from relay.lower.program.launch import KernelModule
 from relay.lower.program.program import (
     Entry,
     Parameter,
@@ -79,6 +82,7 @@ class Compilation:
     surroundings: PassContext = field(default_factory=PassContext.current)
     constants_room: NDArray[np.uint8] | None = None
     donate: Sequence[str] = ()
+    _scratch: dict[str, Scratch] = field(default_factory=dict, init=False)
     values_apart: ClassVar[bool] = False
     """Whether each value has memory that is part of no other's."""
 
@@ -145,8 +149,20 @@ class Compilation:
             return replace(program, scalar_kernels=tuple(in_place)), table
 
     @property
+    def constant_bytes(self) -> int:
+        """The room that constants take."""
+        return self._lowered[0].constant_bytes
+
+    @cached_property
     def program(self) -> Program:
-        return self._lowered[0]
+        """What the machine will do. What kernels work in is told by their modules where these are made; else by their
+        loops."""
+        return with_scratch(self._lowered[0], self._scratch_of)
+
+    def _scratch_of(self, kernel: str) -> Scratch:
+        if kernel not in self._scratch:
+            self._scratch[kernel] = self._kernels_by_name[kernel].scratch()
+        return self._scratch[kernel]
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -155,7 +171,7 @@ class Compilation:
     @property
     def called_kernels(self) -> tuple[Kernel, ...]:
         """The kernels that need code of their own: all but those that are computed in place."""
-        called = called_kernels(self.program)
+        called = called_kernels(self._lowered[0])
         return tuple(kernel for kernel in self.kernels if kernel.info.name in called)
 
     def kernel(self, name: str) -> Kernel:
@@ -174,13 +190,14 @@ class Compilation:
     def artefact(self) -> Artefact:
         """Objects, constants and manifest. Constants are packed, and the support library is compiled, by threads: most
         of the time neither holds up Python, which makes the text of kernels meanwhile."""
-        program = self._with_device_code
+        lowered = self._lowered[0]
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             support = threads.submit(self.targets.host.support_object)
             room = self.constants_room
-            constants = aligned_bytes(program.constant_bytes) if room is None else room
-            packed = _start_packing(program, constants, threads)
+            constants = aligned_bytes(lowered.constant_bytes) if room is None else room
+            packed = _start_packing(lowered, constants, threads)
             objects = self.kernel_objects
+            program = self._with_device_code
             with self._stage("generate code"):
                 with self.watch.part("entries and procedures"):
                     entry = self.targets.host.compile_program(program)
@@ -196,7 +213,7 @@ class Compilation:
     @cached_property
     def _with_device_code(self) -> Program:
         """The program, with the modules that its devices load."""
-        program, table = self._lowered
+        program, table = self.program, self._lowered[1]
         if not program.device_regions:
             return program
         with self._stage("generate code"):
@@ -220,7 +237,14 @@ class Compilation:
                 if kernels:
                     modules = target.emit(kernels, partial(self.progress, "kernels"), self.watch)
                     objects += [module.data for module in modules]
+                    self._note_scratch(kernels, modules)
         return tuple(objects)
+
+    def _note_scratch(self, kernels: Sequence[KernelSource], modules: Sequence[KernelModule]) -> None:
+        """What kernels work in, by their modules; those of other compilers, however many these are, know of none."""
+        if not any(is_external(each.function) for each in kernels):
+            told = (Scratch(each.symbols, each.scratch_bytes) for each in modules)
+            self._scratch.update(zip((each.name for each in kernels), told, strict=True))
 
     def _kernel_source(self, kernel: Kernel) -> KernelSource:
         def emitted(emit: Callable[[PrimFunc], Result], /) -> Result:

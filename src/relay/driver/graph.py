@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import Any, assert_never
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from relay.arith.expr import IntExpr
 from relay.base.arguments import expect
 from relay.base.diagnostics import CompilerBug
+from relay.base.dtypes import DType
 from relay.base.fresh_names import FreshNames
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress
@@ -35,6 +37,7 @@ from relay.lower.program.program import Parameter, Program
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes
 from relay.runtime.artefact.artefact import Artefact
 from relay.runtime.artefact.manifest import Manifest
+from relay.runtime.artefact.work import ArenaBuffer
 from relay.runtime.graph.graph import APART, NOTHING, Entry, Graph, GraphNode, GraphTensor
 from relay.runtime.graph.graph_executor import GRAPH_DIGEST, GraphExecutor, graph_digest
 from relay.transform.framework.context import PassContext
@@ -58,8 +61,9 @@ def build_graph(
     compilation = GraphCompilation(module, targets_for(target), level, {**own, **checked_params(params)})
     if progress is not None:
         compilation.progress = progress
+    artefact = compilation.artefact
     graph, constants = compilation.graph
-    return GraphExecutor(graph, compilation.artefact, constants)
+    return GraphExecutor(graph, artefact, constants)
 
 
 class GraphCompilation(Compilation):
@@ -92,10 +96,11 @@ class GraphCompilation(Compilation):
     @cached_property
     def artefact(self) -> Artefact:
         """The kernels. The manifest has no entries; its provenance tells which graph it is for."""
+        objects = self.kernel_objects
         graph, _ = self.graph
         provenance = {**self.provenance, GRAPH_DIGEST: graph_digest(graph.to_json())}
         manifest = Manifest((), provenance, self.targets.host.machine, kernels=self._kernel_works)
-        return Artefact(manifest, self.targets.host.support_object(), self.kernel_objects, np.empty(0, np.uint8))
+        return Artefact(manifest, self.targets.host.support_object(), objects, np.empty(0, np.uint8))
 
 
 def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Graph, dict[str, NDArray[np.generic]]]:
@@ -119,10 +124,11 @@ def make_graph(program: Program, functions: Mapping[str, Function]) -> tuple[Gra
         name = nodes.argument(f"p{index}", ConstantPlace(constant.offset_bytes), type_)
         params[name] = np.require(constant.array, requirements=("C", "A"))
     sources: dict[Place, Place] = {}  # results that are copies, and of what
+    numbers = count()
     for instruction in region.instructions:
         match instruction:
             case CallKernel():
-                nodes.call(instruction, functions[instruction.kernel])
+                nodes.call(instruction, region.rooms_of_call(next(numbers)), functions[instruction.kernel])
             case CopyBytes(source, destination):
                 sources[destination] = source
             case CheckIndex():
@@ -149,13 +155,14 @@ class _Nodes:
         """Add an input or a parameter; gives the name of its node."""
         return self._add(name, "", (), [(place, type_)])
 
-    def call(self, call: CallKernel, function: Function) -> None:
-        """Add a kernel call."""
+    def call(self, call: CallKernel, rooms: Sequence[ArenaBuffer], function: Function) -> None:
+        """Add a kernel call, which has `rooms` to work in."""
         sources = zip(call.inputs, function.params, strict=True)
         inputs = tuple(self.seen(place, known_tensor_type(parameter)) for place, parameter in sources)
         results = [FAULT_TYPE] if FAULT in function.attrs else leaf_types(known_type(function.body))
         name = str(function.attrs.get("name", call.kernel))
         self._add(name, call.kernel, inputs, list(zip(call.outputs, results, strict=True)))
+        self.made[-1] = replace(self.made[-1], scratch=tuple(map(self._scratch, rooms)))
         if FAULT in function.attrs:
             self.made[-1] = replace(self.made[-1], checks_index_of=index_user(function))
 
@@ -176,11 +183,16 @@ class _Nodes:
     ) -> str:
         tensors: list[GraphTensor] = []
         for index, (place, type_) in enumerate(results):
-            storage = self.storages.setdefault(place, len(self.storages))
-            tensors.append(GraphTensor(_shape(type_), type_.dtype, storage, _offset_bytes(place)))
+            tensors.append(self._tensor(place, _shape(type_), type_.dtype))
             self.written[place, _size(type_)] = (len(self.made), index)
         self.made.append(GraphNode(self.names.take(name), kernel, inputs, tuple(tensors)))
         return self.made[-1].name
+
+    def _scratch(self, room: ArenaBuffer) -> GraphTensor:
+        return self._tensor(ArenaPlace(room.offset_bytes), (_number(room.size_bytes),), DType.UINT8)
+
+    def _tensor(self, place: Place, shape: tuple[int, ...], dtype: DType) -> GraphTensor:
+        return GraphTensor(shape, dtype, self.storages.setdefault(place, len(self.storages)), _offset_bytes(place))
 
 
 def _offset_bytes(place: Place) -> int:

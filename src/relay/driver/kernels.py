@@ -28,6 +28,7 @@ from relay.lower.kernels.updates import updated_input
 from relay.lower.kernels.value_extents import open_symbols
 from relay.lower.planning.in_place import in_place_inputs
 from relay.lower.planning.kernel_calls import KernelInfo
+from relay.lower.planning.scratch import Scratch, kernel_scratch
 from relay.lower.procedures.device_regions import is_device_region
 from relay.lower.targets import KernelTarget, Refused, Supported
 from relay.te.lower import lower as lower_to_loops
@@ -162,6 +163,10 @@ class Kernel:
     def source(self) -> str:
         """The kernel in the target's language. Raises what `loops` raises."""
         return self.emitted(self.target.text)
+
+    def scratch(self) -> Scratch:
+        """What the kernel works in. Raises what `loops` raises."""
+        return Scratch(self.info.symbols) if self.is_external else kernel_scratch(self.lowered())
 
     def assembly(self) -> str:
         """What the machine will run. Raises what `loops` raises."""

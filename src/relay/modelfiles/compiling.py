@@ -120,7 +120,7 @@ def _draft_with_room(kept: KeptFiles, drafts: ExitStack, compilation: Compilatio
     """A file that constants will be packed in; None where the disk does not take it."""
     with kept.trying():
         draft = drafts.enter_context(kept.draft())
-        compilation.constants_room = constants_room(draft.file, compilation.program.constant_bytes)
+        compilation.constants_room = constants_room(draft.file, compilation.constant_bytes)
         return draft
     return None
 

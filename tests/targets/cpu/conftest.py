@@ -8,7 +8,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from relay.arith.expr import evaluate
 from relay.base.target import Target
+from relay.lower.planning.scratch import kernel_scratch
+from relay.runtime.cpython.workspaces import aligned_bytes
 from relay.runtime.memory.objects import load_objects, load_support
 from relay.targets.cpu.codegen import emit_object
 from relay.targets.cpu.emit import emit_kernel
@@ -47,11 +50,13 @@ def support(native: Target) -> dict[str, int]:
 
 @pytest.fixture(scope="session")
 def run(support: dict[str, int]) -> Run:
-    """`run(func, target, *arrays, symbols=())`: compile, load, call."""
+    """`run(func, target, *arrays, symbols=())`: compile, load, call with what it works in."""
 
     def call(func: PrimFunc, target: Target, *arrays: np.ndarray, symbols: Sequence[int] = ()) -> None:
         module = emit_kernel(func, target)
         image = emit_object(module.text, target, module.optimization_level)
+        known = dict(zip(func.symbols, symbols, strict=True))
+        arrays += tuple(aligned_bytes(evaluate(size, known)) for size in kernel_scratch(func).sizes_bytes)
         if target.triple.startswith("aarch64"):
             run_kernel([image, support_object(target)], func.name, arrays, symbols)
             return
@@ -60,9 +65,3 @@ def run(support: dict[str, int]) -> Run:
         ctypes.CFUNCTYPE(None, *kinds)(loaded.address(func.name))(*(a.ctypes.data for a in arrays), *symbols)
 
     return call
-
-
-@pytest.fixture(scope="session")
-def allocation_failures(support: dict[str, int]) -> Callable[[], int]:
-    """How often the support library had no memory to give."""
-    return ctypes.CFUNCTYPE(ctypes.c_int64)(support["relay_allocation_failures"])

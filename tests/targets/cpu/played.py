@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from relay.base.stopwatch import Stopwatch
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
 from relay.driver.targets import Targets
+from relay.lower.planning.scratch import kernel_scratch
 from relay.lower.targets import KernelModule, KernelSource, Report
 from relay.runtime.executable import Executable, instantiate
 from relay.targets.cpu.codegen import kept_object
@@ -25,6 +26,7 @@ from relay.targets.cpu.host import resolve, supports
 from relay.targets.cpu.host_target import CpuHostTarget
 from relay.targets.cpu.kernel_target import CpuKernelTarget
 from relay.targets.cpu.target import CpuTarget
+from relay.tir.stmt import PrimFunc
 
 AVX512 = "+avx,+avx2,+fma,+f16c,+avx512f,+avx512vl,+avx512dq,+avx512bw,+avx512vnni"
 _INSTRUCTION = re.compile(r"@(llvm\.x86\.(?:avx512bf16|ldtilecfg|tile|tdp)[\w.]*)")
@@ -72,9 +74,12 @@ class PlayedKernels(CpuKernelTarget):
     def emit(
         self, kernels: Sequence[KernelSource], report: Report, watch: Stopwatch | None = None
     ) -> list[KernelModule]:
-        modules = [kernel.emitted(partial(emit_kernel, target=self.target)) for kernel in kernels]
-        images = [kept_object(played(each.text), self.host, each.optimization_level) for each in modules]
-        return [KernelModule(self.host.object_format, image) for image in images]
+        return [kernel.emitted(self._played) for kernel in kernels]
+
+    def _played(self, function: PrimFunc) -> KernelModule:
+        module, scratch = emit_kernel(function, self.target), kernel_scratch(function)
+        image = kept_object(played(module.text), self.host, module.optimization_level)
+        return KernelModule(self.host.object_format, image, (), scratch.symbols, scratch.sizes_bytes)
 
 
 def build_played(function: relay.Function, features: str, num_threads: int = 1) -> Executable:

@@ -10,6 +10,7 @@ import pytest
 from relay.arith.expr import Comparison, Symbol, maximum, minimum
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
+from relay.lower.planning.scratch import kernel_scratch
 from relay.runtime.memory.objects import load_objects
 from relay.targets.cpu.codegen import emit_assembly, emit_object
 from relay.targets.cpu.emit import emit_kernel
@@ -244,7 +245,7 @@ def test_loads_are_made_again_after_stores(run, native):
     np.testing.assert_array_equal(y, [1, 2, 2048])
 
 
-def test_temporaries_from_the_allocator(run, native):
+def test_temporaries_in_scratch(run, native):
     n, i = Symbol("n"), Symbol("i")
     a, out, t = Buffer("a", (n,), F32), Buffer("out", (n,), F32), Buffer("t", (n, 2), F32)
     first = For(i, n, Sequence((Store(t, (i, 0), Load(a, (i,))), Store(t, (i, 1), Load(a, (i,)) * 3.0))))
@@ -255,15 +256,28 @@ def test_temporaries_from_the_allocator(run, native):
     np.testing.assert_array_equal(y, x + x * np.float32(3))
 
 
-def test_without_memory_a_kernel_returns_and_the_failure_is_counted(run, native, allocation_failures):
-    n = Symbol("n")
-    out, t = Buffer("out", (1,), F32), Buffer("t", (n,), F32)
-    body = Allocate(t, Sequence((Store(t, (0,), imm(1, F32)), Store(out, (0,), Load(t, (0,))))))
-    y = np.zeros(1, np.float32)
-    before = allocation_failures()
-    run(PrimFunc("f", (out,), 1, (n,), body), native, y, symbols=(1 << 55,))
-    assert y[0] == 0
-    assert allocation_failures() == before + 1
+def test_buffers_lie_behind_those_around_them_and_over_those_beside_them():
+    n, i = Symbol("n"), Symbol("i")
+    around, beside, inside = Buffer("a", (n, 16), F32), Buffer("b", (100,), F32), Buffer("c", (7,), F32)
+    alone = Buffer("d", (9,), F32, Scope.LOCAL)
+    loop = For(i, n, Allocate(inside, Allocate(alone, Store(inside, (0,), imm(1, F32)))), LoopKind.PARALLEL)
+    body = Allocate(around, Sequence((Allocate(beside, Store(beside, (0,), imm(1, F32))), loop)))
+    out = Buffer("out", (n,), F32)
+    assert str(kernel_scratch(PrimFunc("f", (out,), 1, (n,), body)).of_call((n,))) == "(64*n + 448,)"
+    with pytest.raises(CompilerBug, match=r"works in 64\*i \+ 64 bytes, which those who call it cannot tell"):
+        kernel_scratch(PrimFunc("f", (out,), 1, (n,), For(i, n, Allocate(Buffer("e", (i, 16), F32), loop))))
+
+
+def test_each_thread_works_in_scratch_of_its_own(run, native):
+    n, i, j = Symbol("n"), Symbol("i"), Symbol("j")
+    out, row = Buffer("out", (n,), F32), Buffer("row", (n,), F32)
+    fill = For(j, n, Store(row, (j,), IndexValue(i + j, F32)))
+    total = For(j, n, Store(out, (i,), Load(out, (i,)) + Load(row, (j,))))
+    func = PrimFunc("f", (out,), 1, (n,), For(i, n, Allocate(row, Sequence((fill, total))), LoopKind.PARALLEL))
+    for size in (64, 500):  # what a thread has grows
+        y = np.zeros(size, np.float32)
+        run(func, native, y, symbols=(size,))
+        np.testing.assert_array_equal(y, np.add.outer(np.arange(size), np.arange(size)).sum(axis=1))
 
 
 def test_parallel_loops_see_everything_around_them(run, native):
@@ -300,12 +314,12 @@ def test_a_call_with_little_work_is_not_shared_out(native):
 
     call = "call void @relay_parallel_for"
     (decided,) = (line for line in text(64).splitlines() if call in line)
-    assert ", i64 1, i64 0)" not in decided  # the grain is chosen between 1 and all
+    assert ", i64 1, i64 0, ptr null, i64 0)" not in decided  # the grain is chosen between 1 and all
     found = text(
         ValueIndex(Load(ends, (0,))), lambda body: Allocate(ends, Sequence((Store(ends, (0,), imm(9, I32)), body)))
     )
     (shared,) = (line for line in found.splitlines() if call in line)
-    assert ", i64 1, i64 0)" in shared
+    assert ", i64 1, i64 0, ptr null, i64 0)" in shared
 
 
 def test_one_thread_means_no_pool(native):

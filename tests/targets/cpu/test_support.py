@@ -22,8 +22,8 @@ from relay.targets.cpu.host import resolve
 from relay.targets.cpu.support import support_text
 
 REGIONS = """
-declare void @relay_parallel_for(ptr, ptr, i64, i64, i64)
-define void @body(ptr %context, i64 %begin, i64 %end) {
+declare void @relay_parallel_for(ptr, ptr, i64, i64, i64, ptr, i64)
+define void @body(ptr %context, i64 %begin, i64 %end, ptr %scratch) {
 entry:
   br label %next
 next:
@@ -42,19 +42,19 @@ entry:
 next:
   %i = phi i64 [ 0, %entry ], [ %j, %next ]
   %way = and i64 %i, 1
-  call void @relay_parallel_for(ptr @body, ptr %context, i64 %count, i64 %grain, i64 %way)
+  call void @relay_parallel_for(ptr @body, ptr %context, i64 %count, i64 %grain, i64 %way, ptr null, i64 0)
   %j = add i64 %i, 1
   %more = icmp slt i64 %j, %times
   br i1 %more, label %next, label %done
 done:
   ret void
 }
-define void @nested_body(ptr %context, i64 %begin, i64 %end) {
-  call void @relay_parallel_for(ptr @body, ptr %context, i64 8, i64 1, i64 0)
+define void @nested_body(ptr %context, i64 %begin, i64 %end, ptr %scratch) {
+  call void @relay_parallel_for(ptr @body, ptr %context, i64 8, i64 1, i64 0, ptr null, i64 0)
   ret void
 }
 define void @nested(ptr %context) {
-  call void @relay_parallel_for(ptr @nested_body, ptr %context, i64 2, i64 1, i64 0)
+  call void @relay_parallel_for(ptr @nested_body, ptr %context, i64 2, i64 1, i64 0, ptr null, i64 0)
   ret void
 }
 """

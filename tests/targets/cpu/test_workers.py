@@ -11,6 +11,7 @@ import pytest
 
 import relay
 from relay.base.diagnostics import CompilerBug
+from relay.lower.planning.scratch import Scratch
 from relay.lower.targets import KernelSource
 from relay.targets.cpu import object_code
 from relay.targets.cpu.emit.text import LlvmModule
@@ -107,7 +108,7 @@ def test_what_is_kept_is_neither_written_nor_compiled_again(native, tmp_path, mo
     def source(position):
         def emitted(_):
             asked.append(position)
-            return MODULES[position]
+            return MODULES[position], Scratch()
 
         return KernelSource(f"kernel{position}", f"kernel {position}", None, emitted)
 

@@ -61,7 +61,7 @@ def _pack_constant_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr]
         size = aligned(value.size_bytes)
         assert isinstance(size, int)
         times = range(value.first, value.last + 1)
-        begin = _lowest_gap(size, sorted({taken for time in times for taken in at_time.get(time, ())}))
+        begin = lowest_gap(size, sorted({taken for time in times for taken in at_time.get(time, ())}))
         for time in times:
             at_time.setdefault(time, []).append((begin, begin + size))
         offsets[i] = begin
@@ -69,7 +69,8 @@ def _pack_constant_sizes(values: Sequence[Lifetime], offsets: dict[int, IntExpr]
     return end
 
 
-def _lowest_gap(size: int, taken: list[tuple[int, int]]) -> int:
+def lowest_gap(size: int, taken: Sequence[tuple[int, int]]) -> int:
+    """The lowest offset of so many bytes between stretches that are taken, which are sorted."""
     position = 0
     for begin, end in taken:
         if begin - position >= size:

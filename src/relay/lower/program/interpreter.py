@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, TypeAlias, Union, assert_never, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from relay.arith.expr import Comparison, IntExpr, Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.lower.program.device import Device
 from relay.lower.program.device_region import DeviceRegion
-from relay.lower.program.objects import Bytes, Heap, Object, Word, fresh_bytes
+from relay.lower.program.objects import POISON, Bytes, Heap, Object, Word, fresh_bytes
 from relay.lower.program.place import (
     AddressPlace,
     ArenaPlace,
@@ -70,7 +71,7 @@ from relay.tir.interpreter import interpret
 from relay.tir.stmt import PrimFunc
 
 KernelCode: TypeAlias = Callable[[Sequence[Bytes], Sequence[int]], None]
-"""A kernel: the memory of its inputs and outputs, and its extents."""
+"""A kernel: the memory of its inputs and outputs, and its extents. What it works in is its own affair."""
 
 HostCode: TypeAlias = Callable[[Object, Sequence[Word]], Word]
 """What runs a function of the caller's: its closure and arguments, which it borrows."""
@@ -294,6 +295,7 @@ class Machine:
                 case _:
                     assert_never(place)
 
+        numbers = count()
         for each in region.instructions:
             match each:
                 case CallKernel(kernel, extents=extents, on_device=True):
@@ -302,12 +304,16 @@ class Machine:
                         memory(place, parameter.device if isinstance(parameter, Buffer) else None)
                         for place, parameter in zip(each.arguments, found.parameters, strict=True)
                     ]
+                    next(numbers)
                     self._run_on_device(found, given, self._shape(frame, extents))
-                case CallKernel(kernel, extents=extents):
-                    self.kernels[kernel](list(map(memory, each.arguments)), self._shape(frame, extents))
+                case CallKernel(kernel, inputs, outputs, extents):
+                    if each.updates is not None:
+                        self._copy(frame, memory(inputs[each.updates]), memory(outputs[0]), each.updated_bytes)
+                    for room in region.rooms_of_call(next(numbers)):
+                        memory(ArenaPlace(room.offset_bytes))[: self._number(frame, room.size_bytes)] = POISON
+                    self.kernels[kernel](list(map(memory, (*inputs, *outputs))), self._shape(frame, extents))
                 case CopyBytes(source, destination, size_bytes):
-                    size = self._number(frame, size_bytes)
-                    memory(destination)[:size] = memory(source)[:size]
+                    self._copy(frame, memory(source), memory(destination), size_bytes)
                 case CheckIndex(place, failure):
                     index, extent = memory(place)[:16].view(np.int64)
                     if not -extent <= index < extent:
@@ -316,6 +322,10 @@ class Machine:
                     assert_never(each)
         for scalar, room in written.items():
             self._hold(frame, scalar, room)
+
+    def _copy(self, frame: _Frame, source: Bytes, target: Bytes, size_bytes: IntExpr) -> None:
+        size = self._number(frame, size_bytes)
+        target[:size] = source[:size]
 
     def _run_on_device(self, region: DeviceRegion, memory: Sequence[Bytes], extents: Sequence[int]) -> None:
         """A region of a device, whose memory is its own arena, and what it is given."""

@@ -74,9 +74,10 @@ class Launch:
 
 @frozen(eq=False)
 class KernelModule:
-    """The code of a kernel. One without launches is a C function of the kernel's name, which the host links and calls.
-    Its launches run in their order, each after the one before; their extents are in terms of
-    `symbols`, the kernel's. `scratch_bytes`: memory that they hand on to each other, one buffer each."""
+    """The code of a kernel. One without launches is a C function of the kernel's name, which the host links and calls
+    with the addresses of inputs, outputs and scratch, and the extents. Its launches run in their order, each after the
+    one before. Extents are in terms of `symbols`, the kernel's. `scratch_bytes`: what a call works in, one number a
+    buffer."""
 
     format: str
     data: bytes

@@ -17,12 +17,15 @@ from typing import TypeAlias, Union
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.lower.program.form import Form, shown
-from relay.lower.program.place import Place, Scalar
+from relay.lower.program.place import ArenaPlace, Place, Scalar
 from relay.runtime.artefact.work import ArenaBuffer
 from relay.text.types import TypeNames
 
 BROUGHT = "copy"
 """What is said to write those values of an arena that copies bring there before the first call."""
+
+SCRATCH = "scratch"
+"""What has the room of an arena in which a call of a kernel works."""
 
 
 @frozen
@@ -31,9 +34,12 @@ class CallKernel(Form):
     (`device_region.py`), and may fail.
 
     `updates`: it writes only a part of its output. That holds the `updated_bytes` of input number `updates` before:
-    they are copied there, unless they are there."""
+    they are copied there, unless they are there. `scratch`: what it works in."""
 
-    form = "{outputs} = {kernel}({inputs}){ [extents?]}{ on_device?}{ updating updates?}{ (updated_bytes?)}"
+    form = (
+        "{outputs} = {kernel}({inputs}){ [extents?]}{ on_device?}{ updating updates?}{ (updated_bytes?)}"
+        "{ using scratch?}"
+    )
 
     kernel: str
     inputs: tuple[Place, ...]
@@ -42,10 +48,11 @@ class CallKernel(Form):
     on_device: bool = False
     updates: int | None = None
     updated_bytes: IntExpr = 0
+    scratch: tuple[ArenaPlace, ...] = ()
 
     @property
     def arguments(self) -> tuple[Place, ...]:
-        return (*self.inputs, *self.outputs)
+        return (*self.inputs, *self.outputs, *self.scratch)
 
 
 @frozen
@@ -75,7 +82,7 @@ RegionInstruction: TypeAlias = Union[CallKernel, CopyBytes, CheckIndex]
 
 @frozen
 class Room(Form):
-    """What a value has of the arena, from the call that writes it to the last that reads it."""
+    """What a value has of the arena, from the call that writes it to the last that reads it; or a call to work in."""
 
     form = "arena[{offset_bytes}] {size_bytes} bytes of {kernel}, calls {first} to {last}"
 
@@ -99,6 +106,10 @@ class RunRegion(Form):
     @property
     def calls(self) -> Iterator[CallKernel]:
         return (each for each in self.instructions if isinstance(each, CallKernel))
+
+    def rooms_of_call(self, number: int) -> tuple[ArenaBuffer, ...]:
+        """What call number `number` works in."""
+        return tuple(each for each in self.arena if each.kernel == SCRATCH and each.first == number)
 
     @property
     def scalars(self) -> tuple[Scalar, ...]:

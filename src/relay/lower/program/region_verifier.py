@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from relay.arith.expr import IntExpr
 from relay.lower.program.place import ArenaPlace, Place
-from relay.lower.program.region import BROUGHT, CallKernel, CopyBytes, RegionInstruction, RunRegion
+from relay.lower.program.region import BROUGHT, SCRATCH, CallKernel, CopyBytes, RegionInstruction, RunRegion
 from relay.lower.program.registers import read_and_written
 from relay.runtime.artefact.work import ArenaBuffer
 
@@ -94,7 +94,7 @@ def _is_overwritten(
     earlier, later = (one, other) if one.first < other.first else (other, one)
     if (earlier.offset_bytes, earlier.size_bytes) != (later.offset_bytes, later.size_bytes):
         return False
-    if later.first < 0:
+    if later.first < 0 or SCRATCH in (one.kernel, other.kernel):
         return False
     call = calls[later.first]
     shared = [position for position, place in enumerate(call.inputs) if place == ArenaPlace(later.offset_bytes)]

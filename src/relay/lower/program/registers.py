@@ -159,10 +159,10 @@ def places(region: RunRegion) -> tuple[Place, ...]:
 
 
 def read_and_written(instruction: RegionInstruction) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
-    """What an instruction reads, and what it writes."""
+    """What an instruction reads, and what it writes, what it works in included."""
     match instruction:
-        case CallKernel():
-            return instruction.inputs, instruction.outputs
+        case CallKernel(inputs=inputs, outputs=outputs, scratch=scratch):
+            return inputs, (*outputs, *scratch)
         case CopyBytes(source, destination):
             return (source,), (destination,)
         case CheckIndex(place):

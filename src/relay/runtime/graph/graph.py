@@ -11,7 +11,8 @@
 
 The kernel `__nop` runs nothing: its output is its input, seen with another shape. `storage_offset` and `metadata` are
 ours; readers that do not know them make room for each storage_id, and compute the same. So is the attribute
-`checks_index_of` of a node whose output tells of an index that lies outside: others go on with what is nearest.
+`checks_index_of` of a node whose output tells of an index that lies outside: others go on with what is nearest; and
+`scratch`, how many of its last outputs are nothing but what the kernel works in.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from relay.runtime.artefact.manifest import ResultSpec, result_from_json, result
 NOTHING = "__nop"
 APART = -1
 _CHECKS_INDEX = "checks_index_of"
+_SCRATCH = "scratch"
 
 Entry: TypeAlias = tuple[int, int]
 """An output: the number of its node, and which of the node's outputs it is."""
@@ -55,13 +57,19 @@ class GraphTensor:
 @frozen
 class GraphNode:
     """An input or parameter (no `kernel`), or a call of `kernel`. `checks_index_of`: its output is an index that this
-    is given, and how many entries the axis has; the run ends where the index lies outside."""
+    is given, and how many entries the axis has; the run ends where the index lies outside. `scratch`: what the kernel
+    works in, given behind the outputs."""
 
     name: str
     kernel: str
     inputs: tuple[Entry, ...]
     outputs: tuple[GraphTensor, ...]
     checks_index_of: str = ""
+    scratch: tuple[GraphTensor, ...] = ()
+
+    @property
+    def written(self) -> tuple[GraphTensor, ...]:
+        return (*self.outputs, *self.scratch)
 
     @property
     def is_argument(self) -> bool:
@@ -105,10 +113,10 @@ class Graph:
 
     def to_json(self) -> str:
         """The document; the same text for the same graph."""
-        tensors = [tensor for node in self.nodes for tensor in node.outputs]
+        tensors = [tensor for node in self.nodes for tensor in node.written]
         firsts = [0]
         for node in self.nodes:
-            firsts.append(firsts[-1] + len(node.outputs))
+            firsts.append(firsts[-1] + len(node.written))
         document = {
             "nodes": [_node_to_json(node) for node in self.nodes],
             "arg_nodes": [number for number, node in enumerate(self.nodes) if node.is_argument],
@@ -154,9 +162,10 @@ def _node_to_json(node: GraphNode) -> dict[str, Any]:
     attributes = {
         "func_name": node.kernel,
         "num_inputs": str(len(node.inputs)),
-        "num_outputs": str(len(node.outputs)),
+        "num_outputs": str(len(node.written)),
         "flatten_data": "0",
         **({_CHECKS_INDEX: node.checks_index_of} if node.checks_index_of else {}),
+        **({_SCRATCH: str(len(node.scratch))} if node.scratch else {}),
     }
     return {"op": "tvm_op", "name": node.name, "attrs": attributes, "inputs": [[*entry, 0] for entry in node.inputs]}
 
@@ -186,11 +195,16 @@ def _nodes_from_json(document: Any) -> tuple[GraphNode, ...]:
     for number, value in enumerate(document["nodes"]):
         inputs = tuple((int(entry[0]), int(entry[1])) for entry in value["inputs"])
         _check_entries(nodes, inputs, number)
-        outputs = tensors[firsts[number] : firsts[number + 1]]
-        kernel, checks = _kernel(value, inputs, outputs), str(value.get("attrs", {}).get(_CHECKS_INDEX, ""))
+        attributes = value.get("attrs", {})
+        written = tensors[firsts[number] : firsts[number + 1]]
+        kernel, checks = _kernel(value, inputs, written), str(attributes.get(_CHECKS_INDEX, ""))
+        results = len(written) - int(attributes.get(_SCRATCH, 0))
+        if not 0 <= results <= len(written):
+            raise ValueError(f"the node `{value['name']}` has no {len(written) - results} outputs to work in")
+        outputs, scratch = tuple(written[:results]), tuple(written[results:])
         if checks and [(each.shape, each.dtype) for each in outputs] != [((2,), DType.INT64)]:
             raise ValueError(f"the node `{value['name']}` gives no index and extent")
-        nodes.append(GraphNode(str(value["name"]), kernel, inputs, tuple(outputs), checks))
+        nodes.append(GraphNode(str(value["name"]), kernel, inputs, outputs, checks, scratch))
     if len({node.name for node in nodes}) != len(nodes):
         raise ValueError("two nodes have one name")
     return tuple(nodes)

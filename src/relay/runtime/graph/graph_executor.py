@@ -117,7 +117,7 @@ class GraphExecutor:
         for number, node in enumerate(self.graph.nodes):
             if not node.calls_kernel:
                 continue
-            entries = (*node.inputs, *((number, output) for output in range(len(node.outputs))))
+            entries = (*node.inputs, *((number, output) for output in range(len(node.written))))
             addresses = [self._values[entry].ctypes.data for entry in entries]
             function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(addresses))(address(node))
             steps.append(_Step(number, partial(function, *addresses), node.checks_index_of))
@@ -313,14 +313,10 @@ class GraphExecutor:
     def _run(self, each: Callable[[_Step], object], steps: tuple[_Step, ...]) -> None:
         if self._missing:
             raise self._not_set()
-        failures = ctypes.CFUNCTYPE(ctypes.c_int64)(self._support.address("relay_allocation_failures"))
-        before = failures()
         for step in steps:
             each(step)
             if step.checks_index_of:
                 check_index(step.checks_index_of, self._values[step.number, 0])
-        if failures() != before:
-            raise MemoryError("a kernel could not allocate memory")
         self._has_run = True
 
     def _store(self, name: str, array: Array) -> None:
@@ -385,7 +381,7 @@ def _choice(names: list[str]) -> str:
 
 def _memory(graph: Graph) -> dict[Entry, Array]:
     """Room for every value: one arena, and a place for each storage that is apart from it."""
-    tensors = [tensor for node in graph.nodes for tensor in node.outputs]
+    tensors = [tensor for node in graph.nodes for tensor in node.written]
     arena_bytes = max(
         (each.offset_bytes + each.size_bytes for each in tensors if each.offset_bytes != APART), default=0
     )
@@ -400,4 +396,4 @@ def _memory(graph: Graph) -> dict[Entry, Array]:
         place = apart[tensor.storage] if tensor.offset_bytes == APART else arena[tensor.offset_bytes :]
         return place[: tensor.size_bytes].view(tensor.dtype.numpy).reshape(tensor.shape)
 
-    return {(n, i): value(tensor) for n, node in enumerate(graph.nodes) for i, tensor in enumerate(node.outputs)}
+    return {(n, i): value(tensor) for n, node in enumerate(graph.nodes) for i, tensor in enumerate(node.written)}

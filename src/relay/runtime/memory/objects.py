@@ -20,8 +20,7 @@ from relay.runtime.memory.threads import add_pool
 
 SUPPORT_SYMBOLS = (
     "relay_alloc", "relay_free", "relay_parallel_for", "relay_set_num_threads", "relay_num_threads",
-    "relay_limit_threads", "relay_set_pinning", "relay_allocation_failures", "relay_call", "relay_build",
-    "relay_watch", "relay_unwatch",
+    "relay_limit_threads", "relay_set_pinning", "relay_call", "relay_build", "relay_watch", "relay_unwatch",
 )  # fmt: skip
 """What the support library exports."""
 

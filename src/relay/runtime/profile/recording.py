@@ -239,31 +239,32 @@ define i32 @"{symbol}"(ptr %a, ptr %b, ptr %c, ptr %d) {{
 def _loop_text(recorder: Recorder, address: int) -> str:
     """A parallel loop whose parts, where the recorder wants them, are recorded on the threads that run them."""
     head = f"inttoptr (i64 {recorder.address} to ptr)"
+    shared = "i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch.bytes"
     return f"""{_prelude(recorder)}
-define internal void @relay.part(ptr %loop, i64 %begin, i64 %end) nounwind {{
+define internal void @relay.part(ptr %loop, i64 %begin, i64 %end, ptr %scratch) nounwind {{
   %function = load ptr, ptr %loop
   %context.place = getelementptr {{ ptr, ptr }}, ptr %loop, i64 0, i32 1
   %context = load ptr, ptr %context.place
   %started = call i64 @relay.now()
-  call void %function(ptr %context, i64 %begin, i64 %end)
+  call void %function(ptr %context, i64 %begin, i64 %end, ptr %scratch)
   %ended = call i64 @relay.now()
   %record = call ptr @relay.record(i64 {CHUNK}, i64 %started, i64 %ended)
   ret void
 }}
 
-define void @{_PARALLEL}(ptr %function, ptr %context, i64 %count, i64 %grain, i64 %backwards) nounwind {{
+define void @{_PARALLEL}(ptr %function, ptr %context, {shared}) nounwind {{
   %wanted = load i64, ptr getelementptr ({_HEAD}, ptr {head}, i64 0, i32 2)
   %is.wanted = icmp ne i64 %wanted, 0
   br i1 %is.wanted, label %recorded, label %plain
 plain:
-  call void inttoptr (i64 {address} to ptr)(ptr %function, ptr %context, i64 %count, i64 %grain, i64 %backwards)
+  call void inttoptr (i64 {address} to ptr)(ptr %function, ptr %context, {shared})
   ret void
 recorded:
   %loop = alloca {{ ptr, ptr }}
   store ptr %function, ptr %loop
   %context.place = getelementptr {{ ptr, ptr }}, ptr %loop, i64 0, i32 1
   store ptr %context, ptr %context.place
-  call void inttoptr (i64 {address} to ptr)(ptr @relay.part, ptr %loop, i64 %count, i64 %grain, i64 %backwards)
+  call void inttoptr (i64 {address} to ptr)(ptr @relay.part, ptr %loop, {shared})
   ret void
 }}
 """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from relay.arith.expr import Symbol
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.stopwatch import Stopwatch, part_of
@@ -12,8 +14,10 @@ from relay.base.version import compiler_fingerprint
 from relay.ir.expr import Function
 from relay.lower.kernels.external import COMPILER, is_external
 from relay.lower.kernels.group import Group
+from relay.lower.planning.scratch import Scratch, kernel_scratch
 from relay.lower.program.launch import KernelModule
 from relay.lower.targets import Answer, KernelSource, Refused, Report, Supported
+from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
 from relay.targets.cpu.cache import KernelCache, cache_key
 from relay.targets.cpu.codegen import emit_assembly
 from relay.targets.cpu.core import core_of
@@ -121,6 +125,9 @@ class CpuKernelTarget:
     def _module(self, function: PrimFunc) -> LlvmModule:
         return emit_kernel(function, self.target)
 
+    def _with_scratch(self, function: PrimFunc) -> tuple[LlvmModule, Scratch]:
+        return self._module(function), kernel_scratch(function)
+
     def emit(
         self, kernels: Sequence[KernelSource], report: Report, watch: Stopwatch | None = None
     ) -> list[KernelModule]:
@@ -130,22 +137,46 @@ class CpuKernelTarget:
         with part_of(watch, "look up in the cache") as looked_up:
             machine = replace(self.target, heap="reused")  # kernels know no heap
             names = [cache_key(f"{compiler_fingerprint()}\n{machine}\n{key}", machine) for key in keys]
-            found = [None if cache is None else cache.get(name) for name in names]
-            missing = [position for position, image in enumerate(found) if image is None]
+            kept = [None if cache is None else cache.get(name) for name in names]
+            found = [None if each is None else self._read(each) for each in kept]
+            missing = [position for position, module in enumerate(found) if module is None]
             looked_up.note = f"{len(keys) - len(missing)} of {len(keys)} kernels found"
+        scratch: list[Scratch] = []
         with KernelCompiler(self.target) as compiler:
             for done, position in enumerate(missing):
                 report(len(keys) - len(missing) + done, len(keys))
-                compiler.submit(kernels[position].emitted(self._module), keys[position])
+                module, works_in = kernels[position].emitted(self._with_scratch)
+                compiler.submit(module, keys[position])
+                scratch.append(works_in)
             with part_of(watch, "wait for LLVM"):
-                made = compiler.results() if missing else []
+                images = compiler.results() if missing else []
         if watch is not None and missing:
             watch.beside(f"LLVM, {compiler.worker_count} workers", compiler.busy_seconds, len(missing))
-        for position, image in zip(missing, made, strict=True):
-            found[position] = image
+        for position, image, works_in in zip(missing, images, scratch, strict=True):
+            made = _packed(image, works_in)
+            found[position] = self._read(made)
             if cache is not None:
-                cache.put(names[position], image)
+                cache.put(names[position], made)
         if cache is not None and missing:
             cache.trim()
         report(len(keys), len(keys))
-        return [KernelModule(self.target.object_format, image) for image in found if image is not None]
+        return [module for module in found if module is not None]
+
+    def _read(self, kept: bytes) -> KernelModule:
+        """The module of what `_packed` made."""
+        head, _, image = kept.partition(b"\n")
+        count, *scratch = json.loads(head)
+        symbols = {each.name: each for each in _positions(count)}
+        sizes = tuple(extent_from_json(each, symbols) for each in scratch)
+        return KernelModule(self.target.object_format, image, (), tuple(symbols.values()), sizes)
+
+
+def _packed(image: bytes, scratch: Scratch) -> bytes:
+    """A kernel's object behind a line that says how many extents it takes, and what it works in."""
+    sizes = scratch.of_call(_positions(len(scratch.symbols)))
+    return json.dumps([len(scratch.symbols), *map(extent_to_json, sizes)]).encode() + b"\n" + image
+
+
+def _positions(count: int) -> list[Symbol]:
+    """The extents of a kernel, whatever its program calls them."""
+    return [Symbol(f"s{position}") for position in range(count)]

@@ -134,7 +134,8 @@ class Emitter:
     memo: dict[int, str] = field(default_factory=dict)
     guard: Guard | None = None
     in_parallel: bool = False
-    held: list[str] = field(default_factory=list)  # what to free if the kernel has to return early
+    scratch: str = "%scratch"  # what the function works in,
+    scratch_bytes: IntExpr = 0  # so many bytes of which are taken here
     tiles: str = ""  # which shapes of tiles are set where the function begins (`emit/tiles.py`)
     flushes: bool = False  # has a product been written that takes denormals for 0?
 

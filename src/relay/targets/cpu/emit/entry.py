@@ -20,9 +20,7 @@ def emit_flat_entry(entry: Entry, machine: Machine, module: ModuleText) -> str:
     e = Emitter(text, machine, entry.name, emit_value)
     read_symbols(e, entry.symbols)
     refuse_extents(e, entry.checks)
-    before = allocation_failures(text)
-    status = text.impure(f"call i32 @{procedure_symbol(entry.procedure)}({ENTRY_PARAMETERS})")
-    give_status(text, before, status)
+    text.effect(f"ret i32 {text.impure(f'call i32 @{procedure_symbol(entry.procedure)}({ENTRY_PARAMETERS})')}")
     return text.render(f"define i32 @{entry_symbol(entry.name)}({ENTRY_PARAMETERS}) nounwind")
 
 
@@ -35,15 +33,3 @@ def refuse_extents(e: Emitter, checks: Sequence[CheckExtents]) -> None:
         text.start_block(refused)
         text.effect(f"ret i32 {check.failure}")
         text.start_block(passed)
-
-
-def allocation_failures(text: FunctionText) -> str:
-    """How often a kernel had no memory, in the life of the process."""
-    text.module.declare("relay_allocation_failures", "i64 @relay_allocation_failures()")
-    return text.impure("call i64 @relay_allocation_failures()")
-
-
-def give_status(text: FunctionText, failures_before: str, status: str) -> None:
-    """Return a status, or -1 if a kernel had no memory meanwhile."""
-    missing = text.impure(f"icmp ne i64 {failures_before}, {allocation_failures(text)}")
-    text.effect(f"ret i32 {text.impure(f'select i1 {missing}, i32 -1, i32 {status}')}")

@@ -22,7 +22,7 @@ from relay.runtime.values.heap import (
 )
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.device_tensors import emit_no_tensors, emit_sweep
-from relay.targets.cpu.emit.entry import allocation_failures, give_status, refuse_extents
+from relay.targets.cpu.emit.entry import refuse_extents
 from relay.targets.cpu.emit.frame import ENTRY_PARAMETERS, procedure_symbol, read_symbols
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.passing import pass_arguments
@@ -136,7 +136,6 @@ def _guarded(
     text.start_block(first)
     read_symbols(e, entry.symbols)
     refuse_extents(e, entry.checks)
-    before = allocation_failures(text)
     tuple_label = labels.index(CellLabel("tuple"))
     inputs = [_input(e, entry, position, labels) for position in range(len(entry.inputs))]
     words = [_nested(text, spec, inputs, tuple_label) for spec in entry.arguments]
@@ -144,7 +143,7 @@ def _guarded(
     result = text.impure(f"call tailcc i64 @{procedure_symbol(entry.procedure)}({passed})")
     slot = text.impure(f"getelementptr i8, ptr %workspace, i64 {RESULT_OFFSET_BYTES}")
     text.effect(f"store i64 {result}, ptr {slot}")
-    give_status(text, before, "0")
+    text.effect("ret i32 0")
     return text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from relay.base.diagnostics import CompilerBug
+from relay.lower.planning.scratch import kernel_scratch
 from relay.targets.cpu.emit.context import Emitter, Machine, Place, row_major_strides
 from relay.targets.cpu.emit.statement import emit_statement
 from relay.targets.cpu.emit.text import FunctionText, LlvmModule, ModuleText
@@ -19,9 +20,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 def emit_kernel(func: PrimFunc, target: CpuTarget) -> LlvmModule:
     """The module of `func`, lowered (loops serial or parallel, vectors explicit), for a resolved `target`.
 
-        define void @name(ptr noalias p0, …, i64 symbol0, …)
+        define void @name(ptr noalias p0, …, ptr noalias scratch, i64 symbol0, …)
 
-    Buffers come in the order of `func.parameters`, then the extents that are symbols. Attributes of `func` read here:
+    Buffers come in the order of `func.parameters`, then what it works in, if anything (`kernel_scratch`), then the
+    extents that are symbols. Attributes of `func` read here:
     `contract` (1 or 0; else as the target says) lets `a*b + c` round once; `may_alias` names, separated by commas, the
     parameters that may be the same memory, element for element.
     """
@@ -48,6 +50,8 @@ def emit_kernel_function(func: PrimFunc, target: CpuTarget, module: ModuleText, 
         e.places[buffer] = Place(
             f"%p{position}", 0, row_major_strides(buffer.shape), key, buffer.dtype.item_bytes, invariant
         )
+    if kernel_scratch(func).sizes_bytes:
+        parameters.append(f"ptr noalias {e.scratch}")
     for position, symbol in enumerate(func.symbols):
         parameters.append(f"i64 %s{position}")
         e.symbols[symbol] = (f"%s{position}", 0)

@@ -1,8 +1,9 @@
 """Parallel loops: the body becomes a function of a range of iterations, which the thread pool calls.
 
-    for i in parallel(n): body   →   relay_parallel_for(@kernel.part0, context, n, grain, turn)
+    for i in parallel(n): body   →   relay_parallel_for(@kernel.part0, context, n, grain, turn, scratch, bytes)
 
-`context` is a struct on the caller's stack with the addresses and numbers that the body uses. A loop inside is serial.
+`context` is a struct on the caller's stack with the addresses and numbers that the body uses. `scratch` is what the
+caller works in, of so many bytes; other threads work in as much of their own. A loop inside is serial.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 
 from relay.arith.expr import Symbol, free_symbols
 from relay.base.frozen import frozen
+from relay.lower.planning.scratch import scratch_bytes
 from relay.targets.cpu.core import SHORTEST_PARALLEL_NANOSECONDS
 from relay.targets.cpu.emit.context import Emitter, Known, Place
 from relay.targets.cpu.emit.index import emit_index
@@ -25,6 +27,8 @@ from relay.tir.stmt import For
 from relay.tir.traversal import values_in_index
 
 EmitBody = Callable[[Emitter, For, Symbol | None, str, str], None]
+_RANGE = "i64 %begin, i64 %end, ptr %scratch"
+"""What the body is given beside its context."""
 
 
 @frozen
@@ -97,12 +101,12 @@ class _Capture:
 
 def _entry(part: str, struct: str, held: list[Captured]) -> str:
     """The function that the pool calls: it unpacks the context."""
-    lines = [f"define internal void @{part}(ptr %context, i64 %begin, i64 %end) nounwind {{"]
+    lines = [f"define internal void @{part}(ptr %context, {_RANGE}) nounwind {{"]
     for position, captured in enumerate(held):
         lines.append(f"  %f{position} = getelementptr {struct}, ptr %context, i64 0, i32 {position}")
         lines.append(f"  %a{position} = load {captured.kind}, ptr %f{position}")
     arguments = [f"{captured.kind} %a{position}" for position, captured in enumerate(held)]
-    lines.append(f"  call void @{part}.body({', '.join([*arguments, 'i64 %begin', 'i64 %end'])})")
+    lines.append(f"  call void @{part}.body({', '.join([*arguments, _RANGE])})")
     lines.append("  ret void\n}\n")
     return "\n".join(lines)
 
@@ -110,8 +114,16 @@ def _entry(part: str, struct: str, held: list[Captured]) -> str:
 def _body(part: str, held: list[Captured], body: str) -> str:
     """The iterations themselves, with their buffers as parameters that do not alias."""
     parameters = [f"{captured.kind} {captured.attribute}{captured.inside}" for captured in held]
-    header = f"define internal void @{part}.body({', '.join([*parameters, 'i64 %begin', 'i64 %end'])}) nounwind"
+    given = ", ".join([*parameters, _RANGE.replace("ptr ", "ptr noalias ")])
+    header = f"define internal void @{part}.body({given}) nounwind"
     return f"{header} {body}"
+
+
+def free_scratch(e: Emitter) -> str:
+    """Where the scratch begins that is not taken here."""
+    if e.scratch_bytes == 0:
+        return e.scratch
+    return e.function.op(f"getelementptr i8, ptr {e.scratch}, i64 {emit_index(e, e.scratch_bytes)}")
 
 
 def _call(e: Emitter, loop: For, turn: Symbol | None, part: str, struct: str, held: list[Captured]) -> None:
@@ -122,9 +134,12 @@ def _call(e: Emitter, loop: For, turn: Symbol | None, part: str, struct: str, he
         f.effect(f"store {captured.kind} {captured.outside}, ptr {field}")
     count = emit_index(e, loop.extent)
     grain = _grain(e, loop, count)
-    e.module.declare("relay_parallel_for", "void @relay_parallel_for(ptr, ptr, i64, i64, i64)")
+    e.module.declare("relay_parallel_for", "void @relay_parallel_for(ptr, ptr, i64, i64, i64, ptr, i64)")
     backwards = emit_index(e, 0 if turn is None else turn)
-    f.effect(f"call void @relay_parallel_for(ptr @{part}, ptr {context}, i64 {count}, i64 {grain}, i64 {backwards})")
+    size = scratch_bytes(loop.body)
+    scratch = "null" if size == 0 else free_scratch(e)
+    loops = f"ptr @{part}, ptr {context}, i64 {count}, i64 {grain}, i64 {backwards}"
+    f.effect(f"call void @relay_parallel_for({loops}, ptr {scratch}, i64 {emit_index(e, size)})")
     f.forget_all_loads()
 
 

@@ -24,7 +24,7 @@ def emit_program(program: Program, target: CpuTarget) -> str:
         define i32 @relay_entry_name(ptr buffers, ptr symbols, ptr workspace, ptr constants)
 
     `buffers` holds the addresses of inputs, then outputs; `symbols` the extents as int64. Gives 0, the number of the
-    failed check, or -1 when a kernel had no memory.
+    failed check, or -1 when there was no memory.
     """
     module, machine = ModuleText("program"), Machine.of(target, contract=False)
     entries = (*program.entries, *program.applying)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from relay.arith.expr import IntExpr, Symbol
+from relay.arith.expr import IntExpr, Symbol, add
 from relay.base.diagnostics import CompilerBug, RelayError
+from relay.lower.planning.scratch import buffer_bytes, is_scratch
 from relay.targets.cpu.emit.context import Emitter, Place, row_major_strides
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.memory import emit_store
-from relay.targets.cpu.emit.parallel import emit_parallel
+from relay.targets.cpu.emit.parallel import emit_parallel, free_scratch
 from relay.targets.cpu.emit.tail_mask import padded_shape
-from relay.targets.cpu.emit.tiles import emit_return
 from relay.targets.cpu.emit.value import emit_value
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.stmt import ALTERNATE, Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
@@ -137,35 +137,25 @@ def _if(e: Emitter, statement: If) -> None:
 
 
 def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
-    """Private buffers are on the stack, and become registers where their indices are constants; others are taken from
-    the allocator. If it has no memory the kernel returns at once, and the support library has counted a failure."""
+    """Private buffers are on the stack, and become registers where their indices are constants; others are in the
+    scratch of the kernel, behind those around them."""
     shape = padded_shape(buffer) if buffer.scope is Scope.REGISTER else buffer.shape
     strides = row_major_strides(shape)
     elements: IntExpr = 1
     for extent in shape:
         elements = elements * extent
     item = buffer.dtype.item_bytes
-    if buffer.scope in (Scope.LOCAL, Scope.REGISTER):
+    if not is_scratch(buffer):
         if not isinstance(elements, int):
             raise CompilerBug("emit", f"{e.kernel_name}: {buffer} in scope {buffer.scope} needs constant extents")
         e.places[buffer] = Place(e.function.alloca(max(1, elements * item)), 0, strides, buffer, item)
         emit_statement(e, body)
         return
-    f = e.function
-    e.module.declare("relay_alloc", "ptr @relay_alloc(i64)")
-    e.module.declare("relay_free", "void @relay_free(ptr)")
-    pointer = f.impure(f"call ptr @relay_alloc(i64 {emit_index(e, elements * item)})")
-    failed, go_on = f.label("nomemory"), f.label("allocated")
-    f.branch(f.impure(f"icmp eq ptr {pointer}, null"), failed, go_on)
-    f.start_block(failed)
-    for held in reversed(e.held):
-        f.effect(f"call void @relay_free(ptr {held})")
-    emit_return(e)
-    f.start_block(go_on)
+    f, begin = e.function, e.scratch_bytes
+    pointer = free_scratch(e)
     f.open_region()
     e.places[buffer] = Place(pointer, f.depth, strides, buffer, item)
-    e.held.append(pointer)
+    e.scratch_bytes = add(begin, buffer_bytes(buffer))
     emit_statement(e, body)
-    e.held.pop()
+    e.scratch_bytes = begin
     f.close_region()
-    f.effect(f"call void @relay_free(ptr {pointer})")

@@ -1,4 +1,4 @@
-// Aligned memory, and a count of how often there was none.
+// Aligned memory.
 //
 // A block of memory stands behind a head of 64 bytes that holds its size. Blocks of some pages that are given back are
 // kept for the next who asks for about as much: the system would take them back and clear their pages anew, which takes
@@ -22,7 +22,6 @@ struct block {
 };
 _Static_assert(sizeof(struct block) == ALIGNMENT_BYTES, "what stands behind the head is aligned as the head is");
 
-static int64_t failures;
 static struct block *kept_blocks[KEPT_BLOCKS]; // NULL where none is kept
 static uint64_t kept_bytes[KEPT_BLOCKS];       // about how large each is, to be looked at before it is taken
 static uint64_t replaced;                      // how many made room for another
@@ -99,25 +98,17 @@ static struct block *ask_system(uint64_t bytes)
 
 void *relay_alloc(uint64_t bytes)
 {
-    if (bytes < INT64_MAX - ALIGNMENT_BYTES + 1) { // with its head it is still a size
-        uint64_t size = bytes < ALIGNMENT_BYTES ? ALIGNMENT_BYTES : bytes;
-        struct block *block = take(size);
-        if (block == NULL)
-            block = ask_system(size);
-        if (block != NULL)
-            return block + 1;
-    }
-    __atomic_fetch_add(&failures, 1, __ATOMIC_ACQ_REL);
-    return NULL;
+    if (bytes > INT64_MAX - ALIGNMENT_BYTES) // with its head it is no size
+        return NULL;
+    uint64_t size = bytes < ALIGNMENT_BYTES ? ALIGNMENT_BYTES : bytes;
+    struct block *block = take(size);
+    if (block == NULL)
+        block = ask_system(size);
+    return block == NULL ? NULL : block + 1;
 }
 
 void relay_free(void *memory)
 {
     if (memory != NULL)
         free(keep((struct block *)memory - 1));
-}
-
-int64_t relay_allocation_failures(void)
-{
-    return __atomic_load_n(&failures, __ATOMIC_ACQUIRE);
 }

@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Runs the iterations from `begin` to `end`.
-typedef void loop_body(void *context, int64_t begin, int64_t end);
+// Runs the iterations from `begin` to `end`, and has `scratch` to work in.
+typedef void loop_body(void *context, int64_t begin, int64_t end, void *scratch);
 
 // Run `body` for parts of `count` iterations, of at least `grain`. With `backwards` not 0 each thread takes the parts
-// of its share from the last to the first.
-void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards);
+// of its share from the last to the first. The caller works in `scratch`, of `scratch_bytes`; each other thread has as
+// much of its own.
+void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards, void *scratch,
+                        uint64_t scratch_bytes);
 
 // How many threads a parallel loop uses, the caller's included.
 int32_t relay_num_threads(void);

@@ -17,6 +17,7 @@
 // a page that the kernel wipes in a forked child, which therefore starts with no workers and no lock held.
 
 #include "linkage.h"
+#include "memory.h"
 #include "parallel/parallel.h"
 #include "parallel/placement.h"
 #include "parallel/pool_state.h"
@@ -118,7 +119,7 @@ void relay_set_pinning(int32_t on)
 }
 
 // Take chunks of one share until there are none.
-static void run_share(const struct pool *pool, struct share *share, loop_body *body, void *context)
+static void run_share(const struct pool *pool, struct share *share, loop_body *body, void *context, void *scratch)
 {
     int64_t chunk = pool->chunk, end = share->end, mirror = share->mirror;
     while (__atomic_load_n(&share->next, __ATOMIC_RELAXED) < end) { // a share that is empty is not written to
@@ -127,20 +128,20 @@ static void run_share(const struct pool *pool, struct share *share, loop_body *b
             return;
         int64_t stop = begin + min64(end - begin, chunk);
         if (mirror != 0)
-            body(context, mirror - stop, mirror - begin);
+            body(context, mirror - stop, mirror - begin, scratch);
         else
-            body(context, begin, stop);
+            body(context, begin, stop, scratch);
     }
 }
 
 // Take chunks of the published loop until there are none: of the share of this thread, then of those of the others.
-static void run_chunks(struct pool *pool, int32_t own)
+static void run_chunks(struct pool *pool, int32_t own, void *scratch)
 {
     loop_body *body = pool->body;
     void *context = pool->context;
     int32_t team = pool->team, whose = own;
     for (int32_t visited = 0; visited < team; visited++) {
-        run_share(pool, &pool->shares[whose], body, context);
+        run_share(pool, &pool->shares[whose], body, context, scratch);
         whose = whose + 1 == team ? 0 : whose + 1;
     }
 }
@@ -191,7 +192,7 @@ static void *work(void *argument)
         seen = wait_for_region(pool, seen);
         if (number >= __atomic_load_n(&pool->wanted, __ATOMIC_RELAXED) || !enter(pool))
             continue;
-        run_chunks(pool, number + 1);
+        run_chunks(pool, number + 1, pool->shares[number + 1].scratch);
         leave(pool);
     }
 }
@@ -282,28 +283,49 @@ static void give_lock(struct pool *pool)
     __atomic_store_n(&pool->lock, 0, __ATOMIC_RELEASE);
 }
 
+// Whether a worker, which is not at work, has so much to work in. It keeps the largest that it was ever asked for.
+static _Bool has_scratch(struct share *share, uint64_t bytes)
+{
+    if (share->scratch_bytes >= bytes)
+        return 1;
+    relay_free(share->scratch);
+    share->scratch = relay_alloc(bytes);
+    share->scratch_bytes = share->scratch == NULL ? 0 : bytes;
+    return share->scratch != NULL;
+}
+
+// How many workers, the first of so many, have what they work in.
+static int32_t equip(struct pool *pool, int32_t workers, uint64_t scratch_bytes)
+{
+    int32_t ready = 0;
+    while (ready < workers && has_scratch(&pool->shares[ready + 1], scratch_bytes))
+        ready++;
+    return ready;
+}
+
 // The pool, its lock held, with as many workers as loops of this thread use; NULL when there are none to be had.
-static struct pool *take_pool(int32_t *workers)
+static struct pool *take_pool(int32_t *workers, uint64_t scratch_bytes)
 {
     struct pool *pool = find_pool();
     int32_t wanted = pool == NULL ? 0 : threads_of(pool) - 1;
     if (wanted <= 0 || !take_lock(pool))
         return NULL;
-    *workers = hire(pool, wanted);
+    *workers = equip(pool, hire(pool, wanted), scratch_bytes);
     if (*workers != 0)
         return pool;
     give_lock(pool);
     return NULL;
 }
 
-void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards)
+void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards, void *scratch,
+                        uint64_t scratch_bytes)
 {
     int32_t workers = 0;
     if (count <= 0)
         return;
-    struct pool *pool = count > grain ? take_pool(&workers) : NULL;
+    struct pool *pool = count > grain ? take_pool(&workers, scratch_bytes) : NULL;
     if (pool == NULL) {
-        body(context, 0, count);
+        body(context, 0, count, scratch);
         return;
     }
     share_out(pool, workers + 1, count, grain, backwards != 0);
@@ -311,7 +333,7 @@ void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t g
     pool->context = context;
     __atomic_store_n(&pool->wanted, workers, __ATOMIC_RELAXED);
     open_region(pool, workers);
-    run_chunks(pool, CALLER);
+    run_chunks(pool, CALLER, scratch);
     close_region(pool);
     give_lock(pool);
 }

@@ -15,7 +15,9 @@ struct share {
     int64_t end;     // the first that is not of this share
     uint64_t thread; // a pthread_t; not of the caller
     int64_t mirror;  // first and end of the share together where it is taken from its end, else 0
-    int64_t unused[4];
+    void *scratch;   // of a worker: what bodies of loops work in, of so many bytes
+    uint64_t scratch_bytes;
+    int64_t unused[2];
 };
 _Static_assert(sizeof(struct share) == 64, "a cache line");
 

@@ -22,9 +22,10 @@ void relay_set_pinning(int32_t on)
     (void)on;
 }
 
-void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards)
+void relay_parallel_for(loop_body *body, void *context, int64_t count, int64_t grain, int64_t backwards, void *scratch,
+                        uint64_t scratch_bytes)
 {
-    (void)grain, (void)backwards;
+    (void)grain, (void)backwards, (void)scratch_bytes;
     if (count > 0)
-        body(context, 0, count);
+        body(context, 0, count, scratch);
 }

@@ -7,9 +7,8 @@
 %struct.planned_field = type { i64, ptr }
 %struct.known_class = type { ptr, ptr }
 %struct.met = type { ptr, i64, ptr, i64 }
-%struct.share = type { i64, i64, i64, i64, [4 x i64] }
+%struct.share = type { i64, i64, i64, i64, ptr, i64, [2 x i64] }
 
-@failures = internal global i64 0, align 8
 @ranges = internal global [1024 x %struct.range] zeroinitializer, align 16
 @limit_once = internal global i32 0, align 4
 @limit_key = internal global i32 0, align 4
@@ -600,10 +599,10 @@ return:
 define ptr @relay_alloc(i64 %bytes) nounwind {
 entry:
   %memory.i = alloca ptr, align 8
-  %cmp = icmp ult i64 %bytes, 9223372036854775744
-  br i1 %cmp, label %if.then, label %if.end9
+  %cmp = icmp ugt i64 %bytes, 9223372036854775743
+  br i1 %cmp, label %return, label %if.end
 
-if.then:
+if.end:
   %cond = tail call i64 @llvm.umax.i64(i64 %bytes, i64 64)
   %0 = add nsw i64 %cond, -4096
   %1 = icmp ult i64 %0, 33550337
@@ -634,7 +633,7 @@ lor.lhs.false.i.i:
   %cmp.not.i13.i.i = icmp uge i64 %6, %cond
   %cmp1.i15.i.i = icmp ule i64 %6, %invariant.op.i
   %7 = select i1 %cmp.not.i13.i.i, i1 %cmp1.i15.i.i, i1 false
-  br i1 %7, label %if.end.thread, label %if.end6.i.i
+  br i1 %7, label %if.end5, label %if.end6.i.i
 
 if.end6.i.i:
   %8 = add i64 %6, -4096
@@ -687,7 +686,7 @@ take_at.exit.i:
   br i1 %16, label %for.body.i, label %take.exit
 
 take.exit:
-  br i1 %cmp1.i, label %if.then3, label %if.end.thread
+  br i1 %cmp1.i, label %if.then3, label %if.end5
 
 if.then3:
   call void @llvm.lifetime.start.p0(ptr nonnull %memory.i) nounwind
@@ -695,31 +694,28 @@ if.then3:
   %add.i = add nuw nsw i64 %cond, 64
   %call.i = call i32 @posix_memalign(ptr nonnull %memory.i, i64 64, i64 %add.i) nounwind
   %cmp.not.i = icmp eq i32 %call.i, 0
-  br i1 %cmp.not.i, label %if.end, label %if.end.thread24
+  br i1 %cmp.not.i, label %if.end.i, label %ask_system.exit
 
-if.end.thread24:
-  call void @llvm.lifetime.end.p0(ptr nonnull %memory.i) nounwind
-  br label %if.end9
-
-if.end.thread:
-  %block.0.ph = phi ptr [ %retval.1.i.i, %take.exit ], [ %5, %lor.lhs.false.i.i ]
-  %add.ptr22 = getelementptr inbounds nuw i8, ptr %block.0.ph, i64 64
-  br label %return
-
-if.end:
+if.end.i:
   %17 = load ptr, ptr %memory.i, align 8
   store i64 %cond, ptr %17, align 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %memory.i) nounwind
-  %add.ptr = getelementptr inbounds nuw i8, ptr %17, i64 64
-  br label %return
+  br label %ask_system.exit
 
-if.end9:
-  %18 = atomicrmw add ptr @failures, i64 1 acq_rel, align 8
+ask_system.exit:
+  %retval.0.i = phi ptr [ %17, %if.end.i ], [ null, %if.then3 ]
+  call void @llvm.lifetime.end.p0(ptr nonnull %memory.i) nounwind
+  br label %if.end5
+
+if.end5:
+  %block.0 = phi ptr [ %retval.0.i, %ask_system.exit ], [ %retval.1.i.i, %take.exit ], [ %5, %lor.lhs.false.i.i ]
+  %cmp6 = icmp eq ptr %block.0, null
+  %add.ptr = getelementptr inbounds nuw i8, ptr %block.0, i64 64
+  %cond10 = select i1 %cmp6, ptr null, ptr %add.ptr
   br label %return
 
 return:
-  %retval.1 = phi ptr [ null, %if.end9 ], [ %add.ptr, %if.end ], [ %add.ptr22, %if.end.thread ]
-  ret ptr %retval.1
+  %retval.0 = phi ptr [ %cond10, %if.end5 ], [ null, %entry ]
+  ret ptr %retval.0
 }
 
 define void @relay_free(ptr %memory) nounwind {
@@ -780,12 +776,6 @@ if.end:
 }
 
 declare void @free(ptr)
-
-define i64 @relay_allocation_failures() nounwind {
-entry:
-  %0 = load atomic i64, ptr @failures acquire, align 8
-  ret i64 %0
-}
 
 define noundef ptr @relay_watch(i64 %start, i64 %bytes) nounwind {
 entry:
@@ -947,7 +937,7 @@ entry:
   ret void
 }
 
-define void @relay_parallel_for(ptr %body, ptr %context, i64 %count, i64 %grain, i64 %backwards) nounwind {
+define void @relay_parallel_for(ptr %body, ptr %context, i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch_bytes) nounwind {
 entry:
   %cmp = icmp slt i64 %count, 1
   br i1 %cmp, label %cleanup8, label %if.end
@@ -1001,14 +991,14 @@ if.end4.i.i:
   %6 = ptrtoint ptr %call5.i.i to i64
   %conv.i.i = trunc i64 %6 to i32
   %cmp6.i.i = icmp sgt i32 %conv.i.i, 0
-  br i1 %cmp6.i.i, label %cond.true.i16.i, label %cond.end.i
+  br i1 %cmp6.i.i, label %cond.true.i18.i, label %cond.end.i
 
-cond.true.i16.i:
+cond.true.i18.i:
   %cond.i16.i.i = tail call i32 @llvm.smin.i32(i32 %conv.i.i, i32 %threads.0.i.i)
   br label %cond.end.i
 
 cond.end.i:
-  %retval.0.i.i = phi i32 [ %threads.0.i.i, %processors_of.exit.i.i ], [ %cond.i16.i.i, %cond.true.i16.i ], [ %threads.0.i.i, %if.end4.i.i ]
+  %retval.0.i.i = phi i32 [ %threads.0.i.i, %processors_of.exit.i.i ], [ %cond.i16.i.i, %cond.true.i18.i ], [ %threads.0.i.i, %if.end4.i.i ]
   %sub.i = add nsw i32 %retval.0.i.i, -1
   %cmp2.i = icmp slt i32 %retval.0.i.i, 2
   br i1 %cmp2.i, label %if.then3, label %lor.lhs.false.i
@@ -1021,8 +1011,8 @@ lor.lhs.false.i:
 if.end.i:
   %workers.i.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 4
   %9 = load i32, ptr %workers.i.i, align 4
-  %cmp.i17.i = icmp slt i32 %9, %sub.i
-  br i1 %cmp.i17.i, label %if.then.i.i, label %hire.exit.i
+  %cmp.i19.i = icmp slt i32 %9, %sub.i
+  br i1 %cmp.i19.i, label %if.then.i.i, label %hire.exit.i
 
 if.then.i.i:
   tail call fastcc void @start_workers(ptr nonnull %cond.i.i, i32 range(i32 1, -2147483648) %sub.i)
@@ -1031,20 +1021,109 @@ if.then.i.i:
 
 hire.exit.i:
   %10 = phi i32 [ %.pre.i.i, %if.then.i.i ], [ %9, %if.end.i ]
-  %cond.i.i18.i = tail call i32 @llvm.smin.i32(i32 %10, i32 range(i32 1, -2147483648) %sub.i)
-  %cmp5.not.i = icmp eq i32 %cond.i.i18.i, 0
-  br i1 %cmp5.not.i, label %if.end7.i, label %if.end4
+  %cond.i.i20.i = tail call i32 @llvm.smin.i32(i32 %10, i32 range(i32 1, -2147483648) %sub.i)
+  %cmp5.i.i = icmp sgt i32 %cond.i.i20.i, 0
+  br i1 %cmp5.i.i, label %land.rhs.lr.ph.i.i, label %if.end8.i
 
-if.end7.i:
+land.rhs.lr.ph.i.i:
+  %shares.i.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 256
+  %wide.trip.count.i.i = zext nneg i32 %cond.i.i20.i to i64
+  br label %land.rhs.i.i
+
+land.rhs.i.i:
+  %indvars.iv.i.i = phi i64 [ 0, %land.rhs.lr.ph.i.i ], [ %indvars.iv.next.i.i, %while.cond.backedge.i.i ]
+  %indvars.iv.next.i.i = add nuw nsw i64 %indvars.iv.i.i, 1
+  %arrayidx.i.i = getelementptr inbounds nuw %struct.share, ptr %shares.i.i, i64 %indvars.iv.next.i.i
+  %scratch_bytes.i.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i.i, i64 40
+  %11 = load i64, ptr %scratch_bytes.i.i.i, align 8
+  %cmp.not.i.i.i = icmp ult i64 %11, %scratch_bytes
+  br i1 %cmp.not.i.i.i, label %if.end.i.i.i, label %while.cond.backedge.i.i
+
+if.end.i.i.i:
+  %scratch.i.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i.i, i64 32
+  %12 = load ptr, ptr %scratch.i.i.i, align 8
+  %cmp.not.i.i.i.i = icmp eq ptr %12, null
+  br i1 %cmp.not.i.i.i.i, label %relay_free.exit.i.i.i, label %if.then.i.i.i.i
+
+if.then.i.i.i.i:
+  %add.ptr.i.i.i.i = getelementptr inbounds i8, ptr %12, i64 -64
+  %13 = load i64, ptr %add.ptr.i.i.i.i, align 8
+  %14 = add i64 %13, -4096
+  %15 = icmp ult i64 %14, 33550337
+  br i1 %15, label %for.cond.preheader.i.i.i.i.i, label %keep.exit.i.i.i.i
+
+for.cond.preheader.i.i.i.i.i:
+  %16 = ptrtoint ptr %add.ptr.i.i.i.i to i64
+  br label %for.body.i.i.i.i.i
+
+for.body.i.i.i.i.i:
+  %place.023.i.i.i.i.i = phi i64 [ 0, %for.cond.preheader.i.i.i.i.i ], [ %inc.i.i.i.i.i, %for.inc.i.i.i.i.i ]
+  %arrayidx.i.i.i.i.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %place.023.i.i.i.i.i
+  %17 = load atomic i64, ptr %arrayidx.i.i.i.i.i.i monotonic, align 8
+  %cmp.not.i.i.i.i.i.i = icmp eq i64 %17, 0
+  br i1 %cmp.not.i.i.i.i.i.i, label %if.end.i.i.i.i.i.i, label %for.inc.i.i.i.i.i
+
+if.end.i.i.i.i.i.i:
+  %18 = cmpxchg ptr %arrayidx.i.i.i.i.i.i, i64 0, i64 %16 release monotonic, align 8
+  %19 = extractvalue { i64, i1 } %18, 1
+  br i1 %19, label %cleanup12.sink.split.i.i.i.i.i, label %for.inc.i.i.i.i.i
+
+for.inc.i.i.i.i.i:
+  %inc.i.i.i.i.i = add nuw nsw i64 %place.023.i.i.i.i.i, 1
+  %exitcond.i.i.i.i.i = icmp eq i64 %inc.i.i.i.i.i, 8
+  br i1 %exitcond.i.i.i.i.i, label %for.end.i.i.i.i.i, label %for.body.i.i.i.i.i
+
+for.end.i.i.i.i.i:
+  %20 = atomicrmw add ptr @replaced, i64 1 monotonic, align 8
+  %rem.i.i.i.i.i = and i64 %20, 7
+  %arrayidx.i.i.i.i.i = getelementptr inbounds nuw ptr, ptr @kept_blocks, i64 %rem.i.i.i.i.i
+  %21 = atomicrmw xchg ptr %arrayidx.i.i.i.i.i, i64 %16 acq_rel, align 8
+  %22 = inttoptr i64 %21 to ptr
+  br label %cleanup12.sink.split.i.i.i.i.i
+
+cleanup12.sink.split.i.i.i.i.i:
+  %place.023.lcssa.sink.i.i.i.i.i = phi i64 [ %rem.i.i.i.i.i, %for.end.i.i.i.i.i ], [ %place.023.i.i.i.i.i, %if.end.i.i.i.i.i.i ]
+  %retval.1.ph.i.i.i.i.i = phi ptr [ %22, %for.end.i.i.i.i.i ], [ null, %if.end.i.i.i.i.i.i ]
+  %arrayidx4.i.i.i.i.i.i = getelementptr inbounds nuw i64, ptr @kept_bytes, i64 %place.023.lcssa.sink.i.i.i.i.i
+  store atomic i64 %13, ptr %arrayidx4.i.i.i.i.i.i monotonic, align 8
+  br label %keep.exit.i.i.i.i
+
+keep.exit.i.i.i.i:
+  %retval.1.i.i.i.i.i = phi ptr [ %add.ptr.i.i.i.i, %if.then.i.i.i.i ], [ %retval.1.ph.i.i.i.i.i, %cleanup12.sink.split.i.i.i.i.i ]
+  tail call void @free(ptr %retval.1.i.i.i.i.i) nounwind
+  br label %relay_free.exit.i.i.i
+
+relay_free.exit.i.i.i:
+  %call.i.i21.i = tail call ptr @relay_alloc(i64 %scratch_bytes)
+  store ptr %call.i.i21.i, ptr %scratch.i.i.i, align 8
+  %cmp3.i.i.i = icmp eq ptr %call.i.i21.i, null
+  %cond.i.i22.i = select i1 %cmp3.i.i.i, i64 0, i64 %scratch_bytes
+  store i64 %cond.i.i22.i, ptr %scratch_bytes.i.i.i, align 8
+  br i1 %cmp3.i.i.i, label %while.end.loopexit.split.loop.exit.i.i, label %while.cond.backedge.i.i
+
+while.cond.backedge.i.i:
+  %exitcond.not.i.i = icmp eq i64 %indvars.iv.next.i.i, %wide.trip.count.i.i
+  br i1 %exitcond.not.i.i, label %equip.exit.i, label %land.rhs.i.i
+
+while.end.loopexit.split.loop.exit.i.i:
+  %23 = trunc nuw nsw i64 %indvars.iv.i.i to i32
+  br label %equip.exit.i
+
+equip.exit.i:
+  %ready.0.lcssa.i.i = phi i32 [ %23, %while.end.loopexit.split.loop.exit.i.i ], [ %cond.i.i20.i, %while.cond.backedge.i.i ]
+  %cmp6.not.i = icmp eq i32 %ready.0.lcssa.i.i, 0
+  br i1 %cmp6.not.i, label %if.end8.i, label %if.end4
+
+if.end8.i:
   store atomic i32 0, ptr %cond.i.i release, align 8
   br label %if.then3
 
 if.then3:
-  tail call void %body(ptr %context, i64 0, i64 %count) nounwind
+  tail call void %body(ptr %context, i64 0, i64 %count, ptr %scratch) nounwind
   br label %cleanup8
 
 if.end4:
-  %add = add nsw i32 %cond.i.i18.i, 1
+  %add = add nsw i32 %ready.0.lcssa.i.i, 1
   %cmp5.not = icmp eq i64 %backwards, 0
   %cond.i = tail call i64 @llvm.smax.i64(i64 %grain, i64 1)
   %add.i.i = add nsw i64 %count, -1
@@ -1060,26 +1139,22 @@ if.end4:
   %mul3.i = mul nsw i64 %div.i38.i, %cond.i
   %chunk.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 208
   store i64 %mul3.i, ptr %chunk.i, align 8
-  %cmp539.i = icmp sgt i32 %10, -1
-  br i1 %cmp539.i, label %for.body.lr.ph.i, label %share_out.exit
-
-for.body.lr.ph.i:
-  %shares.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 256
-  br label %for.body.i
+  %cmp539.i = icmp sgt i32 %ready.0.lcssa.i.i, -1
+  br i1 %cmp539.i, label %for.body.i, label %share_out.exit
 
 for.body.i:
-  %begin.041.i = phi i64 [ 0, %for.body.lr.ph.i ], [ %cond.i.i23, %for.body.i ]
-  %thread.040.i = phi i64 [ 0, %for.body.lr.ph.i ], [ %add.i, %for.body.i ]
-  %arrayidx.i = getelementptr inbounds nuw %struct.share, ptr %shares.i, i64 %thread.040.i
+  %begin.041.i = phi i64 [ %cond.i.i24, %for.body.i ], [ 0, %if.end4 ]
+  %thread.040.i = phi i64 [ %add.i, %for.body.i ], [ 0, %if.end4 ]
+  %arrayidx.i = getelementptr inbounds nuw %struct.share, ptr %shares.i.i, i64 %thread.040.i
   %add.i = add nuw nsw i64 %thread.040.i, 1
   %mul7.i = mul nsw i64 %add.i, %div.i.i
   %div.i = sdiv i64 %mul7.i, %conv.i
   %mul9.i = mul nsw i64 %div.i, %cond.i
-  %cond.i.i23 = tail call i64 @llvm.smin.i64(i64 %mul9.i, i64 range(i64 1, -9223372036854775808) %count)
+  %cond.i.i24 = tail call i64 @llvm.smin.i64(i64 %mul9.i, i64 range(i64 1, -9223372036854775808) %count)
   store atomic i64 %begin.041.i, ptr %arrayidx.i monotonic, align 8
   %end11.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 8
-  store i64 %cond.i.i23, ptr %end11.i, align 8
-  %add14.i = add nsw i64 %cond.i.i23, %begin.041.i
+  store i64 %cond.i.i24, ptr %end11.i, align 8
+  %add14.i = add nsw i64 %cond.i.i24, %begin.041.i
   %cond17.i = select i1 %cmp5.not, i64 0, i64 %add14.i
   %mirror.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 24
   store i64 %cond17.i, ptr %mirror.i, align 8
@@ -1092,116 +1167,112 @@ share_out.exit:
   %context7 = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 200
   store ptr %context, ptr %context7, align 8
   %wanted = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 216
-  store atomic i32 %cond.i.i18.i, ptr %wanted monotonic, align 8
+  store atomic i32 %ready.0.lcssa.i.i, ptr %wanted monotonic, align 8
   %gate.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 128
   store atomic i32 -2147483648, ptr %gate.i release, align 8
   %epoch.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 64
-  %11 = atomicrmw add ptr %epoch.i, i32 1 seq_cst, align 8
+  %24 = atomicrmw add ptr %epoch.i, i32 1 seq_cst, align 8
   %sleepers.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 68
-  %12 = load atomic i32, ptr %sleepers.i seq_cst, align 4
-  %cmp.i24 = icmp eq i32 %12, 0
-  br i1 %cmp.i24, label %open_region.exit, label %if.end.i25
+  %25 = load atomic i32, ptr %sleepers.i seq_cst, align 4
+  %cmp.i25 = icmp eq i32 %25, 0
+  br i1 %cmp.i25, label %open_region.exit, label %if.end.i26
 
-if.end.i25:
-  %call.i.i26 = tail call i32 @sched_getcpu() nounwind
+if.end.i26:
+  %call.i.i27 = tail call i32 @sched_getcpu() nounwind
   %kept_free.i.i = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 224
-  %13 = load i32, ptr %kept_free.i.i, align 8
-  %cmp.not.i.i27 = icmp eq i32 %call.i.i26, %13
-  br i1 %cmp.not.i.i27, label %follow_caller.exit.i, label %if.then.i.i28
+  %26 = load i32, ptr %kept_free.i.i, align 8
+  %cmp.not.i.i28 = icmp eq i32 %call.i.i27, %26
+  br i1 %cmp.not.i.i28, label %follow_caller.exit.i, label %if.then.i.i29
 
-if.then.i.i28:
-  tail call fastcc void @place_off(ptr nonnull %cond.i.i, i32 %cond.i.i18.i, i32 %call.i.i26)
+if.then.i.i29:
+  tail call fastcc void @place_off(ptr nonnull %cond.i.i, i32 %ready.0.lcssa.i.i, i32 %call.i.i27)
   br label %follow_caller.exit.i
 
 follow_caller.exit.i:
-  %14 = load i64, ptr @relay_target_futex_number, align 8
-  %call.i = tail call i64 (i64, ...) @syscall(i64 %14, ptr nonnull %epoch.i, i32 129, i32 2147483647, ptr null, ptr null, i32 0) nounwind
+  %27 = load i64, ptr @relay_target_futex_number, align 8
+  %call.i = tail call i64 (i64, ...) @syscall(i64 %27, ptr nonnull %epoch.i, i32 129, i32 2147483647, ptr null, ptr null, i32 0) nounwind
   br label %open_region.exit
 
 open_region.exit:
-  %15 = load ptr, ptr %body6, align 8
-  %16 = load ptr, ptr %context7, align 8
-  %17 = load i32, ptr %team1.i, align 4
-  %cmp14.i = icmp sgt i32 %17, 0
-  br i1 %cmp14.i, label %for.body.lr.ph.i29, label %run_chunks.exit
+  %28 = load ptr, ptr %body6, align 8
+  %29 = load ptr, ptr %context7, align 8
+  %30 = load i32, ptr %team1.i, align 4
+  %cmp14.i = icmp sgt i32 %30, 0
+  br i1 %cmp14.i, label %for.body.i32, label %run_chunks.exit
 
-for.body.lr.ph.i29:
-  %shares.i30 = getelementptr inbounds nuw i8, ptr %cond.i.i, i64 256
-  br label %for.body.i31
-
-for.body.i31:
-  %visited.016.i = phi i32 [ 0, %for.body.lr.ph.i29 ], [ %inc.i, %run_share.exit.i ]
-  %whose.015.i = phi i32 [ 0, %for.body.lr.ph.i29 ], [ %cond.i34, %run_share.exit.i ]
+for.body.i32:
+  %visited.016.i = phi i32 [ %inc.i, %run_share.exit.i ], [ 0, %open_region.exit ]
+  %whose.015.i = phi i32 [ %cond.i35, %run_share.exit.i ], [ 0, %open_region.exit ]
   %idxprom.i = sext i32 %whose.015.i to i64
-  %arrayidx.i32 = getelementptr inbounds %struct.share, ptr %shares.i30, i64 %idxprom.i
-  %18 = load i64, ptr %chunk.i, align 8
-  %end2.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i32, i64 8
-  %19 = load i64, ptr %end2.i.i, align 8
-  %mirror3.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i32, i64 24
-  %20 = load i64, ptr %mirror3.i.i, align 8
-  %21 = load atomic i64, ptr %arrayidx.i32 monotonic, align 8
-  %cmp34.i.i = icmp slt i64 %21, %19
-  br i1 %cmp34.i.i, label %while.body.lr.ph.i.i, label %run_share.exit.i
+  %arrayidx.i33 = getelementptr inbounds %struct.share, ptr %shares.i.i, i64 %idxprom.i
+  %31 = load i64, ptr %chunk.i, align 8
+  %end2.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i33, i64 8
+  %32 = load i64, ptr %end2.i.i, align 8
+  %mirror3.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i33, i64 24
+  %33 = load i64, ptr %mirror3.i.i, align 8
+  %34 = load atomic i64, ptr %arrayidx.i33 monotonic, align 8
+  %cmp35.i.i = icmp slt i64 %34, %32
+  br i1 %cmp35.i.i, label %while.body.lr.ph.i.i, label %run_share.exit.i
 
 while.body.lr.ph.i.i:
-  %cmp7.not.i.i = icmp eq i64 %20, 0
+  %cmp7.not.i.i = icmp eq i64 %33, 0
   br label %while.body.i.i
 
 while.body.i.i:
-  %22 = atomicrmw add ptr %arrayidx.i32, i64 %18 monotonic, align 8
-  %cmp6.not.i.i = icmp slt i64 %22, %19
+  %35 = atomicrmw add ptr %arrayidx.i33, i64 %31 monotonic, align 8
+  %cmp6.not.i.i = icmp slt i64 %35, %32
   br i1 %cmp6.not.i.i, label %if.end.i.i, label %run_share.exit.i
 
 if.end.i.i:
-  %sub.i.i36 = sub nsw i64 %19, %22
-  %cond.i.i.i37 = tail call i64 @llvm.smin.i64(i64 %sub.i.i36, i64 %18)
-  %add.i.i38 = add nsw i64 %cond.i.i.i37, %22
+  %sub.i.i37 = sub nsw i64 %32, %35
+  %cond.i.i.i38 = tail call i64 @llvm.smin.i64(i64 %sub.i.i37, i64 %31)
+  %add.i.i39 = add nsw i64 %cond.i.i.i38, %35
   br i1 %cmp7.not.i.i, label %if.else.i.i, label %if.then8.i.i
 
 if.then8.i.i:
-  %sub9.i.i = sub nsw i64 %20, %add.i.i38
-  %sub10.i.i = sub nsw i64 %20, %22
-  tail call void %15(ptr %16, i64 %sub9.i.i, i64 %sub10.i.i) nounwind
+  %sub9.i.i = sub nsw i64 %33, %add.i.i39
+  %sub10.i.i = sub nsw i64 %33, %35
+  tail call void %28(ptr %29, i64 %sub9.i.i, i64 %sub10.i.i, ptr %scratch) nounwind
   br label %cleanup.i.i
 
 if.else.i.i:
-  tail call void %15(ptr %16, i64 %22, i64 %add.i.i38) nounwind
+  tail call void %28(ptr %29, i64 %35, i64 %add.i.i39, ptr %scratch) nounwind
   br label %cleanup.i.i
 
 cleanup.i.i:
-  %23 = load atomic i64, ptr %arrayidx.i32 monotonic, align 8
-  %cmp.i.i39 = icmp slt i64 %23, %19
-  br i1 %cmp.i.i39, label %while.body.i.i, label %run_share.exit.i
+  %36 = load atomic i64, ptr %arrayidx.i33 monotonic, align 8
+  %cmp.i.i40 = icmp slt i64 %36, %32
+  br i1 %cmp.i.i40, label %while.body.i.i, label %run_share.exit.i
 
 run_share.exit.i:
-  %add.i33 = add nsw i32 %whose.015.i, 1
-  %cmp4.i = icmp eq i32 %add.i33, %17
-  %cond.i34 = select i1 %cmp4.i, i32 0, i32 %add.i33
+  %add.i34 = add nsw i32 %whose.015.i, 1
+  %cmp4.i = icmp eq i32 %add.i34, %30
+  %cond.i35 = select i1 %cmp4.i, i32 0, i32 %add.i34
   %inc.i = add nuw nsw i32 %visited.016.i, 1
-  %exitcond.not.i35 = icmp eq i32 %inc.i, %17
-  br i1 %exitcond.not.i35, label %run_chunks.exit, label %for.body.i31
+  %exitcond.not.i36 = icmp eq i32 %inc.i, %30
+  br i1 %exitcond.not.i36, label %run_chunks.exit, label %for.body.i32
 
 run_chunks.exit:
-  %24 = atomicrmw and ptr %gate.i, i32 2147483647 acq_rel, align 8
-  %25 = load atomic i32, ptr %gate.i acquire, align 8
-  %cmp.not6.i = icmp eq i32 %25, 0
-  br i1 %cmp.not6.i, label %close_region.exit, label %for.body.i41
+  %37 = atomicrmw and ptr %gate.i, i32 2147483647 acq_rel, align 8
+  %38 = load atomic i32, ptr %gate.i acquire, align 8
+  %cmp.not6.i = icmp eq i32 %38, 0
+  br i1 %cmp.not6.i, label %close_region.exit, label %for.body.i42
 
-for.body.i41:
-  %turns.07.i = phi i32 [ %inc.i42, %for.inc.i ], [ 0, %run_chunks.exit ]
+for.body.i42:
+  %turns.07.i = phi i32 [ %inc.i43, %for.inc.i ], [ 0, %run_chunks.exit ]
   tail call void @relay_target_pause() nounwind
   %cmp3.i = icmp ugt i32 %turns.07.i, 2000
   br i1 %cmp3.i, label %if.then.i, label %for.inc.i
 
 if.then.i:
-  %call.i43 = tail call i32 @sched_yield() nounwind
+  %call.i44 = tail call i32 @sched_yield() nounwind
   br label %for.inc.i
 
 for.inc.i:
-  %inc.i42 = add i32 %turns.07.i, 1
-  %26 = load atomic i32, ptr %gate.i acquire, align 8
-  %cmp.not.i = icmp eq i32 %26, 0
-  br i1 %cmp.not.i, label %close_region.exit, label %for.body.i41
+  %inc.i43 = add i32 %turns.07.i, 1
+  %39 = load atomic i32, ptr %gate.i acquire, align 8
+  %cmp.not.i = icmp eq i32 %39, 0
+  br i1 %cmp.not.i, label %close_region.exit, label %for.body.i42
 
 close_region.exit:
   store atomic i32 0, ptr %cond.i.i release, align 8
@@ -1525,10 +1596,13 @@ entry:
   %4 = load i64, ptr @relay_target_futex_number, align 8
   %wanted = getelementptr inbounds nuw i8, ptr %2, i64 216
   %gate.i = getelementptr inbounds nuw i8, ptr %2, i64 128
+  %add = add nsw i32 %conv, 1
+  %idxprom = sext i32 %add to i64
+  %arrayidx = getelementptr %struct.share, ptr %2, i64 %idxprom
+  %scratch = getelementptr i8, ptr %arrayidx, i64 288
   %body1.i = getelementptr inbounds nuw i8, ptr %2, i64 192
   %context2.i = getelementptr inbounds nuw i8, ptr %2, i64 200
   %team3.i = getelementptr inbounds nuw i8, ptr %2, i64 220
-  %add = add nsw i32 %conv, 1
   %shares.i = getelementptr inbounds nuw i8, ptr %2, i64 256
   %chunk1.i.i = getelementptr inbounds nuw i8, ptr %2, i64 208
   br label %for.cond
@@ -1583,66 +1657,67 @@ while.body.i:
   br i1 %11, label %if.end, label %while.cond.i
 
 if.end:
-  %13 = load ptr, ptr %body1.i, align 8
-  %14 = load ptr, ptr %context2.i, align 8
-  %15 = load i32, ptr %team3.i, align 4
-  %cmp14.i = icmp sgt i32 %15, 0
-  br i1 %cmp14.i, label %for.body.i9, label %run_chunks.exit
+  %13 = load ptr, ptr %scratch, align 8
+  %14 = load ptr, ptr %body1.i, align 8
+  %15 = load ptr, ptr %context2.i, align 8
+  %16 = load i32, ptr %team3.i, align 4
+  %cmp14.i = icmp sgt i32 %16, 0
+  br i1 %cmp14.i, label %for.body.i12, label %run_chunks.exit
 
-for.body.i9:
-  %visited.016.i = phi i32 [ %inc.i11, %run_share.exit.i ], [ 0, %if.end ]
+for.body.i12:
+  %visited.016.i = phi i32 [ %inc.i14, %run_share.exit.i ], [ 0, %if.end ]
   %whose.015.i = phi i32 [ %cond.i, %run_share.exit.i ], [ %add, %if.end ]
   %idxprom.i = sext i32 %whose.015.i to i64
   %arrayidx.i = getelementptr inbounds %struct.share, ptr %shares.i, i64 %idxprom.i
-  %16 = load i64, ptr %chunk1.i.i, align 8
+  %17 = load i64, ptr %chunk1.i.i, align 8
   %end2.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 8
-  %17 = load i64, ptr %end2.i.i, align 8
+  %18 = load i64, ptr %end2.i.i, align 8
   %mirror3.i.i = getelementptr inbounds nuw i8, ptr %arrayidx.i, i64 24
-  %18 = load i64, ptr %mirror3.i.i, align 8
-  %19 = load atomic i64, ptr %arrayidx.i monotonic, align 8
-  %cmp34.i.i = icmp slt i64 %19, %17
-  br i1 %cmp34.i.i, label %while.body.lr.ph.i.i, label %run_share.exit.i
+  %19 = load i64, ptr %mirror3.i.i, align 8
+  %20 = load atomic i64, ptr %arrayidx.i monotonic, align 8
+  %cmp35.i.i = icmp slt i64 %20, %18
+  br i1 %cmp35.i.i, label %while.body.lr.ph.i.i, label %run_share.exit.i
 
 while.body.lr.ph.i.i:
-  %cmp7.not.i.i = icmp eq i64 %18, 0
+  %cmp7.not.i.i = icmp eq i64 %19, 0
   br label %while.body.i.i
 
 while.body.i.i:
-  %20 = atomicrmw add ptr %arrayidx.i, i64 %16 monotonic, align 8
-  %cmp6.not.i.i = icmp slt i64 %20, %17
+  %21 = atomicrmw add ptr %arrayidx.i, i64 %17 monotonic, align 8
+  %cmp6.not.i.i = icmp slt i64 %21, %18
   br i1 %cmp6.not.i.i, label %if.end.i.i, label %run_share.exit.i
 
 if.end.i.i:
-  %sub.i.i = sub nsw i64 %17, %20
-  %cond.i.i.i = tail call i64 @llvm.smin.i64(i64 %sub.i.i, i64 %16)
-  %add.i.i = add nsw i64 %cond.i.i.i, %20
+  %sub.i.i = sub nsw i64 %18, %21
+  %cond.i.i.i = tail call i64 @llvm.smin.i64(i64 %sub.i.i, i64 %17)
+  %add.i.i = add nsw i64 %cond.i.i.i, %21
   br i1 %cmp7.not.i.i, label %if.else.i.i, label %if.then8.i.i
 
 if.then8.i.i:
-  %sub9.i.i = sub nsw i64 %18, %add.i.i
-  %sub10.i.i = sub nsw i64 %18, %20
-  tail call void %13(ptr %14, i64 %sub9.i.i, i64 %sub10.i.i) nounwind
+  %sub9.i.i = sub nsw i64 %19, %add.i.i
+  %sub10.i.i = sub nsw i64 %19, %21
+  tail call void %14(ptr %15, i64 %sub9.i.i, i64 %sub10.i.i, ptr %13) nounwind
   br label %cleanup.i.i
 
 if.else.i.i:
-  tail call void %13(ptr %14, i64 %20, i64 %add.i.i) nounwind
+  tail call void %14(ptr %15, i64 %21, i64 %add.i.i, ptr %13) nounwind
   br label %cleanup.i.i
 
 cleanup.i.i:
-  %21 = load atomic i64, ptr %arrayidx.i monotonic, align 8
-  %cmp.i.i = icmp slt i64 %21, %17
+  %22 = load atomic i64, ptr %arrayidx.i monotonic, align 8
+  %cmp.i.i = icmp slt i64 %22, %18
   br i1 %cmp.i.i, label %while.body.i.i, label %run_share.exit.i
 
 run_share.exit.i:
-  %add.i10 = add nsw i32 %whose.015.i, 1
-  %cmp4.i = icmp eq i32 %add.i10, %15
-  %cond.i = select i1 %cmp4.i, i32 0, i32 %add.i10
-  %inc.i11 = add nuw nsw i32 %visited.016.i, 1
-  %exitcond.not.i12 = icmp eq i32 %inc.i11, %15
-  br i1 %exitcond.not.i12, label %run_chunks.exit, label %for.body.i9
+  %add.i13 = add nsw i32 %whose.015.i, 1
+  %cmp4.i = icmp eq i32 %add.i13, %16
+  %cond.i = select i1 %cmp4.i, i32 0, i32 %add.i13
+  %inc.i14 = add nuw nsw i32 %visited.016.i, 1
+  %exitcond.not.i15 = icmp eq i32 %inc.i14, %16
+  br i1 %exitcond.not.i15, label %run_chunks.exit, label %for.body.i12
 
 run_chunks.exit:
-  %22 = atomicrmw sub ptr %gate.i, i32 1 release, align 8
+  %23 = atomicrmw sub ptr %gate.i, i32 1 release, align 8
   br label %for.cond.backedge
 }
 

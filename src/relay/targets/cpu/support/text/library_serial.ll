@@ -5,7 +5,6 @@
 %struct.known_class = type { ptr, ptr }
 %struct.met = type { ptr, i64, ptr, i64 }
 
-@failures = internal global i64 0, align 8
 @kept_bytes = internal global [8 x i64] zeroinitializer, align 16
 @kept_blocks = internal global [8 x ptr] zeroinitializer, align 16
 @replaced = internal global i64 0, align 8
@@ -588,10 +587,10 @@ return:
 define ptr @relay_alloc(i64 %bytes) nounwind {
 entry:
   %memory.i = alloca ptr, align 8
-  %cmp = icmp ult i64 %bytes, 9223372036854775744
-  br i1 %cmp, label %if.then, label %if.end9
+  %cmp = icmp ugt i64 %bytes, 9223372036854775743
+  br i1 %cmp, label %return, label %if.end
 
-if.then:
+if.end:
   %cond = tail call i64 @llvm.umax.i64(i64 %bytes, i64 64)
   %0 = add nsw i64 %cond, -4096
   %1 = icmp ult i64 %0, 33550337
@@ -622,7 +621,7 @@ lor.lhs.false.i.i:
   %cmp.not.i13.i.i = icmp uge i64 %6, %cond
   %cmp1.i15.i.i = icmp ule i64 %6, %invariant.op.i
   %7 = select i1 %cmp.not.i13.i.i, i1 %cmp1.i15.i.i, i1 false
-  br i1 %7, label %if.end.thread, label %if.end6.i.i
+  br i1 %7, label %if.end5, label %if.end6.i.i
 
 if.end6.i.i:
   %8 = add i64 %6, -4096
@@ -675,7 +674,7 @@ take_at.exit.i:
   br i1 %16, label %for.body.i, label %take.exit
 
 take.exit:
-  br i1 %cmp1.i, label %if.then3, label %if.end.thread
+  br i1 %cmp1.i, label %if.then3, label %if.end5
 
 if.then3:
   call void @llvm.lifetime.start.p0(ptr nonnull %memory.i) nounwind
@@ -683,31 +682,28 @@ if.then3:
   %add.i = add nuw nsw i64 %cond, 64
   %call.i = call i32 @posix_memalign(ptr nonnull %memory.i, i64 64, i64 %add.i) nounwind
   %cmp.not.i = icmp eq i32 %call.i, 0
-  br i1 %cmp.not.i, label %if.end, label %if.end.thread24
+  br i1 %cmp.not.i, label %if.end.i, label %ask_system.exit
 
-if.end.thread24:
-  call void @llvm.lifetime.end.p0(ptr nonnull %memory.i) nounwind
-  br label %if.end9
-
-if.end.thread:
-  %block.0.ph = phi ptr [ %retval.1.i.i, %take.exit ], [ %5, %lor.lhs.false.i.i ]
-  %add.ptr22 = getelementptr inbounds nuw i8, ptr %block.0.ph, i64 64
-  br label %return
-
-if.end:
+if.end.i:
   %17 = load ptr, ptr %memory.i, align 8
   store i64 %cond, ptr %17, align 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %memory.i) nounwind
-  %add.ptr = getelementptr inbounds nuw i8, ptr %17, i64 64
-  br label %return
+  br label %ask_system.exit
 
-if.end9:
-  %18 = atomicrmw add ptr @failures, i64 1 acq_rel, align 8
+ask_system.exit:
+  %retval.0.i = phi ptr [ %17, %if.end.i ], [ null, %if.then3 ]
+  call void @llvm.lifetime.end.p0(ptr nonnull %memory.i) nounwind
+  br label %if.end5
+
+if.end5:
+  %block.0 = phi ptr [ %retval.0.i, %ask_system.exit ], [ %retval.1.i.i, %take.exit ], [ %5, %lor.lhs.false.i.i ]
+  %cmp6 = icmp eq ptr %block.0, null
+  %add.ptr = getelementptr inbounds nuw i8, ptr %block.0, i64 64
+  %cond10 = select i1 %cmp6, ptr null, ptr %add.ptr
   br label %return
 
 return:
-  %retval.1 = phi ptr [ null, %if.end9 ], [ %add.ptr, %if.end ], [ %add.ptr22, %if.end.thread ]
-  ret ptr %retval.1
+  %retval.0 = phi ptr [ %cond10, %if.end5 ], [ null, %entry ]
+  ret ptr %retval.0
 }
 
 define void @relay_free(ptr %memory) nounwind {
@@ -769,12 +765,6 @@ if.end:
 
 declare void @free(ptr)
 
-define i64 @relay_allocation_failures() nounwind {
-entry:
-  %0 = load atomic i64, ptr @failures acquire, align 8
-  ret i64 %0
-}
-
 define noalias noundef ptr @relay_watch(i64 %start, i64 %bytes) nounwind {
 entry:
   ret ptr null
@@ -805,13 +795,13 @@ entry:
   ret void
 }
 
-define void @relay_parallel_for(ptr readonly captures(none) %body, ptr %context, i64 %count, i64 %grain, i64 %backwards) nounwind {
+define void @relay_parallel_for(ptr readonly captures(none) %body, ptr %context, i64 %count, i64 %grain, i64 %backwards, ptr %scratch, i64 %scratch_bytes) nounwind {
 entry:
   %cmp = icmp sgt i64 %count, 0
   br i1 %cmp, label %if.then, label %if.end
 
 if.then:
-  tail call void %body(ptr %context, i64 0, i64 %count) nounwind
+  tail call void %body(ptr %context, i64 0, i64 %count, ptr %scratch) nounwind
   br label %if.end
 
 if.end:

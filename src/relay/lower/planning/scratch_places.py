@@ -1,0 +1,75 @@
+"""Where kernels have what they work in: in the arena of their region, for as long as a call takes. The places of values
+are planned before: what a kernel works in is known when its loops are, and then has the lowest room that is free.
+
+    before: arena[0] = dense(*%0)                          after: arena[0] = dense(*%0) using arena[512]
+            *%1 = softmax(arena[0])                               *%1 = softmax(arena[0]) using arena[512]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from relay.arith.expr import IntExpr, add, maximum
+from relay.lower.planning.scratch import Scratch
+from relay.lower.planning.storage import aligned, lowest_gap
+from relay.lower.program.place import ArenaPlace
+from relay.lower.program.procedure import Block, Procedure
+from relay.lower.program.program import Program
+from relay.lower.program.region import SCRATCH, CallKernel, RegionInstruction, RunRegion
+from relay.runtime.artefact.work import ArenaBuffer
+
+ScratchOf: TypeAlias = Callable[[str], Scratch]
+"""What a kernel of the host works in, by its name."""
+
+
+def with_scratch(program: Program, scratch_of: ScratchOf) -> Program:
+    """The program, each kernel of which has a place to work in."""
+
+    def in_block(block: Block) -> Block:
+        made = tuple(_placed(each, scratch_of) if isinstance(each, RunRegion) else each for each in block.instructions)
+        return replace(block, instructions=made)
+
+    def in_procedure(procedure: Procedure) -> Procedure:
+        return replace(procedure, blocks=tuple(map(in_block, procedure.blocks)))
+
+    return replace(program, procedures=tuple(map(in_procedure, program.procedures)))
+
+
+def _placed(region: RunRegion, scratch_of: ScratchOf) -> RunRegion:
+    instructions: list[RegionInstruction] = []
+    rooms: list[ArenaBuffer] = []
+    end, time = region.arena_bytes, 0
+    for each in region.instructions:
+        if isinstance(each, CallKernel):
+            sizes = () if each.on_device else scratch_of(each.kernel).of_call(each.extents)
+            made = _rooms(region, sizes, time)
+            rooms += made
+            instructions.append(replace(each, scratch=tuple(ArenaPlace(room.offset_bytes) for room in made)))
+            time += 1
+        else:
+            instructions.append(each)
+    for room in rooms:
+        end = maximum(end, _end(room))
+    arena = tuple(sorted((*region.arena, *rooms), key=lambda each: each.first))
+    return replace(region, instructions=tuple(instructions), arena_bytes=end, arena=arena)
+
+
+def _rooms(region: RunRegion, sizes: Sequence[IntExpr], time: int) -> list[ArenaBuffer]:
+    """Room for blocks while call number `time` runs: beside the values that are alive then, where numbers tell their
+    places, else behind all."""
+    alive = [each for each in region.arena if each.first <= time <= each.last]
+    behind = region.arena_bytes
+    made: list[ArenaBuffer] = []
+    for size in sizes:
+        room, taken = aligned(size), [(each.offset_bytes, _end(each)) for each in (*alive, *made)]
+        known = [(begin, end) for begin, end in taken if isinstance(begin, int) and isinstance(end, int)]
+        is_told = isinstance(room, int) and len(known) == len(taken)
+        made.append(ArenaBuffer(SCRATCH, lowest_gap(room, sorted(known)) if is_told else behind, size, time, time))
+        behind = maximum(behind, _end(made[-1]))
+    return made
+
+
+def _end(buffer: ArenaBuffer) -> IntExpr:
+    return add(buffer.offset_bytes, aligned(buffer.size_bytes))
