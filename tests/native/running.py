@@ -9,6 +9,7 @@ import numpy as np
 import relay
 from relay.runtime.executable import Executable
 from relay.runtime.values.values import DataValue
+from tests.lower.interpreting import run_as_text
 
 LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
@@ -18,10 +19,11 @@ def module(source: str) -> relay.IRModule:
 
 
 def check(source: str, *arguments: Any, leaks: int = 0, opt_level: int | None = None) -> Any:
-    """The result of `@main`, natively; it agrees with the interpreter's, and nothing else is left alive. Again on a
-    heap that reports who uses what is freed."""
+    """The result of `@main`, natively; it agrees with its meaning, and nothing else is left alive. Again on a heap that
+    reports who uses what is freed, and by the interpreter of what it is lowered to."""
     program = module(source)
     expected = relay.create_executor("interpreter", mod=program).evaluate()(*arguments)
+    assert_same(run_as_text(program, opt_level)(*leaves(arguments)), expected)
     result = None
     for target in ("llvm", "llvm -heap=checked"):
         executable = relay.build(program, target, opt_level=opt_level)

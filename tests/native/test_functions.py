@@ -13,6 +13,7 @@ import pytest
 import relay
 from relay.runtime.values.stored import NativeFunction
 from relay.runtime.values.values import DataValue
+from tests.lower.interpreting import run_as_text
 from tests.messages import check_message
 from tests.native.running import LIST, module, watch
 
@@ -27,15 +28,18 @@ MAP = (
 )
 
 
-@pytest.fixture(params=["interpreter", "native"])
+@pytest.fixture(params=["interpreter", "program", "native"])
 def run(request):
-    """Runs a program; natively on a heap that finds who uses what is freed, and nothing is left on it."""
+    """Runs a program: by its meaning, by the interpreter of what it is lowered to, and natively on a heap that finds
+    who uses what is freed. Nothing is left on either's heap."""
     alive: list[int] = []
 
     def made(source: str):
         program = module(source)
         if request.param == "interpreter":
             return relay.create_executor("interpreter", mod=program).evaluate()
+        if request.param == "program":
+            return run_as_text(program)
         executable = relay.build(program, "llvm -heap=checked")
         executable["main"].observe_heap(lambda use: alive.append(use.alive))
         return executable

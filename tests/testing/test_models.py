@@ -18,6 +18,7 @@ from relay.ops.table import OPERATORS
 from relay.text.module_parser import parse
 from relay.text.printer import astext
 from tests.frontend.running import run_relay
+from tests.lower.interpreting import run_as_text
 
 Workload = tuple[IRModule, dict[str, Any]]
 
@@ -80,6 +81,17 @@ def test_small_networks_compute_numbers_that_mean_something(name: str) -> None:
         assert result.shape == (2, 10 if name == "mlp" else 5)
         np.testing.assert_allclose(result.sum(axis=1), 1, rtol=1e-5)
         assert result.max() < 0.999, "a saturated softmax hides differences"
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_networks_run_by_the_interpreter_of_what_they_are_lowered_to(name: str) -> None:
+    module, params = SMALL[name]()
+    annotation = module["main"].params[0].type_annotation
+    assert isinstance(annotation, TensorType)
+    data = np.random.default_rng(1).standard_normal(annotation.shape).astype(np.float32)
+    (expected,) = run_relay(module, {"data": data, **params})
+    found = run_as_text(module, params=params, quickly=True)(data)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -8,6 +8,7 @@ import torch
 
 import relay
 from relay.testing.programs import char_rnn, recurrent_cells, recurrent_layers, seq2seq, tree_lstm
+from tests.lower.interpreting import run_as_text
 
 INPUTS, HIDDEN = 12, 16
 TORCH = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
@@ -33,6 +34,7 @@ def test_recurrent_layers(kind):
     program = getattr(recurrent_cells, kind)(INPUTS, HIDDEN).module
     native = relay.build(program, params=weights, opt_level=3)
     meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    by_form = run_as_text(program, 3, params=weights, quickly=True)
     layer = peer(kind, weights)
     state = [np.zeros((1, HIDDEN), np.float32)] * (2 if kind == "lstm" else 1)
     for length in (1, 2, 7, 32):
@@ -40,7 +42,7 @@ def test_recurrent_layers(kind):
         with torch.no_grad():
             _, expected = layer(torch.from_numpy(xs)[:, None])
         expected = [each[0].numpy() for each in (expected if kind == "lstm" else (expected,))]
-        for run in (native, meant):
+        for run in (native, meant, by_form):
             found = run(xs, *state)
             for left, right in zip(found if kind == "lstm" else (found,), expected, strict=True):
                 np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-5)
@@ -63,6 +65,7 @@ def test_layers_over_sequences_of_several_lengths(kind, layers, bidirectional):
     program, weights = recurrent_layers.recurrent_layers(kind, INPUTS, hidden, layers, bidirectional).to_relay()
     native = relay.build(program, params=weights, opt_level=3)
     meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    by_form = run_as_text(program, 3, params=weights, quickly=True)
     layer = layered_peer(kind, weights, hidden, layers, bidirectional)
     for lengths in ([1], [3, 6, 1], [4, 4], [9]):
         padded = np.random.default_rng(1).standard_normal((max(lengths), len(lengths), INPUTS), dtype=np.float32)
@@ -72,7 +75,7 @@ def test_layers_over_sequences_of_several_lengths(kind, layers, bidirectional):
         with torch.no_grad():
             outputs, state = layer(packed)
         outputs, _ = torch.nn.utils.rnn.pad_packed_sequence(outputs)
-        for run in (native, meant):
+        for run in (native, meant, by_form):
             found, last = run(padded, np.array(lengths, np.int32))
             all_close((found, *last), (outputs, *(state if kind == "lstm" else (state,))))
 
@@ -108,11 +111,12 @@ def test_a_generative_rnn(temperature):
     program = char_rnn.char_rnn(HIDDEN).module
     native = relay.build(program, params=weights, opt_level=3)
     meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    by_form = run_as_text(program, 3, params=weights, quickly=True)
     texts = set()
     for n, first, key in ((0, 3, 1), (1, 3, 1), (20, 65, 1), (20, 65, 2)):
         arguments = (np.int32(n), np.int32(first), np.int32(key), np.float32(temperature))
         checksum, character, h = generated(weights, n, first, key, temperature)
-        for run in (native, meant):
+        for run in (native, meant, by_form):
             found = run(*arguments)
             assert (int(found[0]) % 2**32, int(found[1])) == (checksum, character)
             np.testing.assert_allclose(found[2], h, rtol=1e-4, atol=1e-5)
@@ -137,11 +141,12 @@ def test_a_tree_lstm():
     program = tree_lstm.tree_lstm(tree_type, INPUTS, HIDDEN).module
     native = relay.build(program, params=weights, opt_level=3)
     meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
+    by_form = run_as_text(program, 3, params=weights, quickly=True)
     random = np.random.default_rng(0)
     p = {name: torch.from_numpy(each) for name, each in weights.items()}
     for leaves in (1, 2, 9, 30):
         tree = tree_lstm.random_tree(tree_type, leaves, INPUTS, random)
-        for run in (native, meant):
+        for run in (native, meant, by_form):
             for left, right in zip(run(tree), encoded(tree, p), strict=True):
                 np.testing.assert_allclose(left, right.numpy(), rtol=1e-4, atol=1e-5)
 
@@ -201,7 +206,8 @@ def network():
 def compiled(model):
     program, weights = model.to_relay()
     meant = relay.create_executor("interpreter", mod=program, params=weights).evaluate()
-    return (relay.build(program, params=weights, opt_level=3), meant), weights
+    by_form = run_as_text(program, 3, params=weights, quickly=True)
+    return (relay.build(program, params=weights, opt_level=3), meant, by_form), weights
 
 
 def sources():

@@ -65,8 +65,8 @@ def _rooms(region: RunRegion, sizes: Sequence[IntExpr], time: int) -> list[Arena
     for size in sizes:
         room, taken = aligned(size), [(each.offset_bytes, _end(each)) for each in (*alive, *made)]
         known = [(begin, end) for begin, end in taken if isinstance(begin, int) and isinstance(end, int)]
-        is_told = isinstance(room, int) and len(known) == len(taken)
-        made.append(ArenaBuffer(SCRATCH, lowest_gap(room, sorted(known)) if is_told else behind, size, time, time))
+        offset = lowest_gap(room, sorted(known)) if isinstance(room, int) and len(known) == len(taken) else behind
+        made.append(ArenaBuffer(SCRATCH, offset, size, time, time))
         behind = maximum(behind, _end(made[-1]))
     return made
 
