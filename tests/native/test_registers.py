@@ -211,3 +211,11 @@ def test_views_between_scalars_and_vectors_of_one():
     }"""
     for i in (0, 1):
         check(source, np.int32(i), np.float32([3]))
+
+
+def test_a_scalar_in_a_shape_is_a_tensor():
+    source = """
+    def @main(%n: int32) -> Tensor[(1,), int32] {
+      if (less(%n, 0)) { reshape(%n, newshape=[1]) } else { @main(subtract(%n, 3)) }
+    }"""
+    check(source, np.int32(5), opt_level=0)

@@ -219,7 +219,7 @@ class RegionScope(OwningScope):
             label = self.context.label(TensorLabel(type_.dtype, len(type_.shape)))
             how = self._how(source)
             (owned,) = self._give_words([source])
-            (made,) = self.values.hold(var, how)
+            (made,) = self.values.hold(var, how if isinstance(how, Boxed) else BOXED)
             device = made.device if isinstance(made, Buffer) else None
             self.block.add(NewView(register_of(made), label, type_.shape, owned, device))
 
