@@ -12,7 +12,7 @@ from benchmarks.figures import RELAY, Failure, Quantity, Record
 from benchmarks.network_programs import NETWORKS, SMALL
 from benchmarks.workloads import Workload, told
 from relay.driver.build import compile_stages
-from relay.runtime.artefact.arena_map import arena_map
+from relay.runtime.artefact.arena_map import ArenaMap, region_arena
 from relay.runtime.artefact.manifest import HeapResult
 
 
@@ -33,7 +33,8 @@ def _planned(name: str, workload: Workload) -> list[Record]:
     entry = stages.manifest.entry("main")
     if isinstance(entry.result, HeapResult) or entry.symbols:
         return [Failure(name, 1, RELAY, "its values live on a heap, or their sizes are not known: there is no plan")]
-    arena = arena_map(entry, {})
+    (arena,) = (region_arena(each, {}) for each in entry.regions)
+    assert isinstance(arena, ArenaMap)
     planned, least = arena.planned_bytes, arena.lower_bound_bytes
     return [
         Quantity(name, "workspace", RELAY, planned / 1e6, "MB"),

@@ -9,6 +9,7 @@ import pytest
 
 import relay
 from relay.base.dtypes import DType
+from relay.runtime.artefact.arena_map import ArenaMap, OpenArena
 from relay.runtime.profile.program_profile import SpanKind
 from relay.runtime.profile.roofline import MemoryLevel, Roofline
 from tests.driver.processes import python
@@ -93,9 +94,32 @@ def test_recursion_counts_all_calls():
     (product,) = [kernel for kernel in profile.kernels if kernel.multiply_adds]
     assert product.calls == 50
     assert product.multiply_adds == 50 * 3 * 4 * 4
-    assert profile.arena is None
-    assert "values live on a heap" in str(profile)
+    assert profile.arena is not None
+    assert profile.arena.region.startswith("@")
+    assert "arena of @" in str(profile)
     assert profile.control_s > 0
+
+
+REGIONS = """#[version = "0.0.5"]
+def @loop(%x: Tensor[(n, 64), float32], %steps: int32) -> Tensor[(n, 64), float32] {
+  if (less(%steps, 1)) { nn.softmax(nn.softmax(%x), axis=0) } else { @loop(nn.softmax(%x, axis=0), %steps - 1) }
+}
+def @main(%x: Tensor[(8, 64), float32], %steps: int32) {
+  let %y = nn.softmax(nn.softmax(%x, axis=0));
+  if (less(%steps, 0)) { %y } else { @loop(%y, %steps) }
+}
+"""
+
+
+def test_each_region_has_its_arena(tmp_path):
+    """Of what is loaded too."""
+    relay.build(relay.parse(REGIONS), opt_level=1).save(tmp_path / "loop.rlx")
+    arenas = relay.load(tmp_path / "loop.rlx").profile(rows(8, 64), np.int32(2), runs=1).arenas
+    known = {each.region: each.planned_bytes for each in arenas if isinstance(each, ArenaMap)}
+    opened = {each.region: str(each.planned_bytes) for each in arenas if isinstance(each, OpenArena)}
+    assert known["@main, region 1"] >= 2048
+    assert all(name.startswith("@loop, region ") and "n" in size for name, size in opened.items())
+    assert len(opened) > 0
 
 
 def test_more_calls_than_there_is_room_at_first():

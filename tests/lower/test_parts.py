@@ -10,7 +10,7 @@ import pytest
 
 import relay
 from relay.ir.expr import Expr, Function, Var
-from relay.runtime.artefact.arena_map import arena_map
+from relay.runtime.artefact.arena_map import ArenaMap, region_arena
 
 X = relay.var("x", shape=(1, 4, 5, 32))
 
@@ -220,7 +220,8 @@ def test_the_map_of_the_workspace_knows_wholes():
     made = relay.nn.max_pool2d(relay.nn.softmax(X, axis=2), (1, 1), layout="NHWC")
     joined = relay.concatenate([soft(X), made], axis=3)
     (entry,) = relay.driver.compile_stages(_function(relay.nn.softmax(joined, axis=1))).manifest.entries
-    arena = arena_map(entry, {})
+    (arena,) = (region_arena(each, {}) for each in entry.regions)
+    assert isinstance(arena, ArenaMap)
     assert [(each.begin, each.end, each.first, each.last) for each in arena.buffers] == [
         (0, 5120, 0, 3),  # the whole
         (5120, 7680, 1, 2),

@@ -9,7 +9,7 @@ import pytest
 
 import relay
 from relay.arith.expr import evaluate
-from relay.runtime.artefact.arena_map import arena_map
+from relay.runtime.artefact.arena_map import ArenaMap, region_arena
 from relay.runtime.artefact.work import KernelWork
 from relay.tir.stmt import For
 from relay.tir.traversal import walk_statement
@@ -98,7 +98,8 @@ def test_the_map_of_the_workspace_is_that_of_the_plan(network):
     the plan is within 5 % of what must be."""
     module, params = network.get_workload()
     (entry,) = relay.driver.compile_stages(module, params=params).manifest.entries
-    arena = arena_map(entry, {})
+    (arena,) = (region_arena(each, {}) for each in entry.regions)
+    assert isinstance(arena, ArenaMap)
     assert arena.waste <= 0.05
     for number, late in enumerate(arena.buffers):
         assert 0 <= late.begin < late.end <= arena.planned_bytes

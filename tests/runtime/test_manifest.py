@@ -68,8 +68,8 @@ def test_extents_keep_their_value(expr: object) -> None:
 
 
 def test_another_format_says_so() -> None:
-    text = sample().to_json().replace('"format":2', '"format":99')
-    with pytest.raises(RelayError, match=r"error\[artefact-version\].*\n  expected: format 2\n  found:    format 99"):
+    text = sample().to_json().replace('"format":3', '"format":99')
+    with pytest.raises(RelayError, match=r"error\[artefact-version\].*\n  expected: format 3\n  found:    format 99"):
         Manifest.from_json(text)
 
 

@@ -8,13 +8,15 @@ import pytest
 
 from relay.arith.expr import Symbol, evaluate
 from relay.base.dtypes import DType
-from relay.runtime.artefact.arena_map import ArenaMap, PlacedBuffer, arena_map
-from relay.runtime.artefact.manifest import EntrySpec
+from relay.runtime.artefact.arena_map import ArenaMap, OpenArena, PlacedBuffer, largest_arena, region_arena
 from relay.runtime.artefact.work import (
     ArenaBuffer,
     KernelWork,
+    RegionSpec,
     buffer_from_json,
     buffer_to_json,
+    region_from_json,
+    region_to_json,
     work_from_json,
     work_to_json,
 )
@@ -44,10 +46,25 @@ def test_buffers_are_read_back():
 
 def test_a_plan_of_known_extents():
     arena = (ArenaBuffer("a", 0, 4 * N, 0, 1), ArenaBuffer("b", 4096, 0 * N, 1, 1), ArenaBuffer("c", 4096, 100, 1, 2))
-    spec = EntrySpec("main", (), (), 0, (N,), 8192, arena=arena)
-    found = arena_map(spec, {N: 10})
+    found = region_arena(RegionSpec(8192, arena), {N: 10})
+    assert isinstance(found, ArenaMap)
     assert found.buffers == (PlacedBuffer("a", 0, 40, 0, 1), PlacedBuffer("c", 4096, 4196, 1, 2))
     assert (found.planned_bytes, found.lower_bound_bytes, found.steps) == (8192, 64 + 128, 3)
+
+
+def test_a_plan_of_extents_that_only_the_run_tells():
+    m = Symbol("m")
+    region = RegionSpec(64 * m, (ArenaBuffer("a", 0, 4 * m, 0, 1),), "@loop, region 2", (m,))
+    again = region_from_json(json.loads(json.dumps(region_to_json(region))), {"n": N})
+    assert region_to_json(again) == region_to_json(region)
+    found = region_arena(again, {N: 10})
+    assert str(found) == "arena of @loop, region 2: 64*m bytes planned, of extents that only the run tells"
+    known = ArenaMap((), 128, "@loop, region 1")
+    assert largest_arena([found, ArenaMap((), 64), known]) is known
+    assert largest_arena([found]) is None
+    assert isinstance(found, OpenArena)
+    with pytest.raises(ValueError, match="the inputs tell m"):
+        region_from_json(region_to_json(region), {"m": N})
 
 
 def test_what_is_written_in_place_counts_once():

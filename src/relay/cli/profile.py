@@ -62,8 +62,8 @@ def execute(options: argparse.Namespace) -> None:
     for kernel in profile.by_time:
         if kernel.name in choices:
             print(f"\n{kernel.name}\n{choices[kernel.name]}")
-    if options.arena and profile.arena is not None:
-        print(profile.arena)
+    for arena in profile.arenas if options.arena else ():
+        print(arena)
 
 
 def _executable(options: argparse.Namespace) -> Executable:

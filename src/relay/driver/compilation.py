@@ -21,6 +21,7 @@ from relay.driver.device_kernels import device_specs, with_modules
 from relay.driver.donation import warn_of_unused
 from relay.driver.kernels import Kernel, KernelTable
 from relay.driver.parameters import bind_params
+from relay.driver.region_specs import region_specs
 from relay.driver.targets import Targets
 from relay.driver.unmatched_records import warn_of_unmatched
 from relay.infer.infer_type import infer_type
@@ -340,12 +341,13 @@ def _entry_spec(entry: Entry, program: Program) -> EntrySpec:
         symbols=entry.symbols,
         workspace_bytes=program.arena_offset_bytes + program.arena_bytes,
         failures=program.failures,
+        regions=region_specs(entry, program),
         donations=entry.donations,
     )
     if not entry.is_flat or entry.copied is None:
         return spec
-    (region,) = program.procedure(entry.procedure).regions()
-    return replace(spec, result=entry.copied, workspace_bytes=region.arena_bytes, arena=region.arena)
+    (region,) = spec.regions
+    return replace(spec, result=entry.copied, workspace_bytes=region.arena_bytes)
 
 
 def _input_spec(parameter: Parameter | ValueParameter) -> InputSpec:

@@ -28,7 +28,9 @@ def html_page(profile: ProgramProfile, name: str = "program") -> str:
         _section("Roofline", "A kernel is a circle, its area the time it takes. Kernels without products are in the "
                  "table only.", roofline_plot(profile) or _nothing(_why_no_plot(profile))),
         _section("Kernels", "Click a column to sort by it.", _table(profile)),
-        _section("Arena", _arena_text(profile), arena_plot(profile) or _nothing("Nothing is planned.")),
+        _section("Arena", "What is where while a region of kernels runs, the largest region drawn.",
+                 *(element("p", escape(each.summary() + ".")) for each in profile.arenas),
+                 arena_plot(profile) or _nothing("Nothing is planned.")),
     ]  # fmt: skip
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     style, script = f"<style>{_file('page.css')}</style>", f"<script>{_file('page.js')}</script>"
@@ -84,12 +86,6 @@ def _legend() -> str:
         *(element("span", element("i", class_=key), escape(text)) for key, text in FAMILIES.items()),
         class_="legend",
     )
-
-
-def _arena_text(profile: ProgramProfile) -> str:
-    if profile.arena is None:
-        return "The values of this program live on a heap, as it goes: there is no plan."
-    return profile.arena.summary() + "."
 
 
 def _table(profile: ProgramProfile) -> str:

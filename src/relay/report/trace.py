@@ -22,7 +22,7 @@ def trace_json(profile: ProgramProfile) -> str:
 
     >>> from relay.runtime.profile.program_profile import Span, SpanKind
     >>> spans = (Span("main", SpanKind.ENTRY, 0, 0, 2500),)
-    >>> text = trace_json(ProgramProfile("main", "llvm", 1, (), (1.0,), (1.0,), spans, None, None, 0))
+    >>> text = trace_json(ProgramProfile("main", "llvm", 1, (), (1.0,), (1.0,), spans, None, (), 0))
     >>> json.loads(text)["traceEvents"][-1]["dur"]
     2.5
     """

@@ -122,10 +122,10 @@ class Executable:
         inner = Executable(self.manifest, lambda: recorded.code)
         point = inner[function]
         done = record_runs(recorded.kernels.recorder, lambda: point(*positional, **named), runs)
-        arena = None if isinstance(point.spec.result, HeapResult) else point.arena(positional, named)
+        arenas = point.arenas(positional, named)
         constant_bytes = 0 if self.artefact is None else self.artefact.constants.nbytes
         target = self.manifest.provenance.get("target", "")
-        return profile_of(recorded.kernels, done, function, target, self.roofline, arena, constant_bytes)
+        return profile_of(recorded.kernels, done, function, target, self.roofline, arenas, constant_bytes)
 
     def _recorded_code(self) -> RecordedCode:
         if self._recorded is None:

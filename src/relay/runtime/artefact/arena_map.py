@@ -1,12 +1,13 @@
-"""What is where in a call's workspace, and when: the plan with all extents known."""
+"""What is where in the arena of a region, and when: the plan with all extents known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias, Union
 
-from relay.arith.expr import Symbol, evaluate
+from relay.arith.expr import IntExpr, Symbol, evaluate
 from relay.base.frozen import frozen
-from relay.runtime.artefact.manifest import EntrySpec
+from relay.runtime.artefact.work import RegionSpec
 
 _ALIGNMENT_BYTES = 64
 
@@ -24,10 +25,11 @@ class PlacedBuffer:
 
 @frozen
 class ArenaMap:
-    """The values of one call; `planned_bytes` is what it sets aside."""
+    """The values of one region; `planned_bytes` is what it sets aside. `region` names it, where there are others."""
 
     buffers: tuple[PlacedBuffer, ...]
     planned_bytes: int
+    region: str = ""
 
     @staticmethod
     def around(buffers: Sequence[PlacedBuffer]) -> ArenaMap:
@@ -66,11 +68,11 @@ class ArenaMap:
     def summary(self) -> str:
         """One line: planned, needed, and the difference."""
         if not self.buffers:
-            return "arena: no value needs it"
+            return f"{_headed(self.region)}no value needs it"
         least = self.lower_bound_bytes
         return (
-            f"arena: {self.planned_bytes:,} bytes planned, {least:,} bytes alive at most, {self.waste:+.1%}, "
-            f"{len(self.buffers)} values"
+            f"{_headed(self.region)}{self.planned_bytes:,} bytes planned, {least:,} bytes alive at most, "
+            f"{self.waste:+.1%}, {len(self.buffers)} values"
         )
 
     def __str__(self) -> str:
@@ -93,14 +95,44 @@ class ArenaMap:
         return rows
 
 
-def arena_map(spec: EntrySpec, values: Mapping[Symbol, int]) -> ArenaMap:
-    """The plan of an entry, for extents `values`."""
+@frozen
+class OpenArena:
+    """That of a region whose extents only the run tells."""
+
+    planned_bytes: IntExpr
+    region: str = ""
+
+    def summary(self) -> str:
+        """One line."""
+        return f"{_headed(self.region)}{self.planned_bytes} bytes planned, of extents that only the run tells"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+RegionArena: TypeAlias = Union[ArenaMap, OpenArena]
+
+
+def region_arena(region: RegionSpec, values: Mapping[Symbol, int]) -> RegionArena:
+    """The plan of a region, for the extents `values` of a call."""
+    if region.open_symbols:
+        return OpenArena(region.arena_bytes, region.name)
     buffers: list[PlacedBuffer] = []
-    for each in spec.arena:
+    for each in region.arena:
         begin, size = evaluate(each.offset_bytes, values), evaluate(each.size_bytes, values)
         if size:
             buffers.append(PlacedBuffer(each.kernel, begin, begin + size, each.first, each.last))
-    return ArenaMap(tuple(buffers), evaluate(spec.workspace_bytes, values))
+    return ArenaMap(tuple(buffers), evaluate(region.arena_bytes, values), region.name)
+
+
+def largest_arena(arenas: Iterable[RegionArena]) -> ArenaMap | None:
+    """That of the region which needs most: one arena, as large, serves all. None where no plan is of known extents."""
+    known = (each for each in arenas if isinstance(each, ArenaMap))
+    return max(known, key=lambda each: each.planned_bytes, default=None)
+
+
+def _headed(region: str) -> str:
+    return f"arena of {region}: " if region else "arena: "
 
 
 def _covered(ranges: Sequence[tuple[int, int]]) -> int:

@@ -27,15 +27,15 @@ from relay.runtime.artefact.value_types import (
     type_to_json,
 )
 from relay.runtime.artefact.work import (
-    ArenaBuffer,
     KernelWork,
-    buffer_from_json,
-    buffer_to_json,
+    RegionSpec,
+    region_from_json,
+    region_to_json,
     work_from_json,
     work_to_json,
 )
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _MAX_DEPTH = 64
 
 
@@ -142,8 +142,8 @@ class EntrySpec:
     """One callable of the artefact.
 
     `symbols` are the dimension symbols that inputs determine, in the order in which the native entry takes them.
-    `failures[k]` is what went wrong when the native entry returns `k + 1`. `arena`: what is where in the
-    workspace.
+    `failures[k]` is what went wrong when the native entry returns `k + 1`. `regions`: what is where in the
+    workspace while each runs.
     """
 
     name: str
@@ -153,7 +153,7 @@ class EntrySpec:
     symbols: tuple[Symbol, ...]
     workspace_bytes: IntExpr
     failures: tuple[str, ...] = ()
-    arena: tuple[ArenaBuffer, ...] = ()
+    regions: tuple[RegionSpec, ...] = ()
     donations: tuple[Donation, ...] = ()
 
     @property
@@ -209,7 +209,7 @@ class Manifest:
                 "symbols": [symbol.name for symbol in entry.symbols],
                 "workspace_bytes": extent_to_json(entry.workspace_bytes),
                 "failures": list(entry.failures),
-                **({"arena": list(map(buffer_to_json, entry.arena))} if entry.arena else {}),
+                **({"regions": list(map(region_to_json, entry.regions))} if entry.regions else {}),
                 **({"donations": [[each.output, each.input] for each in entry.donations]} if entry.donations else {}),
             }
             for entry in self.entries
@@ -359,6 +359,6 @@ def _entry_from_json(value: Any) -> EntrySpec:
         symbols=tuple(symbols.values()),
         workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
         failures=tuple(map(str, value["failures"])),
-        arena=tuple(buffer_from_json(each, symbols) for each in value.get("arena", [])),
+        regions=tuple(region_from_json(each, symbols) for each in value.get("regions", [])),
         donations=tuple(_donation_from_json(each, inputs, outputs) for each in value.get("donations", [])),
     )

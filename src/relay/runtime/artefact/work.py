@@ -36,7 +36,7 @@ class KernelWork:
 
 @frozen
 class ArenaBuffer:
-    """A value of `size_bytes` at `offset_bytes` of an entry's workspace. Kernel call number `first` of the entry
+    """A value of `size_bytes` at `offset_bytes` of a region's arena. Kernel call number `first` of the region
     writes it (`kernel` is its name), call number `last` is the last to read it."""
 
     kernel: str
@@ -44,6 +44,17 @@ class ArenaBuffer:
     size_bytes: IntExpr
     first: int
     last: int
+
+
+@frozen
+class RegionSpec:
+    """A region of kernels that an entry runs, and what is where in its arena of `arena_bytes`. `name` tells it from
+    others, where there are others. `open_symbols` are the extents in it that only the run tells."""
+
+    arena_bytes: IntExpr
+    arena: tuple[ArenaBuffer, ...]
+    name: str = ""
+    open_symbols: tuple[Symbol, ...] = ()
 
 
 def work_to_json(work: KernelWork) -> Any:
@@ -85,6 +96,25 @@ def buffer_from_json(value: Any, symbols: Mapping[str, Symbol]) -> ArenaBuffer:
     return ArenaBuffer(
         str(kernel), extent_from_json(offset, symbols), extent_from_json(size, symbols), int(first), int(last)
     )
+
+
+def region_to_json(region: RegionSpec) -> Any:
+    return {
+        "arena_bytes": extent_to_json(region.arena_bytes),
+        "arena": list(map(buffer_to_json, region.arena)),
+        **({"name": region.name} if region.name else {}),
+        **({"open_symbols": [each.name for each in region.open_symbols]} if region.open_symbols else {}),
+    }
+
+
+def region_from_json(value: Any, symbols: Mapping[str, Symbol]) -> RegionSpec:
+    opened = {str(name): Symbol(str(name)) for name in value.get("open_symbols", [])}
+    if opened.keys() & symbols.keys():
+        raise ValueError(f"the inputs tell {', '.join(opened)}")
+    known = {**symbols, **opened}
+    arena = tuple(buffer_from_json(each, known) for each in value["arena"])
+    name = str(value.get("name", ""))
+    return RegionSpec(extent_from_json(value["arena_bytes"], known), arena, name, tuple(opened.values()))
 
 
 def _count_to_json(count: IntExpr | None) -> Any:

@@ -14,7 +14,7 @@ from relay.base.diagnostics import RelayError
 from relay.runtime.arguments.arguments import as_array, bind_arguments, solve_symbols
 from relay.runtime.arguments.donation import DonatedArrays, donated_inputs
 from relay.runtime.arguments.extents import symbol_sources
-from relay.runtime.artefact.arena_map import ArenaMap, arena_map
+from relay.runtime.artefact.arena_map import RegionArena, region_arena
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, TensorSpec
 from relay.runtime.artefact.nesting import nesting
 from relay.runtime.artefact.status import failure, left_index, shown_values
@@ -98,10 +98,11 @@ class EntryPoint:
     def spec(self) -> EntrySpec:
         return self._spec
 
-    def arena(self, positional: Sequence[Any], named: Mapping[str, Any]) -> ArenaMap:
-        """What is where in the workspace of a call on such arrays. Raises what a call raises."""
+    def arenas(self, positional: Sequence[Any], named: Mapping[str, Any]) -> tuple[RegionArena, ...]:
+        """What is where in the arena of each region, in a call on such arguments. Raises what a call raises."""
         arrays = bind_arguments(self._spec, positional, named)
-        return arena_map(self._spec, solve_symbols(self._spec, self._sources, arrays))
+        values = solve_symbols(self._spec, self._sources, arrays)
+        return tuple(region_arena(each, values) for each in self._spec.regions)
 
     def __call__(self, *positional: Any, **named: Any) -> Result:
         quick = self._quick

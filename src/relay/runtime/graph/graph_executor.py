@@ -244,7 +244,7 @@ class GraphExecutor:
         done = record_runs(recorded.recorder, run, runs)
         target = self._lib.manifest.provenance.get("target", "")
         constant_bytes = sum(self._values[self._numbers[name], 0].nbytes for name in self._parameters)
-        return profile_of(recorded, done, "main", target, kept_roofline, self.graph.arena(), constant_bytes)
+        return profile_of(recorded, done, "main", target, kept_roofline, (self.graph.arena(),), constant_bytes)
 
     @cached_property
     def _recorded(self) -> RecordedKernels:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from relay.arith.expr import IntExpr, Symbol, evaluate
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.runtime.artefact.arena_map import ArenaMap
+from relay.runtime.artefact.arena_map import RegionArena, largest_arena
 from relay.runtime.artefact.work import KernelWork
 from relay.runtime.memory.objects import pool_threads
 from relay.runtime.profile.program_profile import KernelProfile, ProgramProfile, Span, SpanKind
@@ -65,12 +65,13 @@ def profile_of(
     function: str,
     target: str,
     roofline: Callable[[int], Roofline | None],
-    arena: ArenaMap | None,
+    arenas: tuple[RegionArena, ...],
     constant_bytes: int,
 ) -> ProgramProfile:
     """What the records of `function` say; `roofline` tells the limits of this machine, with so many threads."""
     threads = pool_threads()
     limits = roofline(threads)
+    arena = largest_arena(arenas)
     program_bytes = constant_bytes + (0 if arena is None else arena.planned_bytes)
     return ProgramProfile(
         function,
@@ -81,7 +82,7 @@ def profile_of(
         tuple(map(_control_seconds, runs.timed)),
         spans_of(runs.shown, recorded.kernels, function),
         limits,
-        arena,
+        arenas,
         constant_bytes,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.runtime.artefact.arena_map import ArenaMap
+from relay.runtime.artefact.arena_map import ArenaMap, RegionArena, largest_arena
 from relay.runtime.profile.roofline import Roofline, to_json
 
 CONTROL = "control"
@@ -97,8 +97,8 @@ class ProgramProfile:
     """The profile of a function of a program. Printed, it is a table, slowest kernel first.
 
     `seconds` has the native time of each run, without what Python does around it. `spans` are those of one more run,
-    in order of their beginning. `roofline` is None where this machine's was never measured; `arena` where values live
-    on a heap, which is not planned."""
+    in order of their beginning. `roofline` is None where this machine's was never measured. `arenas`: what is where
+    while each region of kernels runs; what outlives a region, and is no result, is on a heap."""
 
     function: str
     target: str
@@ -108,8 +108,13 @@ class ProgramProfile:
     control_seconds: tuple[float, ...]
     spans: tuple[Span, ...]
     roofline: Roofline | None
-    arena: ArenaMap | None
+    arenas: tuple[RegionArena, ...]
     constant_bytes: int
+
+    @property
+    def arena(self) -> ArenaMap | None:
+        """The largest of the arenas, which serves all regions; None where there is none whose extents are known."""
+        return largest_arena(self.arenas)
 
     @property
     def median_s(self) -> float:
@@ -160,10 +165,8 @@ class ProgramProfile:
         return _scaled(_rate(_sum(flops), self.median_s) or None), _scaled(touched), _percent(share)
 
     def notes(self) -> list[str]:
-        """What stands under the table: the machine's limits, and the arena."""
-        lines = [roofline_line(self.roofline, self.threads)]
-        lines.append("arena: none, values live on a heap" if self.arena is None else self.arena.summary())
-        return lines
+        """What stands under the table: the machine's limits, and the arena of each region."""
+        return [roofline_line(self.roofline, self.threads), *(each.summary() for each in self.arenas)]
 
     def text(self, columns: int = 80) -> str:
         """The table and what stands under it, folded to so many columns: names are behind the numbers, as long as they
@@ -186,10 +189,17 @@ class ProgramProfile:
             "control_seconds": self.control_s,
             "kernels": [each.to_json() | {"share": self.share(each.median_s)} for each in self.by_time],
             "roofline": None if self.roofline is None else to_json(self.roofline),
-            "arena": None if arena is None else {
-                "planned_bytes": arena.planned_bytes, "lower_bound_bytes": arena.lower_bound_bytes,
-            },
-        }  # fmt: skip
+            "arena": None if arena is None else _arena_to_json(arena),
+            "regions": [_arena_to_json(each) for each in self.arenas if isinstance(each, ArenaMap)],
+        }
+
+
+def _arena_to_json(arena: ArenaMap) -> dict[str, Any]:
+    return {
+        "region": arena.region,
+        "planned_bytes": arena.planned_bytes,
+        "lower_bound_bytes": arena.lower_bound_bytes,
+    }
 
 
 HEADER = ("kernel", "operators", "calls", "µs", "share", "GFLOP/s", "GB/s", "% of roofline")
