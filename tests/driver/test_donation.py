@@ -352,5 +352,17 @@ def test_what_no_result_can_take_is_told(caplog):
     executable(w)
 
 
+def test_what_may_hold_any_array_is_no_place_for_donations(caplog):
+    source = "def @main(%w: T, %r: ref(T)) -> T { %r := %w; subtract(%w, 1f) }"
+    with caplog.at_level(logging.WARNING):
+        executable = relay.build(module(full(source)), donate=("w",))
+    assert "neither functions nor refs among inputs and results" in caplog.text
+    w, other = arrays(2)
+    held = relay.ref(other)
+    result = executable(w, held)
+    np.testing.assert_array_equal(held.value, w)
+    np.testing.assert_array_equal(result, w - 1)
+
+
 def test_the_page_runs(tmp_path):
     run_page("update_in_place.md", tmp_path)

@@ -35,8 +35,8 @@ def build(
     `relay.frontend.from_onnx` gives them; `params` are arrays bound to parameters by name, before those of the pair;
     `opt_level` is 0 to 4 (that of the current `PassContext`, 2 when there is none). `host` launches what is compiled
     for a target that launches no programs itself, and runs what that refuses; None: this machine's processor. `donate`
-    names inputs of `@main`, or leaves of those that are tuples (`w.0`), which every call gives away: results are in
-    their memory (`docs/update_in_place.md`).
+    names inputs of `@main`, leaves of those that are tuples (`w.0`) and lists among them, which every call gives away:
+    results are in their memory (`docs/update_in_place.md`).
 
     Raises `RelayError` for what is wrong with the program, the parameters, the target or the names.
 

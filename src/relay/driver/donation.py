@@ -18,6 +18,7 @@ def warn_of_unused(donate: Sequence[str], entries: Sequence[Entry]) -> None:
         unused = [entry.inputs[position] for position in donated_positions(entry, donate) if position not in taken]
         if unused:
             _LOG.warning(
-                "no result takes the memory of %s, which is donated: it needs one of the same type for each",
+                "no result takes the memory of %s, which is donated: it needs one of the same type for each, and "
+                "neither functions nor refs among inputs and results",
                 ", ".join(f"`{each}`" for each in unused),
             )
