@@ -239,6 +239,7 @@ def test_values_are_seen_before_they_are_written_over():
         value = np.exp(value) / np.exp(value).sum(axis=1, keepdims=True)
         assert_same(found, value)
         assert_same(made.debug_get_output(name), value)
+    assert {kernel.name for kernel in made.profile(1).kernels} == set(values)  # one kernel, and a row for each call
     places = {tensor.storage for node in made.graph.nodes[1:-1] for tensor in node.outputs}
     assert len(places) <= 2
 
@@ -263,6 +264,14 @@ def test_times(two_layers):
     assert [each["kernel"] for each in profile.to_json()["kernels"]] == [each.name for each in profile.by_time]
     assert profile.arena.planned_bytes >= profile.arena.lower_bound_bytes > 0
     assert str(profile).splitlines()[0].split()[:3] == ["calls", "µs", "share"]
+
+
+def test_a_library_that_does_not_tell_its_kernels(two_layers):
+    lib = two_layers.get_lib()
+    older = replace(lib, manifest=replace(lib.manifest, kernels=()))
+    made = relay.GraphExecutor(two_layers.graph, older, two_layers.get_params())
+    with pytest.raises(relay.RelayError, match="cannot-profile"):
+        made.profile(1, x=random(2, 4))
 
 
 def test_a_folder_holds_everything(tmp_path, two_layers):
