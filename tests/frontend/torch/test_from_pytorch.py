@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -41,7 +42,7 @@ def _quiet():
 
 def golden(name: str, error: RelayError) -> None:
     path = GOLDEN / name
-    text = str(error).replace(str(Path(__file__).parent), "…") + "\n"
+    text = re.sub(rf"{re.escape(__file__)}:\d+", f"…/{Path(__file__).name}", str(error)) + "\n"
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
