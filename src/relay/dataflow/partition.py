@@ -24,9 +24,9 @@ from relay.dataflow.patterns import (
     TupleGetItemPattern,
     TuplePattern,
 )
-from relay.infer.dimensions import function_type
+from relay.infer.eager import typed_by_parts
 from relay.ir.attributes import AttributeValue
-from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, If, Let, Op, Var, record_type
+from relay.ir.expr import Call, Constant, Constructor, Expr, Function, GlobalVar, If, Let, Op, Var
 from relay.ir.rewriting import rebuild_from, typed_as
 from relay.ir.traversal import LEAVES
 from relay.ir.variables import vars_bound_at
@@ -162,11 +162,7 @@ def _call(group: Group, new: dict[Expr, Expr], attrs: Mapping[str, AttributeValu
     result = group.root.checked_type
     all_attrs = {**attrs, "PartitionedFromPattern": "".join(f"{name}_" for name in names)}
     function = Function(tuple(params), local[group.root], result, attrs=all_attrs, span=group.root.span)
-    call = Call(function, tuple(arguments), span=group.root.span)
-    if result is not None and all(param.checked_type is not None for param in params):
-        record_type(function, function_type(function.params, result))
-        record_type(call, result)
-    return call
+    return typed_by_parts(Call(typed_by_parts(function), tuple(arguments), span=group.root.span))
 
 
 class PatternMachinery:

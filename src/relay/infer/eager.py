@@ -5,9 +5,12 @@ What is still open (unannotated parameters, recursion, polymorphism) waits for t
 
 from __future__ import annotations
 
+from typing import cast
+
 from relay.base.graph import post_order
+from relay.infer.dimensions import function_type
 from relay.infer.known import annotated_type, field_type, operator_of, outcome_of, result_type
-from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem, Var, record_type
+from relay.ir.expr import AnyExpr, Call, Expr, Function, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.operator import Solved
 from relay.ir.type_traversal import type_holes
 from relay.ir.types import TupleType, Type
@@ -45,6 +48,31 @@ def eager_type(expr: Expr) -> Type | None:
             if type_ is not None:
                 record_type(node, type_)
     return expr.checked_type
+
+
+def typed_by_parts(expr: AnyExpr) -> AnyExpr:
+    """A new tuple, field or function, or a call of a function on what has the types of its parameters, with the type
+    that its parts give it; without, where one of these has none. Passes make such nodes of typed ones.
+
+    >>> from relay.ir.expr import const
+    >>> pair = typed_by_parts(Tuple((const(1), const([1.0, 2.0]))))
+    >>> print(typed_by_parts(TupleGetItem(pair, 1)).checked_type, typed_by_parts(Function((), pair)).checked_type)
+    Tensor[(2,), float32] fn () -> (int32, Tensor[(2,), float32])
+    """
+    type_ = _type_by_parts(cast(Expr, expr))
+    return expr if type_ is None else record_type(expr, type_)
+
+
+def _type_by_parts(expr: Expr) -> Type | None:
+    match expr:
+        case Function(params, body, ret_type):
+            result = ret_type or body.checked_type
+            typed = result is not None and all(param.checked_type is not None for param in params)
+            return function_type(params, result) if typed and result is not None else None
+        case Call(op=Function(body=body)):
+            return body.checked_type
+        case _:
+            return _type_of(expr)
 
 
 def _untyped_parts(expr: Expr) -> tuple[Expr, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
+from relay.infer.eager import typed_by_parts
 from relay.ir.expr import (
     Call,
     Constant,
@@ -22,7 +23,6 @@ from relay.ir.expr import (
     Tuple,
     TupleGetItem,
     Var,
-    record_type,
 )
 from relay.ir.operator import Effect
 from relay.ir.rewriting import typed_as
@@ -152,7 +152,7 @@ def _shared(expr: Expr, type_: Type | None) -> Batched | str:
         case TensorType():
             return Shared(expr, type_)
         case TupleType(fields):
-            each = [record_type(TupleGetItem(expr, position), field) for position, field in enumerate(fields)]
+            each = [typed_by_parts(TupleGetItem(expr, position)) for position in range(len(fields))]
             parts = [_shared(part, field) for part, field in zip(each, fields, strict=True)]
             wrong = next((part for part in parts if isinstance(part, str)), None)
             return wrong or tuple(part for part in parts if not isinstance(part, str))

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from relay.arith.expr import Symbol
 from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
+from relay.infer.eager import typed_by_parts
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
 from relay.ir.known_types import known_type
 from relay.ir.rewriting import rewrite_nodes, typed_as
@@ -55,9 +56,8 @@ class Lifting:
         body = rewrite_nodes(function, lambda _, new: given.get(new, new) if isinstance(new, Var) else new).body
         signature = known_type(function)
         assert isinstance(signature, FuncType)
-        type_ = FuncType(tuple(map(known_type, given.values())), signature.ret_type)
         whole = Function(tuple(given.values()), body, signature.ret_type, span=function.span)
-        self.functions[lifted.name] = copied(record_type(whole, type_))
+        self.functions[lifted.name] = copied(typed_by_parts(whole))
 
     def lift_closure(self, lifted: Lifted, function: Function, own: Var | None) -> Expr:
         """Make the function that gives `function`, which knows itself as `own`, as a value; gives that value. A

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from relay.base.graph import post_order as graph_post_order
-from relay.infer.dimensions import function_type
-from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var, record_type
+from relay.infer.eager import typed_by_parts
+from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body
-from relay.ir.types import TupleType
 from relay.transform.fusion.graph import FusionGraph, Group, external_operands, parts_of
 
 _LARGEST_INLINED_CONSTANT_ELEMENTS = 1
@@ -79,17 +78,12 @@ def _primitive_call(group: Group, new: dict[Expr, Expr]) -> Call:
     )
     span = group.result.call.span
     attrs = {"Primitive": 1, "name": f"fused_{names}"[:_LONGEST_NAME]}
-    function = Function(tuple(parameters.values()), body, body.checked_type, attrs=attrs, span=span)
-    if body.checked_type is not None:
-        record_type(function, function_type(function.params, body.checked_type))
-    return typed_as(Call(function, tuple(arguments), span=span), body)
+    function = typed_by_parts(Function(tuple(parameters.values()), body, body.checked_type, attrs=attrs, span=span))
+    return typed_by_parts(Call(function, tuple(arguments), span=span))
 
 
 def _result(group: Group, local: dict[Expr, Expr]) -> Expr:
     fields = tuple(local[output.call] for output in group.outputs)
     if len(fields) == 1:
         return fields[0]
-    types = [field.checked_type for field in fields]
-    whole = Tuple(fields, span=group.result.call.span)
-    known = tuple(type_ for type_ in types if type_ is not None)
-    return record_type(whole, TupleType(known)) if len(known) == len(types) else whole
+    return typed_by_parts(Tuple(fields, span=group.result.call.span))

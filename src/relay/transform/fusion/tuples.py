@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem, record_type
+from relay.infer.eager import typed_by_parts
+from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.types import TupleType
 
@@ -29,5 +30,5 @@ def _opened(argument: Expr) -> Expr:
     type_ = argument.checked_type
     if isinstance(argument, Tuple) or not isinstance(type_, TupleType):
         return argument
-    fields = [record_type(TupleGetItem(argument, index), field) for index, field in enumerate(type_.fields)]
+    fields = [typed_by_parts(TupleGetItem(argument, index)) for index in range(len(type_.fields))]
     return typed_as(Tuple(tuple(fields)), argument)

@@ -31,6 +31,7 @@ from relay.analysis.effects import Effects, ModuleEffects
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
+from relay.infer.eager import typed_by_parts
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Function, If, Let, Match, Op, Var, record_type
 from relay.ir.module import IRModule
@@ -69,10 +70,9 @@ def _split(
         return None
     so_far = typed_var(_WORDS.get(steps[0].op.name, "so_far"), type_.ret_type)
     body = _Turn(tails, {each.end: each for each in steps if each.op.name == steps[0].op.name}, loop, so_far, unit)
-    loop_type = FuncType((*type_.arg_types, type_.ret_type), type_.ret_type)
     whole = Function((*function.params, so_far), body.done(), type_.ret_type, span=function.span)
     start = typed_as(Call(loop, (*function.params, unit)), function.body)
-    return with_body(function, start), copied(record_type(whole, loop_type))
+    return with_body(function, start), copied(typed_by_parts(whole))
 
 
 def _unit(operator: str, type_: Type, floats: bool) -> Constant | None:

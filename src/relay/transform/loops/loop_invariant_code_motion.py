@@ -30,7 +30,8 @@ from functools import partial
 
 from relay.analysis.effects import effects_of
 from relay.infer.checks import node_checks
-from relay.ir.expr import Call, Expr, Function, If, Let, Match, Op, Tuple, TupleGetItem, Var, record_type
+from relay.infer.eager import typed_by_parts
+from relay.ir.expr import Call, Expr, Function, If, Let, Match, Op, Tuple, TupleGetItem, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
@@ -75,14 +76,12 @@ def _split(function: Function, name: LoopName, loop: LoopName, module: IRModule)
         return None
     moved = _Moved(function, work, chosen)
     passed = tuple(var for var in moved.made.values() if var in moved.used)
-    types = tuple(var.checked_type for var in passed if var.checked_type is not None)
-    loop_type = FuncType((*type_.arg_types, *types), type_.ret_type)
     turn = rewrite_nodes(moved.rest, lambda _, new: _with_arguments(new, name, loop, passed))
     early, late = moved.in_front(guard)
     entered = _bound(late, typed_as(Call(loop, (*function.params, *passed)), function.body))
     body = entered if guard is None else _in_branch(turn.body, guard, entered)
     whole = Function((*function.params, *passed), turn.body, type_.ret_type, span=function.span)
-    return with_body(function, _bound(early, body)), copied(record_type(whole, loop_type))
+    return with_body(function, _bound(early, body)), copied(typed_by_parts(whole))
 
 
 def _with_arguments(expr: Expr, name: LoopName, loop: LoopName, more: tuple[Expr, ...]) -> Expr:

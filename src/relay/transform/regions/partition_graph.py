@@ -20,9 +20,9 @@ from dataclasses import field
 from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
-from relay.infer.dimensions import function_type
+from relay.infer.eager import typed_by_parts
 from relay.ir.attributes import AttributeValue
-from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, record_type
+from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.rewriting import typed_as, with_body
 from relay.ir.variables import free_vars
@@ -96,7 +96,4 @@ def _with_constants(region: Function, args: tuple[Expr, ...], attrs: Mapping[str
         if node not in known:
             known[node] = with_outer_parts(node, known)
     body = known[region.body]
-    made = Function(params, body, region.ret_type, region.type_params, attrs, span=region.span)
-    if body.checked_type is not None:
-        record_type(made, function_type(params, body.checked_type))
-    return made
+    return typed_by_parts(Function(params, body, region.ret_type, region.type_params, attrs, span=region.span))

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.base.graph import post_order as graph_post_order
-from relay.infer.dimensions import function_type
-from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var, record_type
+from relay.infer.eager import typed_by_parts
+from relay.ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from relay.ir.rewriting import rebuild_from, rebuild_typed, typed_as
 from relay.ir.traversal import children
-from relay.ir.types import TupleType, Type
+from relay.ir.types import TupleType
 from relay.transform.framework.external import COMPOSITE
 from relay.transform.functions.extents import copied
 
@@ -61,12 +61,9 @@ def make_region(
         body.add(member)
     wanted = [part for each in outputs for part in (fields_of(each) if len(outputs) > 1 else [each])]
     inside = [body.operand(each) for each in wanted]
-    result = inside[0] if len(outputs) == 1 else _tuple(inside)
-    function = Function(tuple(body.params), result, result.checked_type, attrs={COMPILER: compiler})
-    call = Call(function, tuple(body.arguments), span=outputs[-1].span)
-    if result.checked_type is not None:
-        record_type(function, function_type(function.params, result.checked_type))
-        record_type(call, result.checked_type)
+    result = inside[0] if len(outputs) == 1 else typed_by_parts(Tuple(tuple(inside)))
+    function = typed_by_parts(Function(tuple(body.params), result, result.checked_type, attrs={COMPILER: compiler}))
+    call = typed_by_parts(Call(function, tuple(body.arguments), span=outputs[-1].span))
     if len(outputs) == 1:
         return {outputs[0]: call}
     made = iter([get_field(call, index) for index in range(len(wanted))])
@@ -86,15 +83,7 @@ def fields_of(expr: Expr) -> list[Expr]:
 def get_field(expr: Expr, index: int) -> Expr:
     if isinstance(expr, Tuple):
         return expr.fields[index]
-    made = TupleGetItem(expr, index, span=expr.span)
-    return record_type(made, expr.checked_type.fields[index]) if isinstance(expr.checked_type, TupleType) else made
-
-
-def _tuple(fields: Sequence[Expr]) -> Expr:
-    types = [each.checked_type for each in fields]
-    known: list[Type] = [each for each in types if each is not None]
-    made = Tuple(tuple(fields))
-    return record_type(made, TupleType(tuple(known))) if len(known) == len(types) else made
+    return typed_by_parts(TupleGetItem(expr, index, span=expr.span))
 
 
 @dataclass(slots=True)
@@ -132,7 +121,8 @@ class _Body:
             return expr
         outside = self.new.get(expr, expr)
         if isinstance(expr.checked_type, TupleType):
-            made: Expr = _tuple([self._parameter(each) for each in self._opened(expr, outside)])
+            parts = tuple([self._parameter(each) for each in self._opened(expr, outside)])
+            made: Expr = typed_by_parts(Tuple(parts))
         else:
             made = self._parameter(outside)
         self.local[expr] = made
