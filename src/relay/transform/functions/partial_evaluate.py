@@ -37,7 +37,7 @@ from relay.transform.functions.known_values.evaluator import Evaluator
 from relay.transform.functions.known_values.functions import Functions
 from relay.transform.functions.known_values.residual import Names, Residual
 from relay.transform.functions.known_values.sites import Site
-from relay.transform.functions.known_values.values import is_known, parts_of
+from relay.transform.functions.known_values.values import is_known
 from relay.transform.functions.known_values.variants import Variants
 
 NOT_ENTERED = ("Primitive", "Compiler")
@@ -57,7 +57,7 @@ def partially_evaluated(module: IRModule, limits: PartialEvaluationLimits) -> IR
     operations = operations_of(module)
     residual = Residual(
         copies=True,
-        parts=lambda value: parts_of(value, functions.free_vars),
+        parts=functions.parts_of,
         max_operations=int((limits.max_growth - 1) * operations),
         steps_left=limits.max_steps_each * operations + limits.max_steps_besides,
     )

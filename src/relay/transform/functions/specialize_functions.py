@@ -49,7 +49,6 @@ from relay.transform.functions.known_values.values import (
     KnownFunction,
     KnownName,
     PartialValue,
-    parts_of,
     title_of,
 )
 from relay.transform.functions.known_values.variants import Variants
@@ -72,7 +71,7 @@ def SpecializeFunctions(module: IRModule, context: PassContext) -> IRModule:
     functions = Functions(module)
     residual = Residual(
         copies=True,
-        parts=lambda value: parts_of(value, functions.free_vars),
+        parts=functions.parts_of,
         max_operations=budget,
         steps_left=BUDGETS.copying_steps * budget,
     )
@@ -191,8 +190,8 @@ class _HandedFunctions(Copying):
             case KnownName(GlobalVar() | Constructor() as name):
                 return name.name_hint
             case KnownFunction(function):
-                home, own = self.functions.home(function), title_of(value.name)
-                return f"{home.name_hint if home else 'a'}_{own if own not in ('', 'v') else 'fn'}"
+                outer, own = self.functions.written_in(function), title_of(value.name)
+                return f"{outer.name_hint if outer else 'a'}_{own if own not in ('', 'v') else 'fn'}"
             case _:
                 raise CompilerBug("specialize functions", "a value that is no function has no title")
 

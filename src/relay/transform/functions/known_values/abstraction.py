@@ -55,7 +55,7 @@ class Abstraction:
                     continue
                 self._met[value] = len(self._met)
             self._add(value)
-            stack += _parts(value, self.functions)
+            stack += self.functions.parts_of(value)
             self.possible = self.possible and len(self.tokens) <= BUDGETS.key_cells
         return tuple(self.tokens[start:])
 
@@ -86,16 +86,6 @@ class Abstraction:
 
     def _require(self, type_: Type) -> None:
         self.possible = self.possible and is_closed(type_)
-
-
-def _parts(value: PartialValue, functions: Functions) -> list[PartialValue]:
-    match value.static:
-        case KnownTuple(fields) | KnownData(_, fields):
-            return list(fields)
-        case KnownFunction(function, environment):
-            return [environment.find(var) for var in functions.free_vars(function)]
-        case _:
-            return []
 
 
 def over(

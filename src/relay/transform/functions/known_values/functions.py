@@ -16,7 +16,13 @@ from relay.ir.type_traversal import has_extents_of, type_leaves, type_symbols
 from relay.ir.types import FuncType, TypeVar
 from relay.ir.variables import free_vars
 from relay.normalize.a_normal_form import to_a_normal_form
-from relay.transform.functions.known_values.values import KnownFunction, KnownName, PartialValue
+from relay.transform.functions.known_values.values import (
+    KnownData,
+    KnownFunction,
+    KnownName,
+    KnownTuple,
+    PartialValue,
+)
 
 
 class Functions:
@@ -42,7 +48,7 @@ class Functions:
             self._homes |= {node: name for node in post_order(known.body) if isinstance(node, Function)}
         return known
 
-    def home(self, function: Function) -> GlobalVar | None:
+    def written_in(self, function: Function) -> GlobalVar | None:
         """The global function in which one is written."""
         return self._homes.get(function)
 
@@ -61,6 +67,16 @@ class Functions:
         if known is None:
             known = self._free[function] = free_vars(function)
         return known
+
+    def parts_of(self, value: PartialValue) -> tuple[PartialValue, ...]:
+        """The partial values that stand directly in one; for a closure those of its free variables."""
+        match value.static:
+            case KnownTuple(fields) | KnownData(_, fields):
+                return fields
+            case KnownFunction(function, environment):
+                return tuple([environment.find(var) for var in self.free_vars(function)])
+            case _:
+                return ()
 
     def may_be_entered(self, function: Function, symbols: frozenset[Symbol]) -> bool:
         """Whether the body may stand where the function is called: it is no kernel, and its declared extents are

@@ -27,7 +27,6 @@ from relay.transform.functions.known_values.values import (
     KnownFunction,
     KnownName,
     PartialValue,
-    parts_of,
 )
 from relay.transform.simplify.dead_code_elimination import without_dead_code
 
@@ -108,7 +107,7 @@ def simplified(function: Function, functions: Functions, copy_for: CopyFor = lam
     """The function after one walk, in graph normal form; the same function where nothing is known. `copy_for`
     as of `Once`."""
     normal = to_a_normal_form(function)
-    residual = Residual(copies=False, parts=lambda value: parts_of(value, functions.free_vars))
+    residual = Residual(copies=False, parts=functions.parts_of)
     evaluator = Evaluator(functions, residual)
     evaluator.policy = Once(normal, evaluator, copy_for)
     evaluator.choice = Choices(evaluator).value

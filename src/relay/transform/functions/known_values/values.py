@@ -7,7 +7,6 @@ looks at: an atom is made when it is first needed, in the block where the value 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -165,17 +164,6 @@ def shrinks(old: tuple[PartialValue, ...], new: tuple[PartialValue, ...]) -> boo
         if same_kind and not isinstance(before.static, KnownFunction) and size_of(after) < size_of(before):
             return True
     return False
-
-
-def parts_of(value: PartialValue, free_vars: Callable[[Function], tuple[Var, ...]]) -> Iterator[PartialValue]:
-    """The partial values that stand directly in one; for a closure those of its free variables."""
-    match value.static:
-        case KnownTuple(fields) | KnownData(_, fields):
-            yield from fields
-        case KnownFunction(function, environment):
-            yield from (environment.find(var) for var in free_vars(function))
-        case _:
-            pass
 
 
 def constant_of(value: PartialValue) -> Expr | None:
