@@ -49,10 +49,11 @@ def test_results_that_are_copied_off_a_heap() -> None:
 
 def test_results_in_the_memory_of_inputs() -> None:
     entry = sample().entry("main")
-    given = replace(entry, inputs=(*entry.inputs, *entry.outputs), donations=(Donation(1, 3), Donation(0, 2)))
+    donations = (Donation(1, 3), Donation(0, 2), Donation(None, 0))
+    given = replace(entry, inputs=(*entry.inputs, *entry.outputs), donations=donations)
     text = Manifest((given,), {}).to_json()
     assert Manifest.from_json(text).entry("main").donations == given.donations
-    for wrong in ("[1,2]", "[2,3]", "[1,-1]"):
+    for wrong in ("[1,2]", "[2,3]", "[1,-1]", "[null,-1]", "[null,9]"):
         with pytest.raises(RelayError, match="bad-manifest"):
             Manifest.from_json(text.replace("[1,3]", wrong))
 
