@@ -27,6 +27,7 @@ MACHINE = Hierarchy(
     ),
     (ThreadAxis("x", "thread"), ThreadAxis("warp", "subgroup"), ThreadAxis("b", "block")),
     ("block", "subgroup"),
+    lanes=("x",),
 )
 
 
@@ -70,7 +71,29 @@ SOUND |= {
     "the largest of all": f"{CLEAR} {update('maximum')} {WAIT} out[b, x] = s[0];",
     "a histogram": f"s[x] = int32(0); {WAIT} {update('add', 'int32(1)', 's[(3*x) % 8]')} {WAIT} out[b, x] = s[x];",
 }
+
+
+def taken(source: str, of: str = "a[b, x]", name: str = "y", axis: str = "x") -> str:
+    return f'let {name}: int32 = call("shuffle.{axis}", int32, {of}, index_value({source}, int32))'
+
+
+SOUND |= {
+    "from a neighbour": f"{taken('(x + 1) % 8')} {{ out[b, x] = y; }}",
+    "from the first": f"serial k in 3 {{ {taken('0')} {{ out[b, x] = y; }} }}",
+    "a butterfly": f"{taken('(x + 4) % 8')} {{ let s4: int32 = (a[b, x] + y) {{ {taken('(x + 2) % 8', 's4', 'z')} {{ "
+    f"let s2: int32 = (s4 + z) {{ {taken('(x + 1) % 8', 's2', 'w')} {{ out[b, x] = (s2 + w); }} }} }} }} }}",
+}
 WRONG = {
+    "from a thread that is not there": (f"{taken('x + 1')} {{ out[b, x] = y; }}", "shuffle-unproven"),
+    "taken by some threads only": (
+        f"if holds(x < 4) {{ {taken('0')} {{ out[b, x] = y; }} }}",
+        "shuffle-not-uniform",
+    ),
+    "from another block": (f"{taken('0', axis='b')} {{ out[b, x] = y; }}", "shuffle-axis"),
+    "taken within a formula": (
+        'out[b, x] = (call("shuffle.x", int32, a[b, x], index_value(0, int32)) + int32(1));',
+        "shuffle-place",
+    ),
     "an atomic sum that is read at once": (f"{CLEAR} {update('add')} out[b, x] = s[0];", "race-unproven"),
     "two operators in one element": (
         f"{CLEAR} {update('add')} {update('maximum')} {WAIT} out[b, x] = s[0];",
@@ -162,6 +185,29 @@ def test_neighbours_in_a_storage_word_overwrite_each_other():
     assert {found.rule for found in verify(words)} == {"race-unproven"}
     assert "race-unproven" not in {found.rule for found in verify(bytes_apart)}
     assert len({run(words, seed) for seed in range(50)}) > 1
+
+
+def test_values_of_other_threads_are_those_of_the_same_time():
+    """Each of three times, a thread hands on what it got from its neighbour the time before."""
+    body = f"out[b, x] = a[b, x]; serial k in 3 {{ {taken('(x + 1) % 8', 'out[b, x]')} {{ out[b, x] = y; }} }}"
+    func = program(body)
+    assert verify(func) == ()
+    expected = np.roll(np.arange(32, dtype=np.int32).reshape(4, 8), -3, axis=1)
+    assert {run(func, seed) for seed in range(20)} == {expected.tobytes()}
+
+
+def test_a_butterfly_sums_up_without_memory():
+    expected = np.repeat(np.arange(32, dtype=np.int32).reshape(4, 8).sum(1, dtype=np.int32), 8)
+    assert run(program(SOUND["a butterfly"]), 5) == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("title", "rule"),
+    [("from a thread that is not there", b"shuffle-range"), ("from another block", b"shuffle-axis"),
+     ("taken by some threads only", b"barrier-not-reached")],
+)  # fmt: skip
+def test_values_that_nobody_gives_are_an_error_of_the_run(title, rule):
+    assert run(program(WRONG[title][0]), 0) == rule
 
 
 def test_an_atomic_update_is_a_sum_in_any_order():

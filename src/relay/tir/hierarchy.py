@@ -47,6 +47,7 @@ class Hierarchy:
     `scopes` are the memories beside the plain ones (global at the first level, local and register at the last).
     `threads` are the axes that loops may be bound to, the one whose threads are neighbours first. `barriers` are the
     levels inside a unit of which threads can wait for each other. `queues` are what operations are issued to.
+    `lanes` are the axes whose threads can take values from each other without memory in between.
 
     >>> machine = Hierarchy(
     ...     ("device", "block", "thread"),
@@ -65,6 +66,7 @@ class Hierarchy:
     threads: tuple[ThreadAxis, ...] = ()
     barriers: tuple[str, ...] = ()
     queues: tuple[Queue, ...] = ()
+    lanes: tuple[str, ...] = ()
 
     @property
     def all_scopes(self) -> tuple[Scope, ...]:
@@ -83,6 +85,13 @@ class Hierarchy:
     def can_wait(self, axis: ThreadAxis) -> bool:
         """Whether the units along `axis` can wait for each other."""
         return any(self.depth(level) < self.depth(axis.level) for level in self.barriers)
+
+    def exchange_level(self, name: str) -> str | None:
+        """The level inside a unit of which threads along an axis take values from each other, all together; None where
+        they cannot."""
+        axis = next((axis for axis in self.threads if axis.name == name and name in self.lanes), None)
+        level = None if axis is None else self.levels[self.depth(axis.level) - 1]
+        return level if level in self.barriers else None
 
     def barrier_for(self, scope: Scope) -> str | None:
         """The level at which threads wait so that one sees in a buffer of `scope` what another has written: that of the

@@ -6,16 +6,19 @@ done. `await.loaded(2)`: the thread waits until there are two of it, and takes t
 groups, barriers in memory that count arrivals, and queues of an accelerator that depend on each other are cases of it.
 `atomic.add(s[i], x)`: `s[i] = s[i] + x`, at once: no other thread reads or writes the element in between. Likewise with
 `minimum` and `maximum`. In which order threads update an element is not known.
+`let y = shuffle.lane(x, 3)`: the `x` of the thread whose number along the axis `lane` is 3. All threads of the unit
+that the axis is in come here together.
 """
 
 from __future__ import annotations
 
+from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.tir.expr import Binary, BinaryOp, Call, Imm, Load, Value, imm
-from relay.tir.stmt import Evaluate, Issue, Stmt, Store
+from relay.tir.expr import Binary, BinaryOp, Call, Imm, IndexValue, Load, Value, imm
+from relay.tir.stmt import Evaluate, Issue, LetValue, Stmt, Store
 
-_BARRIER, _SIGNAL, _AWAIT, _ATOMIC = "barrier.", "signal.", "await.", "atomic."
+_BARRIER, _SIGNAL, _AWAIT, _ATOMIC, _SHUFFLE = "barrier.", "signal.", "await.", "atomic.", "shuffle."
 ATOMIC_OPERATORS = (BinaryOp.ADD, BinaryOp.MINIMUM, BinaryOp.MAXIMUM)
 """Of which it does not matter for the result, but for rounding, in which order they are done."""
 
@@ -113,5 +116,38 @@ def atomic_update(statement: Stmt) -> AtomicUpdate | None:
         case Evaluate(Call(name, (Load(mask=None) as target, value))) if name.startswith(_ATOMIC):
             op = BinaryOp(name.removeprefix(_ATOMIC))
             return AtomicUpdate(op, target, value) if op in ATOMIC_OPERATORS else None
+        case _:
+            return None
+
+
+@frozen(eq=False)
+class Shuffle:
+    """`value` as the thread has it whose number along `axis` is `source`."""
+
+    axis: str
+    value: Value
+    source: IntExpr
+
+
+def shuffle(axis: str, value: Value, source: IntExpr) -> Call:
+    """What a name is bound to.
+
+    >>> from relay.tir.expr import ValueVar
+    >>> x, y = ValueVar("x", DType.INT32), ValueVar("y", DType.INT32)
+    >>> shuffled(LetValue(y, shuffle("lane", x, 3), Evaluate(y))).source
+    3
+    """
+    return Call(_SHUFFLE + axis, (value, IndexValue(source, DType.INT32)), value.dtype)
+
+
+def is_shuffle(value: Value) -> bool:
+    return isinstance(value, Call) and value.name.startswith(_SHUFFLE)
+
+
+def shuffled(statement: Stmt) -> Shuffle | None:
+    """What a statement binds of another thread; None for one that does not."""
+    match statement:
+        case LetValue(_, Call(name, (value, IndexValue(source)))) if name.startswith(_SHUFFLE):
+            return Shuffle(name.removeprefix(_SHUFFLE), value, source)
         case _:
             return None

@@ -3,7 +3,8 @@
 - threads that can wait for each other do not touch one element, or write in one storage word, without a barrier in
   between, unless both read; this follows the program in its order, and knows nothing of who inserted the barriers; what
   a thread has issued to a queue it may do where it is issued, and where it is awaited;
-- all threads of a unit come to its barriers: no condition or loop around differs between them;
+- all threads of a unit come to its barriers, and to where they take values from each other, and those that they take
+  from are there: no condition or loop around differs between them;
 - a buffer is allocated once in each unit of its scope's level, and all of a scope that lives at a time fits into it;
 - thread loops go from outer levels to inner ones, each axis once; a scope with readers is read by them alone.
 """
@@ -14,16 +15,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
+from relay.arith.bounds import NON_NEGATIVE
 from relay.arith.expr import Comparison, IntExpr, Symbol
+from relay.arith.prove import Proof, prove_under
+from relay.arith.simplify import Assumptions
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Call, Load, Value
-from relay.tir.printer import print_statement
+from relay.tir.printer import print_index, print_statement
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.synchronization import barrier_level
+from relay.tir.synchronization import Shuffle, barrier_level, is_shuffle, shuffled
 from relay.tir.touches import Extents, Touch, touches
-from relay.tir.traversal import statement_children, statement_values, value_children, walk_statement
+from relay.tir.traversal import statement_children, statement_values, value_children, walk_statement, walk_value
 from relay.tir.units import Units, units_of
 from relay.tir.violation import Violation
 
@@ -66,6 +70,7 @@ def _scope_violations(func: PrimFunc) -> Iterator[Violation]:
             case _:
                 for value in statement_values(statement):
                     yield from _strange_reads(statement, value)
+                    yield from _misplaced_shuffles(statement, value)
         stack.extend((part, threads, held) for part in statement_children(statement))
 
 
@@ -119,6 +124,12 @@ def _strange_reads(statement: Stmt, value: Value) -> Iterator[Violation]:
         stack.extend((part, inside) for part in value_children(node))
 
 
+def _misplaced_shuffles(statement: Stmt, value: Value) -> Iterator[Violation]:
+    bound = shuffled(statement) is not None
+    if any(is_shuffle(node) and not (bound and node is value) for node in walk_value(value)):
+        yield _violation("shuffle-place", "what another thread has is bound to a name by itself", statement)
+
+
 # --- races and barriers -----------------------------------------------------------------------------------------------
 
 
@@ -159,6 +170,9 @@ class _LaunchChecker:
         level = barrier_level(statement)
         if level is not None:
             return self._barrier(statement, level, past, around)
+        wanted = shuffled(statement)
+        if wanted is not None:
+            self._shuffle(statement, wanted, around)
         past = self._direct(statement, past, around)
         match statement:
             case For():
@@ -188,10 +202,32 @@ class _LaunchChecker:
             self._found.append(_violation("barrier-level", f"threads of one {level} cannot wait", statement))
             return past
         depth = hierarchy.depth(level)
-        if any(self._units.differs(values, indices, depth) for values, indices in around.ways):
+        if self._differs(around, depth):
             message = f"threads of one {level} may take different ways to this barrier"
             self._found.append(_violation("barrier-not-uniform", message, statement))
         return [x for x in past if self._wait_depth(x.touch) < depth]
+
+    def _differs(self, around: _Around, depth: int) -> bool:
+        return any(self._units.differs(values, indices, depth) for values, indices in around.ways)
+
+    def _shuffle(self, statement: Stmt, wanted: Shuffle, around: _Around) -> None:
+        hierarchy, counter = self._units.hierarchy, self._units.counters.get(wanted.axis)
+        level = hierarchy.exchange_level(wanted.axis)
+        if level is None or counter not in around.loops:
+            message = f"there are no threads along `{wanted.axis}` that take values from each other"
+            self._found.append(_violation("shuffle-axis", message, statement))
+            return
+        if self._differs(around, hierarchy.depth(level)):
+            message = f"threads of one {level} may take different ways to where they take values from each other"
+            self._found.append(_violation("shuffle-not-uniform", message, statement))
+        known = Assumptions(dict.fromkeys(self._units.fixed, NON_NEGATIVE))
+        for symbol, extent in around.loops.items():
+            known = known.with_loop(symbol, extent)
+        known = known.assuming(*around.facts)
+        inside = Comparison(0, "<=", wanted.source), Comparison(wanted.source, "<", around.loops[counter])
+        if any(prove_under(each, known) is not Proof.YES for each in inside):
+            message = f"thread {print_index(wanted.source)} along `{wanted.axis}` may not be there"
+            self._found.append(_violation("shuffle-unproven", message, statement))
 
     def _wait_depth(self, touch: Touch) -> int:
         depth = self._units.wait_depth(touch)

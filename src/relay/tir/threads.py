@@ -8,8 +8,8 @@ threads, or of what they have issued, gives different results for different seed
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any, TypeAlias, assert_never
 
@@ -24,30 +24,20 @@ from relay.tir.machine import Machine, Run
 from relay.tir.queues import GivenSignal, Queues
 from relay.tir.semantics import Numbers
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, Sequence, Stmt, Store
-from relay.tir.synchronization import Await, atomic_update, awaited, barrier_level, signal_name
+from relay.tir.synchronization import Await, Shuffle, atomic_update, awaited, barrier_level, shuffled, signal_name
 from relay.tir.traversal import walk_statement
+from relay.tir.turns import Event, Forked, Group, Unit, Waiting, run_together
 
-
-@frozen(eq=False)
-class Waiting:
-    """A unit waits at this barrier."""
-
-    barrier: Stmt
-    level: str
-
-
-@frozen(eq=False)
-class Forked:
-    """A unit waits for the end of these."""
-
-    children: tuple[Unit, ...]
-
-
-Event: TypeAlias = Waiting | Forked | None
-"""What a unit says when others may go on; None: it may go on itself."""
 Steps: TypeAlias = Callable[[], Iterator[Event]]
-Group: TypeAlias = tuple[int, tuple[int, ...]]
-"""A unit of a level: the depth of the level, and the numbers of all units around it."""
+
+
+@frozen
+class Numbered:
+    """A unit that a thread is in: the depth of its level, and its number along an axis."""
+
+    depth: int
+    axis: str
+    number: int
 
 
 class ThreadedMachine(Machine):
@@ -59,12 +49,14 @@ class ThreadedMachine(Machine):
         intrinsics: Mapping[str, Callable[..., Numbers]],
         hierarchy: Hierarchy,
         random: Random,
-        place: tuple[tuple[int, int], ...] = (),
+        place: tuple[Numbered, ...] = (),
+        given: dict[tuple[Stmt, tuple[Numbered, ...]], Numbers] | None = None,
     ) -> None:
         super().__init__(symbols, intrinsics)
         self.hierarchy = hierarchy
         self.random = random
-        self.place = place  # the depth and number of each unit that this thread is in
+        self.place = place
+        self.given = {} if given is None else given  # to others, by the statements where they take it
         self.queues = Queues(hierarchy, random)
 
     def loop(self, loop: For) -> Run:
@@ -137,8 +129,8 @@ class ThreadedMachine(Machine):
         def units() -> tuple[Unit, ...]:
             count = extent()
             for number in range(len(made), count):
-                place = (*self.place, (depth, number))
-                machine = ThreadedMachine({}, self.intrinsics, self.hierarchy, self.random, place)
+                place = (*self.place, Numbered(depth, axis.name, number))
+                machine = ThreadedMachine({}, self.intrinsics, self.hierarchy, self.random, place, self.given)
                 made.append((machine, machine.steps(loop.body)))
             for number, (machine, _) in enumerate(made[:count]):
                 machine.symbols.update(self.symbols)
@@ -162,7 +154,7 @@ class ThreadedMachine(Machine):
         found: dict[str, Group] = {}
         for level in self.hierarchy.barriers:
             depth = self.hierarchy.depth(level)
-            found[level] = depth, tuple(number for at, number in self.place if at <= depth)
+            found[level] = depth, tuple(unit.number for unit in self.place if unit.depth <= depth)
         return found
 
     def steps(self, statement: Stmt) -> Steps:
@@ -174,6 +166,8 @@ class ThreadedMachine(Machine):
                 return self._forked(statement) if statement.kind is LoopKind.THREAD else self._repeated(statement)
             case Store():
                 return self._shared_store(statement)
+            case LetValue(body=body) if (wanted := shuffled(statement)) is not None:
+                return _one_after_another((self._shuffle(statement, wanted), self.steps(body)))
             case LetValue(variable, value, body):
                 return _after(self.binding(variable, self.value(value)), self.steps(body))
             case Sequence(statements):
@@ -204,12 +198,32 @@ class ThreadedMachine(Machine):
                 return True
             case _:
                 update = atomic_update(statement)
-                return barrier_level(statement) is not None or (
-                    update is not None and self._is_shared(update.target.buffer)
-                )
+                updates = update is not None and self._is_shared(update.target.buffer)
+                return updates or barrier_level(statement) is not None or shuffled(statement) is not None
 
     def _is_shared(self, buffer: Buffer) -> bool:
         return self.hierarchy.depth(buffer.scope.level) < len(self.hierarchy.levels) - 1
+
+    def _shuffle(self, let: LetValue, wanted: Shuffle) -> Steps:
+        """Each gives its own and waits for all others, takes what it wants, and waits until they have theirs."""
+        level = self.hierarchy.exchange_level(wanted.axis)
+        if level is None:
+            raise RelayError(
+                rule="shuffle-axis", message=f"threads along `{wanted.axis}` take no values from each other"
+            )
+        own, source, given = self.value(wanted.value), self.index(wanted.source), self.given
+
+        def steps() -> Iterator[Event]:
+            given[let, self.place] = own()
+            yield Waiting(let, level)
+            number = source()
+            giver = tuple(replace(x, number=number) if x.axis == wanted.axis else x for x in self.place)
+            if (let, giver) not in given:
+                raise RelayError(rule="shuffle-range", message=f"there is no thread {number} along `{wanted.axis}`")
+            self.values[let.variable] = given[let, giver]
+            yield Waiting(let, level)
+
+        return steps
 
     def _forked(self, loop: For) -> Steps:
         fork = self.fork(loop)
@@ -292,101 +306,3 @@ def _one_after_another(parts: tuple[Steps, ...]) -> Steps:
             yield from part()
 
     return steps
-
-
-# --- the threads together ---------------------------------------------------------------------------------------------
-
-
-class Unit:
-    """A thread that runs, or waits for those that it has started."""
-
-    def __init__(self, groups: dict[str, Group], steps: Iterator[Event]) -> None:
-        self.groups = groups
-        self.steps = steps
-        self.parent: Unit | None = None
-        self.children: tuple[Unit, ...] = ()
-        self.running = 0  # of the children
-
-
-def run_together(units: tuple[Unit, ...], random: Random) -> None:
-    """Run threads to their end, in a random order between barriers. Raises `RelayError` (`barrier-not-reached`)."""
-    _Schedule(random).run(units)
-
-
-class _Schedule:
-    def __init__(self, random: Random) -> None:
-        self._random = random
-        self._ready: list[Unit] = []
-        self._alive: Counter[Group] = Counter()
-        self._waiting: dict[Group, list[tuple[Unit, Stmt]]] = {}
-
-    def run(self, units: tuple[Unit, ...]) -> None:
-        self._start(units)
-        while self._ready:
-            position = int(self._random.random() * len(self._ready))
-            unit = self._ready[position]
-            try:
-                event = next(unit.steps)
-            except StopIteration:
-                self._leave(position)
-                self._end(unit)
-                continue
-            if event is not None:
-                self._leave(position)
-                self._hold(unit, event)
-        if self._waiting:
-            raise _not_reached("some threads have ended, or wait at another one")
-
-    def _start(self, units: tuple[Unit, ...]) -> None:
-        self._ready.extend(units)
-        for unit in units:
-            self._alive.update(unit.groups.values())
-
-    def _leave(self, position: int) -> None:
-        self._ready[position] = self._ready[-1]
-        self._ready.pop()
-
-    def _end(self, unit: Unit) -> None:
-        """A unit counts as one that others wait for until all units beside it have ended too."""
-        parent = unit.parent
-        if parent is None:
-            return
-        parent.running -= 1
-        if parent.running == 0:
-            for child in parent.children:
-                self._alive.subtract(child.groups.values())
-            self._start((parent,))
-
-    def _hold(self, unit: Unit, event: Waiting | Forked) -> None:
-        match event:
-            case Forked(children):
-                self._alive.subtract(unit.groups.values())
-                unit.children, unit.running = children, len(children)
-                for child in children:
-                    child.parent = unit
-                self._start(children)
-                if not children:
-                    self._start((unit,))
-            case Waiting(barrier, level):
-                group = unit.groups[level]
-                self._waiting.setdefault(group, []).append((unit, barrier))
-                if len(self._waiting[group]) == self._alive[group]:
-                    self._release(group)
-            case _:
-                assert_never(event)
-
-    def _release(self, group: Group) -> None:
-        waiting = self._waiting.pop(group)
-        if len({id(barrier) for _, barrier in waiting}) > 1:
-            raise _not_reached("others of the same unit wait at another one")
-        self._ready.extend(unit for unit, _ in waiting)
-
-
-def _not_reached(why: str) -> RelayError:
-    return RelayError(
-        rule="barrier-not-reached",
-        message=f"threads wait at a barrier that not all of them come to: {why}",
-        expected="a barrier where all threads of a unit come by equally often",
-        found="a barrier in a branch or loop that differs between threads",
-        remedy="put the barrier outside of it",
-    )

@@ -27,6 +27,8 @@ class Units:
     depths: Mapping[Symbol, int]
     fixed: frozenset[Symbol]
     landings: Mapping[str, tuple[Touch, ...]]
+    counters: Mapping[str, Symbol]
+    """The symbols of the thread axes, by their names."""
 
     def shared(self, found: Iterable[Touch]) -> list[Touch]:
         """Those that are no thread's own."""
@@ -64,7 +66,8 @@ def units_of(launch: For, hierarchy: Hierarchy, fixed: Iterable[Symbol]) -> Unit
     """What the thread loops from `launch` inwards count."""
     loops = [x for x in walk_statement(launch) if isinstance(x, For) and x.kind is LoopKind.THREAD]
     depths = {loop.variable: hierarchy.depth(hierarchy.thread(loop.thread).level) for loop in loops}
-    return Units(hierarchy, depths, frozenset(fixed), _landings(launch, set(depths)))
+    counters = {loop.thread: loop.variable for loop in loops}
+    return Units(hierarchy, depths, frozenset(fixed), _landings(launch, set(depths)), counters)
 
 
 def _landings(launch: For, threads: set[Symbol]) -> dict[str, tuple[Touch, ...]]:
