@@ -32,7 +32,8 @@ def interpret(
     `symbols` gives the extents, by symbol or in the order of `func.symbols`; what it leaves out is read off the shapes.
     `intrinsics` gives the meaning of calls, lane by lane; `seed` the order in which threads run. Raises `RelayError`:
     `kernel-arguments` (number, dtype or shape of the arrays), `index-out-of-range`, `uninitialized-read`,
-    `unknown-intrinsic`, `barrier-not-reached`, `queue-unknown`, `await-forever`, `not-awaited`.
+    `unknown-intrinsic`, `barrier-not-reached`, `queue-unknown`, `await-forever`, `not-awaited`,
+    `shuffle-axis`, `shuffle-range`.
     """
     values = symbol_values(func, arrays, symbols)
     machine = ThreadedMachine(values, intrinsics, func.hierarchy, Random(seed))

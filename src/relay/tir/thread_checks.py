@@ -213,7 +213,7 @@ class _LaunchChecker:
     def _shuffle(self, statement: Stmt, wanted: Shuffle, around: _Around) -> None:
         hierarchy, counter = self._units.hierarchy, self._units.counters.get(wanted.axis)
         level = hierarchy.exchange_level(wanted.axis)
-        if level is None or counter not in around.loops:
+        if level is None or counter is None or counter not in around.loops:
             message = f"there are no threads along `{wanted.axis}` that take values from each other"
             self._found.append(_violation("shuffle-axis", message, statement))
             return
