@@ -79,6 +79,7 @@ def differences(case: Case, *, dynamic: bool = False, compiled: bool = False) ->
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected = arrays(module(*inputs[0], **inputs[1]))
+        assert any(np.any(each) for each in expected), "zeros show nothing"
         results = run(program, params, inputs, compiled=compiled)
         found.append(difference(results[: len(expected)], expected))
     return found
