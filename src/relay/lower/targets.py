@@ -161,9 +161,19 @@ class LoopTarget(ABC):
         """The steps for a group. Raises `RelayError`, whose message says why there are none (`Refused`)."""
 
     def choice(self, group: Group, given: Choice | None = None) -> Choice:  # noqa: ARG002
-        return Choice("schedule", (), "decided while its steps are made")
+        own = Choice("schedule", (), "decided while its steps are made")
+        if given is not None and (given.family, given.values) != (own.family, own.values):
+            raise RelayError(
+                rule="schedule-choice",
+                message="its target decides while it makes steps, and takes no choices",
+                expected="steps",
+                found=f"a choice of the family {given.family}",
+                remedy="write the steps",
+            )
+        return own
 
-    def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:  # noqa: ARG002
+    def steps(self, group: Group, choice: Choice) -> tuple[Step, ...]:
+        self.choice(group, choice)
         return self.schedule(group)
 
     @abstractmethod

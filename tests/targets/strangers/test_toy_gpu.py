@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import pytest
 import relay
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
+from relay.te import Choice, ScheduleRecord
+from tests.messages import check_message
 from tests.targets.strangers.programs import cnn, lstm, mlp, normal
 
 
@@ -68,6 +71,18 @@ def test_only_inputs_and_results_go_from_the_host_and_back(device, program, inpu
     built(*inputs)
     copied = Counter(device.copied) - copied
     assert (copied["upload"], copied["download"]) == (uploads, 1)
+
+
+@pytest.mark.usefixtures("device")
+def test_a_choice_on_record_is_refused_where_none_is_taken():
+    kernels = compile_stages(mlp(), "toy_gpu").kernels
+    kernel = next(each for each in kernels if each.target.device_kind == "toy_gpu")
+    own = replace(kernel, recorded=ScheduleRecord(kernel.text, choice=kernel.choice()))
+    assert own.schedule() == kernel.schedule()
+    other = replace(kernel, recorded=ScheduleRecord(kernel.text, choice=Choice("matmul")))
+    with pytest.raises(RelayError) as error:
+        other.schedule()
+    check_message("schedule_records", "a_choice_where_none_is_taken", error.value)
 
 
 def test_what_it_refuses_runs_on_the_host_and_says_why(device):
