@@ -9,6 +9,8 @@ from functools import partial
 from relay.base.diagnostics import RelayError
 from relay.base.stopwatch import Stopwatch
 from relay.driver.kernels import Kernel
+from relay.lower.planning.scratch import Scratch
+from relay.lower.planning.scratch_places import region_with_scratch
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.launch import KernelModule
 from relay.lower.targets import KernelSource, KernelTarget
@@ -23,7 +25,7 @@ def with_modules(
     progress: Callable[[str, int, int], None],
     watch: Stopwatch,
 ) -> tuple[DeviceRegion, ...]:
-    """The regions with the code of their kernels, each of which is made once."""
+    """The regions with the code of their kernels, each of which is made once, and has room for what it works in."""
     names = dict.fromkeys(call.kernel for each in regions for call in each.region.calls)
     kernels = [kernel(name) for name in names]
     made = target.emit(
@@ -41,8 +43,17 @@ def with_modules(
     modules = {
         each.info.name: replace(module, symbols=each.info.symbols) for each, module in zip(kernels, made, strict=True)
     }
+
+    def scratch_of(kernel: str) -> Scratch:
+        return Scratch(modules[kernel].symbols, modules[kernel].scratch_bytes)
+
     return tuple(
-        each.with_modules({call.kernel: modules[call.kernel] for call in each.region.calls}) for each in regions
+        replace(
+            each,
+            region=region_with_scratch(each.region, scratch_of),
+            modules={call.kernel: modules[call.kernel] for call in each.region.calls},
+        )
+        for each in regions
     )
 
 

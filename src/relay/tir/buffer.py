@@ -34,7 +34,7 @@ class Scope:
     readers: tuple[str, ...] = ()
 
     GLOBAL: ClassVar[Scope]
-    """Visible to every thread: a parameter, or from the allocator when allocated inside a PrimFunc."""
+    """Visible to every thread: a parameter, or what the kernel works in when allocated inside a PrimFunc."""
     LOCAL: ClassVar[Scope]
     """Private to one thread, on its stack."""
     REGISTER: ClassVar[Scope]

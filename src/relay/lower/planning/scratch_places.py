@@ -15,21 +15,23 @@ from relay.arith.expr import IntExpr, add, maximum
 from relay.lower.planning.scratch import Scratch
 from relay.lower.planning.storage import aligned, lowest_gap
 from relay.lower.program.place import ArenaPlace
-from relay.lower.program.procedure import Block, Procedure
+from relay.lower.program.procedure import Block, Procedure, ProcedureInstruction
 from relay.lower.program.program import Program
 from relay.lower.program.region import SCRATCH, CallKernel, RegionInstruction, RunRegion
 from relay.runtime.artefact.work import ArenaBuffer
 
 ScratchOf: TypeAlias = Callable[[str], Scratch]
-"""What a kernel of the host works in, by its name."""
+"""What a kernel works in, by its name."""
 
 
 def with_scratch(program: Program, scratch_of: ScratchOf) -> Program:
-    """The program, each kernel of which has a place to work in."""
+    """The program, each kernel of the host's in which has a place to work in."""
+
+    def in_instruction(instruction: ProcedureInstruction) -> ProcedureInstruction:
+        return region_with_scratch(instruction, scratch_of) if isinstance(instruction, RunRegion) else instruction
 
     def in_block(block: Block) -> Block:
-        made = tuple(_placed(each, scratch_of) if isinstance(each, RunRegion) else each for each in block.instructions)
-        return replace(block, instructions=made)
+        return replace(block, instructions=tuple(map(in_instruction, block.instructions)))
 
     def in_procedure(procedure: Procedure) -> Procedure:
         return replace(procedure, blocks=tuple(map(in_block, procedure.blocks)))
@@ -37,7 +39,8 @@ def with_scratch(program: Program, scratch_of: ScratchOf) -> Program:
     return replace(program, procedures=tuple(map(in_procedure, program.procedures)))
 
 
-def _placed(region: RunRegion, scratch_of: ScratchOf) -> RunRegion:
+def region_with_scratch(region: RunRegion, scratch_of: ScratchOf) -> RunRegion:
+    """The same of one region."""
     instructions: list[RegionInstruction] = []
     rooms: list[ArenaBuffer] = []
     end, time = region.arena_bytes, 0

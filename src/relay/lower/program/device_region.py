@@ -16,7 +16,6 @@ brought to the device once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from textwrap import indent
 
 from relay.arith.expr import Symbol
@@ -48,9 +47,6 @@ class DeviceRegion(Form):
         """The constants that are read, each once."""
         found = (place for place in places(self.region) if isinstance(place, ConstantPlace))
         return tuple(dict.fromkeys(found))
-
-    def with_modules(self, modules: Mapping[str, KernelModule]) -> DeviceRegion:
-        return replace(self, modules=modules)
 
     def written(self, names: TypeNames) -> str:
         """All of it, but for the modules."""

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from relay.arith.expr import IntExpr, Symbol, add, maximum, substitute
+from relay.arith.expr import IntExpr, Symbol, substitute
 from relay.base.diagnostics import CompilerBug
-from relay.lower.planning.storage import aligned
 from relay.lower.program.device import Device
 from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.launch import AXES, Access, BufferArgument, KernelModule, Launch, ScalarArgument
@@ -107,7 +106,6 @@ class _RegionText:
     commands: list[str] = field(default_factory=list)
     command_modules: list[str] = field(default_factory=list)
     modules: dict[str, int] = field(default_factory=dict)
-    scratch_bytes: IntExpr = 0
 
     def emit(self) -> None:
         region = self.region
@@ -123,8 +121,7 @@ class _RegionText:
                     self._call(each)
                 case _:
                     raise CompilerBug("emit", f"a region of a device holds `{each}`")
-        arena = self._position(add(aligned(region.region.arena_bytes), self.scratch_bytes))
-        self._data(arena)
+        self._data(self._position(region.region.arena_bytes))
         self._function()
 
     def _position(self, number: IntExpr) -> int:
@@ -145,19 +142,12 @@ class _RegionText:
         return buffer, self._position(offset)
 
     def _call(self, call: CallKernel) -> None:
-        """The launches of a kernel, in terms of the region's symbols; scratch lies behind the arena, where that of the
-        call before is not needed any more."""
+        """The launches of a kernel, in terms of the region's symbols."""
         module = (self.region.modules or {})[call.kernel]
         number = self.modules.setdefault(call.kernel, len(self.modules))
         here = dict(zip(module.symbols, call.extents, strict=True))
-        scratch: list[Place] = []
-        end: IntExpr = 0
-        for size_bytes in module.scratch_bytes:
-            scratch.append(ArenaPlace(add(aligned(self.region.region.arena_bytes), end)))
-            end = add(end, aligned(substitute(size_bytes, here)))
-        self.scratch_bytes = maximum(self.scratch_bytes, end)
         for launch in module.launches:
-            self._launch(launch, (*call.arguments, *scratch), here)
+            self._launch(launch, call.arguments, here)
             self.command_modules.append(f"i32 {number}")
 
     def _launch(self, launch: Launch, places: Sequence[Place], here: Mapping[Symbol, IntExpr]) -> None:
