@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.report.families import described, family
 from relay.report.svg import drawing, element, label, title
@@ -40,7 +39,8 @@ def roofline_plot(profile: ProgramProfile) -> str:
     if not drawn or profile.roofline is None:
         return ""
     roofline = profile.roofline
-    peak = max(roofline.peak_flops.get(each.dtype, 0.0) for _, _, each in drawn) or max(roofline.peak_flops.values())
+    peaks = [roofline.peak_flops.get(each.dtype, 0.0) for _, _, each in drawn if each.dtype is not None]
+    peak = max(peaks, default=0.0) or max(roofline.peak_flops.values())
     fastest, slowest = roofline.levels[0].bytes_per_s, roofline.levels[-1].bytes_per_s
     scale = _Scale(
         math.floor(math.log10(min(*(x for x, _, _ in drawn), peak / fastest / 4))),
@@ -72,7 +72,7 @@ def _axes(scale: _Scale) -> list[str]:
 def _roofs(scale: _Scale, roofline: Roofline, drawn: list[tuple[float, float, KernelProfile]]) -> list[str]:
     """A slope for each level of memory, and a ceiling for each type that kernels use."""
     parts: list[str] = []
-    used: dict[DType, None] = dict.fromkeys(each.dtype for _, _, each in drawn)
+    used = dict.fromkeys(each.dtype for _, _, each in drawn if each.dtype is not None)
     peaks = {dtype: roofline.peak_flops[dtype] for dtype in used if dtype in roofline.peak_flops}
     top = max(peaks.values(), default=max(roofline.peak_flops.values()))
     low, high = 10.0**scale.x_low, 10.0**scale.x_high

@@ -6,7 +6,7 @@ import ctypes
 import signal
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from relay.base.diagnostics import RelayError
 from relay.runtime.artefact.device_spec import CLOSE_SYMBOL, DeviceSpec, slot_symbol
@@ -74,11 +74,17 @@ def _failed(entry: str, rule: str, what: str, found: str, remedy: str) -> RelayE
     return RelayError(rule=rule, message=f"`{entry}` {what}", found=found, remedy=remedy)
 
 
-def connect(specs: Sequence[DeviceSpec], address: Callable[[str], int]) -> Connected:
+Around: TypeAlias = Callable[[DeviceSpec, OpenedDevice], OpenedDevice]
+"""What a program is given in place of a device."""
+
+
+def connect(
+    specs: Sequence[DeviceSpec], address: Callable[[str], int], around: Around = lambda _, device: device
+) -> Connected:
     """Open the devices and tell the program; `address` finds its symbols. Raises what `open_device` raises."""
     if not specs:
         return Connected()
-    opened = tuple((each, open_device(each.kind, each.index)) for each in specs)
+    opened = tuple((each, around(each, open_device(each.kind, each.index))) for each in specs)
     slots = [_Slot.from_address(address(slot_symbol(position))) for position in range(len(specs))]
     for slot, (_, device) in zip(slots, opened, strict=True):
         slot.table = device.table_address

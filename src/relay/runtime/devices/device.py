@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -132,13 +133,13 @@ class PythonDevice(ABC):
         for launch in self._find(recording):
             if all(numbers[position] > 0 for position in launch.grid):
                 self.run(self._find(launch.module), _started(launch, memory, numbers))
-        return self._own(None)
+        return self._own(time.monotonic_ns())
 
     def wait(self, event: int, timeout_nanoseconds: int) -> int:  # noqa: ARG002
         return DONE
 
-    def nanoseconds_between(self, first: int, second: int) -> int:  # noqa: ARG002
-        return -1
+    def nanoseconds_between(self, first: int, second: int) -> int:
+        return self._find(second) - self._find(first)
 
     def is_lost(self) -> int:
         return 0
@@ -177,7 +178,14 @@ class PythonDevice(ABC):
     def _callback(self, name: str) -> Callable[..., Any]:
         """A function of the table; what it raises is kept as the error of this thread. What is caught where no error
         can be told is told by the next function that can."""
-        statuses = {"wait": FAILED, "upload": FAILED, "download": FAILED, "copy": FAILED, "is_lost": 1}
+        statuses = {
+            "wait": FAILED,
+            "upload": FAILED,
+            "download": FAILED,
+            "copy": FAILED,
+            "is_lost": 1,
+            "nanoseconds_between": -1,
+        }
         failed, cannot_fail = statuses.get(name, 0), name in ("release", "last_error")
 
         def called(_: object, *arguments: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def profile_of(
         _kernel_profiles(recorded, runs, limits, program_bytes),
         tuple(map(_entry_seconds, runs.timed)),
         tuple(map(_control_seconds, runs.timed)),
-        spans_of(runs.shown, recorded.kernels, function),
+        spans_of(runs.shown, recorded.names, function),
         limits,
         arenas,
         constant_bytes,
@@ -100,7 +100,7 @@ def _control_seconds(records: Records) -> float:
 def _kernel_profiles(
     recorded: RecordedKernels, runs: Runs, roofline: Roofline | None, program_bytes: int
 ) -> tuple[KernelProfile, ...]:
-    """The kernels that ran, in the order of the manifest."""
+    """The kernels that ran, in the order of the manifest, then those of devices."""
     found: list[KernelProfile] = []
     for number, work in enumerate(recorded.kernels):
         own = [records[records[:, KIND] == number] for records in runs.timed]
@@ -113,7 +113,16 @@ def _kernel_profiles(
         found.append(
             KernelProfile(work.name, work.operators, len(last), seconds, work.dtype, counts[0], touched, least)
         )
+    found += _launches(recorded, runs)
     return tuple(found)
+
+
+def _launches(recorded: RecordedKernels, runs: Runs) -> Iterator[KernelProfile]:
+    """What devices launched, in the order in which they first did. Nobody has counted its work."""
+    for name, number in recorded.launched.items():
+        own = [records[records[:, KIND] == number] for records in runs.timed]
+        if any(map(len, own)):
+            yield KernelProfile(name, (), len(own[-1]), tuple(map(_seconds, own)), None, None, None, None)
 
 
 def _amounts(
@@ -147,9 +156,10 @@ def _value(count: IntExpr | None, values: Mapping[Symbol, int]) -> int | None:
     return None if count is None else evaluate(count, values)
 
 
-def spans_of(records: Records, kernels: tuple[KernelWork, ...], function: str) -> tuple[Span, ...]:
-    """The stretches of time of a run, by their beginning; what contains others comes before them. Threads are numbered
-    in the order in which they appear, the one that called first."""
+def spans_of(records: Records, names: Sequence[str], function: str) -> tuple[Span, ...]:
+    """The stretches of time of a run, by their beginning; what contains others comes before them. `names` are those of
+    kernels and launches, by their numbers. Threads are numbered in the order in which they appear, the one that called
+    first."""
     if not len(records):
         return ()
     entries = records[records[:, KIND] == ENTRY]
@@ -165,7 +175,7 @@ def spans_of(records: Records, kernels: tuple[KernelWork, ...], function: str) -
         elif kind == CHUNK:
             name, what = running, SpanKind.PART
         else:
-            name, what = kernels[kind].name, SpanKind.KERNEL
+            name, what = names[int(kind)], SpanKind.KERNEL
             running = name
         spans.append(Span(name, what, number, start - zero, end - zero))
     return tuple(spans)

@@ -22,13 +22,14 @@ class KernelProfile:
     """A kernel, over all of its calls in a run.
 
     `seconds` has the time of each run. `multiply_adds` and `bytes_touched` (inputs, constants and results, each once a
-    call) are of one run, as is `least_seconds`, what the machine needs at least; None where it is not known."""
+    call) are of one run, as is `least_seconds`, what the machine needs at least; None where it is not known,
+    as of what a device launches."""
 
     name: str
     operators: tuple[str, ...]
     calls: int
     seconds: tuple[float, ...]
-    dtype: DType
+    dtype: DType | None
     multiply_adds: int | None
     bytes_touched: int | None
     least_seconds: float | None
@@ -123,7 +124,7 @@ class ProgramProfile:
 
     @property
     def control_s(self) -> float:
-        """Seconds between kernels: branches, calls, the heap, and reading the clock."""
+        """Seconds between kernels: branches, calls, the heap, copies to and from devices, and reading the clock."""
         return statistics.median(self.control_seconds)
 
     @property

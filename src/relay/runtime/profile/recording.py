@@ -2,7 +2,8 @@
 
 The objects are those of the artefact, byte for byte. Between an entry and its kernels stands a *recorder*: small
 functions under the kernels' names, made when they are asked for, that read the clock, run the kernel, read the clock
-and write a record. A kernel takes as long as it always does; a call of it takes about 0.1 µs longer.
+and write a record. A kernel takes as long as it always does; a call of it takes about 0.1 µs longer. What runs on a
+device is recorded when it has run (`timed_device`).
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
+import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -20,12 +22,16 @@ from numpy.typing import NDArray
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.runtime.artefact.artefact import Artefact
+from relay.runtime.artefact.device_spec import DeviceSpec
 from relay.runtime.artefact.work import KernelWork
 from relay.runtime.call.native import NativeCode, exported_symbols
 from relay.runtime.cpython.quick_build import BUILD_SYMBOL
 from relay.runtime.cpython.quick_call import CALL_SYMBOL
+from relay.runtime.devices.connected import connect
+from relay.runtime.devices.device import OpenedDevice
 from relay.runtime.memory.mapped import Constants
 from relay.runtime.memory.objects import LoadedObjects, load_objects, load_support
+from relay.runtime.profile.timed_device import TimedDevice
 
 ENTRY, CHUNK = -1, -2
 """What a record is of that is of no kernel: an entry, or a part of a parallel loop that one thread ran."""
@@ -82,6 +88,13 @@ class Recorder:
         """How many records there would be, had there been room."""
         return self._head[0]
 
+    def add(self, kind: int, start_ns: int, end_ns: int) -> None:
+        """Write a record from Python, while no native code of the call runs."""
+        number = self._head[0]
+        self._head[0] = number + 1
+        words = kind, start_ns, end_ns, threading.get_ident()
+        self._records[min(number, self.room), :EXTENTS] = words
+
     def records(self) -> NDArray[np.int64]:
         """[record, word], in the order in which they ended. A copy."""
         return self._records[: min(self.wanted, self.room)].copy()
@@ -90,13 +103,28 @@ class Recorder:
 @frozen(eq=False)
 class RecordedKernels:
     """Kernels that write records, in the order of their numbers: the addresses of what runs them, by name, and what
-    other code is given beside them."""
+    other code is given beside them. Behind them the numbers of what devices launch are given, by name."""
 
     recorder: Recorder
     kernels: tuple[KernelWork, ...]
     addresses: Mapping[str, int]
     imports: Mapping[str, int]
     _kept: tuple[object, ...]
+    launched: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the numbers of records stand for."""
+        return (*(each.name for each in self.kernels), *self.launched)
+
+    def timed(self, spec: DeviceSpec, device: OpenedDevice) -> TimedDevice:
+        """A device whose launches write records."""
+
+        def note(entry: str, start_ns: int, end_ns: int) -> None:
+            number = self.launched.setdefault(f"{entry} on {spec}", len(self.kernels) + len(self.launched))
+            self.recorder.add(number, start_ns, end_ns)
+
+        return TimedDevice(device, note)
 
 
 @frozen(eq=False)
@@ -140,7 +168,10 @@ def load_recorded_code(artefact: Artefact) -> RecordedCode:
     outer = load_objects([_object(text, _machine())], entries)
     library = {symbol: support.address(symbol) for symbol in (CALL_SYMBOL, BUILD_SYMBOL)}
     addresses = {**inner.addresses, **outer.addresses, **library}
-    code = NativeCode(addresses.__getitem__, Constants.of(artefact, support), (kernels, inner, outer))
+    devices = connect(manifest.devices, addresses.__getitem__, kernels.timed)
+    if devices.close is not None:
+        weakref.finalize(inner, devices.close).atexit = False  # before the objects are unloaded
+    code = NativeCode(addresses.__getitem__, Constants.of(artefact, support), (kernels, inner, outer), devices)
     return RecordedCode(code, kernels)
 
 
