@@ -47,7 +47,7 @@ def test_launches_stand_beside_the_kernels_of_the_host(unknown: bool):
         assert (each.median_s == pytest.approx(1e-3)) is not unknown
         assert each.median_s > 0
     assert {each.name for each in there} <= {each.name for each in profile.spans if each.kind is SpanKind.KERNEL}
-    for text in (str(profile), report.trace_json(profile), report.html_page(profile, "between")):
+    for text in (profile.text(columns=200), report.trace_json(profile), report.html_page(profile, "between")):
         assert all(each.name in text for each in there)
     json.loads(report.trace_json(profile))
 

@@ -27,7 +27,7 @@ from relay.driver.unmatched_records import warn_of_unmatched
 from relay.infer.infer_type import infer_type
 from relay.ir.expr import Function
 from relay.ir.module import IRModule
-from relay.lower.devices import on_one_device
+from relay.lower.devices import on_devices, on_one_device, wanted_devices
 from relay.lower.kernels.external import is_external, with_external_kernels
 from relay.lower.module import entry_checks, lower_module
 from relay.lower.planning.scratch import Scratch
@@ -119,22 +119,27 @@ class Compilation:
     def optimized(self) -> IRModule:
         """Fused, and in A-normal form. Regions of other compilers stand where they are called, as kernels do.
 
-        Raises `RelayError`: `no-such-compiler`, `external-region`, `no-back-end`."""
+        Raises `RelayError`: `no-such-compiler`, `external-region`, `no-back-end`, `device-conflict`."""
         module = self.typed
         timing = Timing()
         context = replace(self.context, instruments=(*self.context.instruments, timing))
         with self._stage("optimize") as stage, context:
-            module = on_one_device(module, self.targets.kernels.device_kind)
+            kind, host = self.targets.kernels.device_kind, self.targets.host.kernels.device_kind
+            has_device, default = self.targets.has_device, f"{kind}:0"
+            module = on_devices(module, default, host) if has_device else on_one_device(module, kind)
             optimized = optimization_pipeline(module, self.targets.kernels.rules)
             _add_passes(stage, timing.passes)
             called = with_external_kernels(optimized, self.context.external_compilers)
-            return keep_on_devices(offload(called, self._device_of)) if self.targets.has_device else called
+            if not has_device:
+                return called
+            planned, wanted = wanted_devices(called, default, host)
+            return keep_on_devices(offload(planned, lambda group: wanted(group) if self._takes(group) else None))
 
-    def _device_of(self, group: Function) -> str | None:
-        """The device that takes a group."""
+    def _takes(self, group: Function) -> bool:
+        """Whether the device's target takes a group."""
         kind = self.targets.kernels.device_kind
         answer = checked_answer(self.targets.kernels.supports(group), f"the target `{kind}`")
-        return f"{kind}:0" if isinstance(answer, Supported) else None
+        return isinstance(answer, Supported)
 
     @cached_property
     def _lowered(self) -> tuple[Program, KernelTable]:

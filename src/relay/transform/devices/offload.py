@@ -96,8 +96,8 @@ class _Chain:
             case Call(op=Function() as function, args=(Var() as data, *_)) if only_reshapes(function):
                 return self.device if data in self.held else None
             case Call(op=Function() as function, args=args) if function.attrs.get("Primitive"):
-                is_told = DEVICE not in function.attrs and _is_told(function, args)
-                return self.device_of(function) if is_told else None
+                is_open = DEVICE not in function.attrs and TARGET not in function.attrs
+                return self.device_of(function) if is_open and _is_told(function, args) else None
             case TupleGetItem(Var() as whole):
                 return self.device if whole in self.held else None
             case _:
