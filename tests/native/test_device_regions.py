@@ -220,6 +220,18 @@ def test_extents_that_calls_tell():
         np.testing.assert_allclose(run(x), relay.build(program)(x), rtol=1e-5)
 
 
+def test_extents_that_are_computed_of_those():
+    x = relay.var("x", shape=("n", 3))
+    program = relay.Function([x], relay.nn.softmax(relay.sort(relay.concatenate([x, x], axis=0), axis=0)))
+    kernels = FrameKernels(frozenset({"concatenate", "sort"}))
+    run = built(program, kernels, Frame())
+    relay.register_target(FrameKind(kernels), replace=True)
+    assert len(compile_stages(program, KIND).program.device_regions) == 1
+    for rows in (1, 4):
+        data = np.linspace(-1, 1, rows * 3, dtype=np.float32).reshape(rows, 3)
+        np.testing.assert_allclose(run(data), relay.build(program)(data), rtol=1e-5)
+
+
 def test_threads_take_turns_on_a_device():
     run, plain = built(network(), FrameKernels(), Frame()), relay.build(network())
     inputs = [np.full((4, 8), seed, np.float32) for seed in range(6)]
