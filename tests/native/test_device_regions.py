@@ -21,6 +21,7 @@ from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
 from relay.lower.program.launch import Access, BufferArgument, KernelModule, Launch, ScalarArgument
 from relay.lower.targets import LoopTarget, Refused, Supported
+from relay.ops.check_indices import check_indices
 from relay.runtime.devices.device import PythonDevice, StartedLaunch
 from relay.runtime.executable import Executable
 from relay.tir.interpreter import interpret
@@ -230,6 +231,30 @@ def test_extents_that_are_computed_of_those():
     for rows in (1, 4):
         data = np.linspace(-1, 1, rows * 3, dtype=np.float32).reshape(rows, 3)
         np.testing.assert_allclose(run(data), relay.build(program)(data), rtol=1e-5)
+
+
+def test_what_may_fail_is_the_hosts():
+    x, i = relay.var("x", shape=(4, 3)), relay.var("i", shape=(2,), dtype="int32")
+    index = check_indices(relay.add(i, relay.const(1, "int32")), (4,), "the table")
+    program = relay.Function([x, i], relay.tanh(relay.take(relay.exp(x), index, axis=0)))
+    run = built(program, FrameKernels(), Frame())
+    data = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
+    np.testing.assert_allclose(run(data, np.int32([0, 2])), np.tanh(np.exp(data[[1, 3]])), rtol=1e-5)
+    with pytest.raises(RelayError) as caught:
+        run(data, np.int32([0, 3]))
+    assert (caught.value.rule, caught.value.found) == ("index-out-of-range", "4")
+    relay.register_target(FrameKind(FrameKernels()), replace=True)
+    (check,) = compile_stages(program, KIND).called_kernels
+    assert check.refusals == (f"{KIND}: it tells of no failures",)
+
+
+def test_what_nobody_wants_is_not_run():
+    x = relay.var("x", shape=(2,))
+    program = relay.Function([x], relay.Let(relay.var("y"), relay.exp(x), relay.const(1.0)))
+    device = Frame()
+    relay.register_device(KIND, lambda _: device, replace=True)
+    assert relay.build(program, target=KIND, opt_level=0)(np.zeros(2, np.float32)) == 1
+    assert not device.launched
 
 
 def test_threads_take_turns_on_a_device():

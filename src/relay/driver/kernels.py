@@ -239,7 +239,8 @@ class KernelTable:
                 case Supported() if called:
                     return target, tuple(refusals)
                 case Supported():
-                    refusals.append(f"{target.device_kind}: only the run tells its extents")
+                    why = "it tells of no failures" if tells_of_body(function) else "only the run tells its extents"
+                    refusals.append(f"{target.device_kind}: {why}")
                 case Refused(reason):
                     refusals.append(f"{target.device_kind}: {reason}")
         raise CompilerBug("place kernels", "no target takes a group: " + "; ".join(refusals))

@@ -7,7 +7,7 @@ and values of choices (*handed on*: whoever hands on may copy). All else is made
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
@@ -27,6 +27,7 @@ from relay.ir.expr import (
     pattern_vars,
 )
 from relay.ir.module import IRModule
+from relay.ir.operator import Effect
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType, TupleType, Type
@@ -71,7 +72,7 @@ def only_reshapes(function: Function) -> bool:
     """Whether a primitive function gives its first parameter another shape, and does nothing else."""
     expr = function.body
     while isinstance(expr, Call) and isinstance(expr.op, Op) and isinstance(expr.op.operator, OperatorRecord):
-        if not expr.op.operator.is_view:
+        if not expr.op.operator.is_view or expr.op.operator.effect is Effect.MAY_FAIL:
             break
         expr = expr.args[0]
     return expr is not function.body and bool(function.params) and expr is function.params[0]
@@ -219,9 +220,25 @@ def _told_on_devices(module: IRModule) -> dict[Key, str]:
     for name, function in module.functions.items():
         found.update(zip(function.params, param_devices(function), strict=True))
         found.update((name, each) for each in result_devices(function))
-        for node in post_order(function.body):
-            if isinstance(node, Let) and isinstance(node.value, Call) and isinstance(node.value.op, Function):
-                given = result_devices(node.value.op)
-                is_tuple = isinstance(node.var.checked_type, TupleType)
-                found.update(((node.var, i) if is_tuple else node.var, each) for i, each in enumerate(given))
+        for let in _bindings(function):
+            if isinstance(let.value, Call) and isinstance(let.value.op, Function):
+                given = result_devices(let.value.op)
+                is_tuple = isinstance(let.var.checked_type, TupleType)
+                found.update(((let.var, i) if is_tuple else let.var, each) for i, each in enumerate(given))
     return {key: device for key, device in found.items() if device != HOST}
+
+
+def _bindings(function: Function) -> Iterator[Let]:
+    """All bindings of a function, those of choices and closures inside included, but not those of kernels."""
+    scopes = [function.body]
+    while scopes:
+        lets, result = let_chain(scopes.pop())
+        yield from lets
+        for value in (*(let.value for let in lets), result):
+            if isinstance(value, Call) and isinstance(value.op, Function) and value.op.attrs.get("Primitive"):
+                continue  # a kernel, which is what most are
+            if isinstance(value, If | Match):
+                scopes += children(value)[1:]
+            else:
+                parts = (each for each in (value, *children(value)) if isinstance(each, Function))
+                scopes += (each.body for each in parts)

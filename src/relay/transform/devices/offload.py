@@ -10,7 +10,8 @@ The module is fused and in A-normal form. A region begins with a kernel that the
 follow it, until something uses a value of the region that cannot be part of it; what uses none of its values runs
 before it. So regions are as few as the order of the program allows without moving a kernel over one that it needs.
 
-Parameters and results of regions are tensors, of extents that the parameters tell.
+Parameters and results of regions are tensors, of extents that the parameters tell. A kernel that may fail, as where an
+index lies outside, is the host's: a device tells of no failures.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from typing import TypeAlias
 from relay.base.fresh_names import FreshNames
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import attribute_symbols
-from relay.ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var, record_type
+from relay.ir.expr import Call, Constant, Expr, Function, Let, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
+from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
@@ -120,7 +122,7 @@ class _Chain:
                 body = _let(var, value, body)
                 used.update(free_vars(value))
             end = start
-            if lets:
+            if any(let.var in used for let in lets):  # else nobody wants what it makes
                 bound = self._region(lets, used, device)
                 for var, value in reversed(bound):
                     body = _let(var, value, body)
@@ -175,7 +177,7 @@ def _stem(value: Expr) -> str:
 
 
 def _is_told(function: Function, args: Sequence[Expr]) -> bool:
-    """Whether a kernel takes and gives tensors, all of whose extents its arguments tell."""
+    """Whether a kernel takes and gives tensors, all of whose extents its arguments tell, and cannot fail."""
     types = [known_type(argument) for argument in args]
     if not all(isinstance(argument, Var | Constant) for argument in args):
         return False
@@ -183,6 +185,8 @@ def _is_told(function: Function, args: Sequence[Expr]) -> bool:
         return False
     told = {symbol for each in (*types, *map(known_type, function.params)) for symbol in type_symbols(each)}
     for node in post_order(function.body):
+        if isinstance(node, Op) and node.operator.effect is Effect.MAY_FAIL:
+            return False
         type_ = node.checked_type
         attributes = node.attrs if isinstance(node, Call) else None
         used = [*(() if type_ is None else type_symbols(type_)), *(attribute_symbols(attributes) if attributes else ())]

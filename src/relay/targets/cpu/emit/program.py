@@ -31,7 +31,7 @@ def emit_program(program: Program, target: CpuTarget) -> str:
     deep = any(entry.deep for entry in entries)
     if program.uses_heap:
         module.functions.append(heap_text(target, deep))
-    on_devices = has_tensors_on_devices(program)
+    on_devices = bool(program.device_regions) and has_tensors_on_devices(program)
     if program.device_regions:
         module.functions.append(device_text(on_devices))
         emit_device_regions(program, machine, module)
