@@ -52,6 +52,12 @@ class _Network:
     def weights(self, *shape: int) -> Expr:
         return relay.const(self.quarters(shape))
 
+    def bytes(self, *shape: int) -> Expr:
+        return relay.const((self.quarters(shape) * 4).astype(np.int8))
+
+    def inputs(self, rank: int) -> list[Var]:
+        return [each for each in self.params if len(shape_of(each)) == rank]
+
     def input(self) -> None:
         shape = self.one_of(
             [(3, 4), (1, 2, 5, 6), (2, 3, 4), (2, 4, 7, 5), (4, 16), (1, 16, 4, 4), (2, 4, 4), (1, 4, 3, 3), (2, 16, 4)]
@@ -183,6 +189,10 @@ def _placed(net: _Network, x: Expr) -> Expr:
 # --------------------------------------------------------------------------------------------------------------- images
 
 
+def _as_bytes(x: Expr) -> Expr:
+    return relay.cast(relay.multiply(x, relay.const(np.float32(4))), "int8")
+
+
 def _convolution(net: _Network, x: Expr) -> Expr:
     channels, height, width = shape_of(x)[1:]
     extent = min(net.one_of([1, 3]), height, width)
@@ -191,6 +201,26 @@ def _convolution(net: _Network, x: Expr) -> Expr:
     if net.number(0, 3) == 3 and extent == 3:
         x = relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (0, 2)))
     return relay.nn.conv2d(x, kernel, strides=net.number(1, 2), padding=net.number(0, extent // 2), groups=groups)
+
+
+def _transposed_convolution(net: _Network, x: Expr) -> Expr:
+    channels, outputs, extent = shape_of(x)[1], net.one_of(CHANNELS), net.number(2, 3)
+    kernel = net.weights(channels, outputs, extent, extent)
+    strides, cut = net.number(1, 2), net.number(0, 1)
+    return relay.nn.conv2d_transpose(
+        x, kernel, strides=(strides, 2), padding=(0, cut), channels=outputs, kernel_size=(extent, extent)
+    )
+
+
+def _byte_convolution(net: _Network, x: Expr) -> Expr:
+    """Of bytes: of an input, where rounding has not yet happened."""
+    images = net.inputs(4)
+    if not images:
+        return _convolution(net, x)
+    image = net.one_of(images)
+    kernel = net.bytes(net.one_of(CHANNELS), shape_of(image)[1], 2, 2)
+    sums = relay.nn.conv2d(_as_bytes(image), kernel, padding=net.number(0, 1), out_dtype="int32")
+    return relay.multiply(relay.cast(sums, "float32"), relay.const(np.float32(1 / 64)))
 
 
 def _padded(net: _Network, x: Expr) -> Expr:
@@ -263,6 +293,20 @@ def _layer(net: _Network, x: Expr) -> Expr:
     return relay.nn.bias_add(made, net.weights(units), axis=-1) if net.number(0, 1) else made
 
 
+def _narrow_layer(net: _Network, x: Expr) -> Expr:
+    """Of bytes or bfloat16: of an input, with weights of which no sum is rounded."""
+    rows = net.inputs(2)
+    if not rows:
+        return _layer(net, x)
+    data = net.one_of(rows)
+    depth = shape_of(data)[1]
+    if net.number(0, 1):
+        sums = relay.nn.dense(_as_bytes(data), net.bytes(5, depth), out_dtype="int32")
+        return relay.multiply(relay.cast(sums, "float32"), relay.const(np.float32(1 / 64)))
+    weight = relay.const(net.quarters((5, depth), -1, 1), "bfloat16")
+    return relay.cast(relay.nn.relu(relay.nn.dense(relay.cast(data, "bfloat16"), weight)), "float32")
+
+
 def _layers(net: _Network, x: Expr) -> Expr:
     """Dense layers on one value, side by side."""
     inputs = shape_of(x)[-1]
@@ -307,9 +351,18 @@ ANY_RANK: tuple[Step, ...] = (
     *RARE, *RARE,
 )  # fmt: skip
 BY_RANK: dict[int, tuple[Step, ...]] = {
-    4: (_convolution, _padded, _branches, _scaled, _channels) * 3 + (_batch_norm, _pooled, _globally_pooled, _flat),
+    4: (_convolution, _padded, _branches, _scaled, _channels) * 3
+    + (
+        _batch_norm,
+        _pooled,
+        _globally_pooled,
+        _flat,
+        _transposed_convolution,
+        _transposed_convolution,
+        _byte_convolution,
+    ),
     3: (_batch_product, _batch_products, _batch_products, _attention, _attention, _layer_norm),
-    2: (_layer, _layer, _layers, _layers, _matrix, _layer_norm),
+    2: (_layer, _layer, _narrow_layer, _narrow_layer, _layers, _layers, _matrix, _layer_norm),
 }
 
 

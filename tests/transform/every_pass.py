@@ -30,6 +30,7 @@ from relay.transform.framework.passes import AnyPass
 from relay.transform.functions.normal_forms import ToCPS
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from relay.transform.fusion import FuseOps
+from relay.transform.layout.alter_op_layout import AlterOpLayout
 from relay.transform.layout.convert_layout import ConvertLayout
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_repro
@@ -40,7 +41,7 @@ from tests.transform.passes import CHANGES_TYPES, CONTEXT, NOT_IDEMPOTENT, PASSE
 from tests.transform.recursions import recursions
 
 CHECKED = {**PASSES, "ConvertLayout": ConvertLayout({"nn.conv2d": ("NHWC", "default")})}  # generated images are NCHW
-PREPARED = {"DefuseOps": FuseOps, "UnCPS": ToCPS}
+PREPARED = {"Conv2DToWinograd": AlterOpLayout, "DefuseOps": FuseOps, "UnCPS": ToCPS}
 """What must have been done before a pass has something to do."""
 
 KINDS: Mapping[str, st.SearchStrategy[Program]] = {
