@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 
 from relay.arith.expr import IntExpr
+from relay.base.dtypes import DType
+from relay.frontend.shared.node import Node
+from relay.frontend.shared.normalizing import as_dtype
+from relay.frontend.shared.products import broadcast_shape
 from relay.frontend.shared.slicing import slice_axes
 from relay.frontend.shared.value import Value, is_symbolic
 from relay.ir.expr import Call, Expr, const
 from relay.ops.check_indices import check_indices
+from relay.ops.combine import stack
 from relay.ops.index import gather, take
+from relay.ops.tile import broadcast_to
+from relay.ops.transpose import transpose
 from relay.runtime.artefact.status import index_error
 
 
@@ -43,6 +51,14 @@ def taken(data: Value, indices: Value, axis: int, what: str) -> Call:
     if not bool(np.any(known < 0)):
         return take(data.expr, inside, axis=axis)
     return take(data.expr, const(np.where(known < 0, known + extent, known)), axis=axis)
+
+
+def places_of(node: Node, data: Value, chosen: Mapping[int, Value], what: str) -> tuple[Expr, tuple[IntExpr, ...]]:
+    """Indices of some axes, which broadcast, as one tensor [axes, ..] of places, and the shape of the rest."""
+    shape = reduce(lambda left, right: broadcast_shape(node, left, right), (each.shape for each in chosen.values()))
+    places = stack([broadcast_to(as_dtype(each.expr, DType.INT64), shape) for each in chosen.values()], len(shape))
+    inside = check_indices(places, tuple(data.shape[axis] for axis in chosen), what)
+    return transpose(inside, (len(shape), *range(len(shape)))), shape
 
 
 def gathered(data: Value, indices: Value, axis: int, what: str) -> Call:
