@@ -10,8 +10,8 @@ from tests.frontend.torch.running import TOLERANCE, differences
 _BY_NAME = {case.name: case for case in MODELS}
 _STATIC = (
     "mlp", "segmentation head", "detection head", "unet block", "generator", "swin block", "bert", "gpt with a cache",
-    "experts", "lstm both ways", "gru", "audio front end", "choice", "while loop", "scan", "map", "arithmetic",
-    "shapes", "T5ForConditionalGeneration",
+    "experts", "graph network", "cache in buffers", "lstm both ways", "gru", "audio front end", "choice", "while loop",
+    "scan", "map", "arithmetic", "shapes", "T5ForConditionalGeneration",
 )  # fmt: skip
 _DYNAMIC = ("resnet", "llama block", "GPT2LMHeadModel", "ViTModel")
 

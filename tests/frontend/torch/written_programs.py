@@ -4,9 +4,44 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.export import Dim
 from torch.nn import functional
 
 from tests.frontend.torch.case import Case, tensors
+
+
+class GraphNetwork(nn.Module):
+    """Messages along edges, summed where they arrive, then a mean over the nodes of each graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message, self.update = nn.Linear(8, 8), nn.GRUCell(8, 4)
+
+    def forward(self, nodes: Tensor, edges: Tensor, graphs: Tensor) -> Tensor:
+        sources, targets = edges
+        messages = self.message(torch.cat([nodes[sources], nodes[targets]], -1)).relu()
+        arrived = torch.zeros(nodes.shape[0], 8).index_add(0, targets, messages)
+        nodes = self.update(arrived, nodes)
+        sums = torch.zeros(2, 4).scatter_add(0, graphs[:, None].expand(-1, 4), nodes)
+        largest = torch.zeros(2, 4).scatter_reduce(0, graphs[:, None].expand(-1, 4), nodes, "amax")
+        return torch.cat([sums / torch.zeros(2).index_add(0, graphs, torch.ones(nodes.shape[0]))[:, None], largest], -1)
+
+
+class Cache(nn.Module):
+    """Keys and values of earlier tokens in buffers, written at a place that is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(8, 24)
+        self.register_buffer("keys", torch.zeros(1, 16, 8))
+        self.register_buffer("values", torch.zeros(1, 16, 8))
+
+    def forward(self, x: Tensor, place: Tensor) -> Tensor:
+        q, k, v = self.qkv(x).chunk(3, -1)
+        self.keys[:, place] = k
+        self.values.index_copy_(1, place, v)
+        mask = torch.arange(16)[None, :] <= place[:, None]
+        return functional.scaled_dot_product_attention(q, self.keys, self.values, attn_mask=mask)
 
 
 class Choice(nn.Module):
@@ -145,6 +180,16 @@ class Shapes(nn.Module):
 
 
 PROGRAMS: tuple[Case, ...] = (
+    Case(
+        "graph network",
+        GraphNetwork,
+        lambda size: (
+            (torch.randn(5, 4), torch.randint(0, 5, (2, 9 + size)), torch.tensor([0, 0, 1, 1, 1])),
+            {},
+        ),
+        (None, {1: Dim.AUTO}, None),
+    ),
+    Case("cache in buffers", Cache, lambda size: ((torch.randn(1, 2, 8), torch.tensor([3, 4])), {})),
     Case("choice", Choice, tensors((3, 4))),
     Case("while loop", WhileLoop, tensors((4,))),
     Case("scan", Scan, tensors((5, 3))),

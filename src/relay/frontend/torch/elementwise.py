@@ -106,7 +106,14 @@ def _log_of_1_plus(node: TorchNode) -> Result:
 
 
 def _round(node: TorchNode) -> Result:
-    return round_to_even(node.operand(), node.dtype) if node.dtype.is_float else node.value(0)
+    """To whole numbers, or to `decimals` places."""
+    if not node.dtype.is_float:
+        return node.value(0)
+    scale = 10.0 ** node.int("decimals", 0)
+    if scale == 1:
+        return round_to_even(node.operand(), node.dtype)
+    scaled = binary.multiply(node.operand(), const(scale, node.dtype))
+    return binary.divide(round_to_even(scaled, node.dtype), const(scale, node.dtype))
 
 
 def _clamp(node: TorchNode) -> Result:
@@ -178,6 +185,8 @@ _BINARY: Mapping[str, tuple[Binary, Binary | None, Sequence[str]]] = {
     "bitwise_xor": (binary.bitwise_xor, binary.logical_xor, _EITHER_NUMBER),
     "bitwise_left_shift": (binary.left_shift, None, _SHIFTS),
     "bitwise_right_shift": (binary.right_shift, None, _SHIFTS),
+    "__lshift__": (binary.left_shift, None, _TENSOR_OR_NUMBER),
+    "__rshift__": (binary.right_shift, None, _TENSOR_OR_NUMBER),
 }
 _COMPARISONS: Mapping[str, Binary] = {
     "eq": comparison.equal, "ne": comparison.not_equal, "lt": comparison.less, "le": comparison.less_equal,
@@ -216,7 +225,8 @@ ELEMENTWISE: tuple[Converter, ...] = (
     *converters("reciprocal", _reciprocal),
     *converters("expm1", _exp_minus_1),
     *converters("log1p", _log_of_1_plus),
-    *converters("round", _round),
+    *converters("round", _round, "decimals", overloads=("default", "decimals")),
+    *converters("exp2", lambda node: binary.power(const(2.0, node.dtype), node.operand())),
     *converters("clamp", _clamp, overloads=("default", "Tensor")),
     *converters("clamp_min", _clamp, overloads=("default", "Tensor")),
     *converters(

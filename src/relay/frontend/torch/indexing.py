@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
-from relay.frontend.shared.indices import gathered, taken
+from relay.frontend.shared.indices import gathered, places_of, taken
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.products import broadcast_shape
 from relay.frontend.shared.slicing import FAR, slice_axes
-from relay.frontend.torch.node import Converter, TorchNode, converters, in_type
+from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
-from relay.ops.check_indices import check_indices
-from relay.ops.combine import concatenate, stack
+from relay.ops.combine import concatenate
 from relay.ops.index import gather_nd
 from relay.ops.shape import expand_dims
-from relay.ops.tile import broadcast_to
 from relay.ops.transpose import transpose
 
 
@@ -46,14 +41,9 @@ def _index(node: TorchNode) -> Result:
     if len(chosen) == 1:
         ((axis, index),) = chosen.items()
         return taken(data, index, axis, _what(node))
-    shape = reduce(lambda left, right: broadcast_shape(node, left, right), (each.shape for each in chosen.values()))
-    places = stack([broadcast_to(in_type(each, DType.INT64), shape) for each in chosen.values()], len(shape))
-    inside = check_indices(places, tuple(data.shape[axis] for axis in chosen), _what(node))
+    places, shape = places_of(node, data, chosen, _what(node))
     others = [axis for axis in range(data.rank) if axis not in chosen]
-    found = gather_nd(
-        transpose(data.expr, (*chosen, *others)), transpose(inside, (len(shape), *range(len(shape)))),
-        index_rank=len(chosen),
-    )  # fmt: skip
+    found = gather_nd(transpose(data.expr, (*chosen, *others)), places, index_rank=len(chosen))
     first, last = min(chosen), max(chosen)
     if first == 0 or last - first >= len(chosen):
         return found

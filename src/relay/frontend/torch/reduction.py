@@ -16,9 +16,10 @@ from relay.ops.dimensions import product
 from relay.ops.elementwise_binary import multiply, power
 from relay.ops.elementwise_unary import abs as magnitude
 from relay.ops.elementwise_unary import sqrt
+from relay.ops.index import take
 from relay.ops.reduce_index import argmax, argmin
 from relay.ops.scan import cumprod, cumsum
-from relay.ops.shape import reshape
+from relay.ops.shape import expand_dims, reshape
 from relay.ops.sort import argsort, sort, topk
 from relay.ops.variance import variance
 
@@ -119,6 +120,21 @@ def _sort(node: TorchNode) -> Result:
     return sort(node.expr(), axis, ascending), argsort(node.expr(), axis, ascending, DType.INT64)
 
 
+def _median(node: TorchNode) -> Result:
+    """Along an axis, the lower of the two in the middle, and where it is."""
+    value, axis = node.value(0), node.axis("dim", default=-1)
+    extent = value.shape[axis]
+    if not isinstance(extent, int):
+        node.unsupported("along a symbolic extent")
+    middle = const((extent - 1) // 2, DType.INT64)
+    found = [
+        take(sort(value.expr, axis), middle, axis=axis),
+        take(argsort(value.expr, axis, dtype=DType.INT64), middle, axis=axis),
+    ]
+    first, second = (expand_dims(each, axis) for each in found) if node.flag("keepdim") else found
+    return first, second
+
+
 def _argsort(node: TorchNode) -> Result:
     return argsort(node.expr(), node.axis("dim", default=-1), not node.flag("descending"), DType.INT64)
 
@@ -146,5 +162,6 @@ REDUCTIONS: tuple[Converter, ...] = (
     *converters("cumprod", _scan(cumprod), "dim", "dtype"),
     *converters("topk", _topk, "k", "dim", "largest", "sorted"),
     *converters("sort", _sort, "dim", "descending", "stable", overloads=("default", "stable")),
+    *converters("median", _median, "dim", "keepdim", overloads=("dim",)),
     *converters("argsort", _argsort, "dim", "descending", "stable", overloads=("default", "stable")),
 )

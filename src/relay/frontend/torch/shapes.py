@@ -141,9 +141,28 @@ def _pad(node: TorchNode) -> Result:
         return value
     if mode == "constant":
         return pad(value.expr, widths, node.number(1, node.float("value", 0.0)))
+    if mode == "circular":
+        return _wrapped(node, widths)
     if mode not in _MODES:
         node.unsupported(f"with the mode {mode!r}")
     return pad(value.expr, widths, pad_mode=_MODES[mode])
+
+
+def _wrapped(node: TorchNode, widths: Sequence[tuple[int, int]]) -> Expr:
+    """The end of each axis before its beginning, and its beginning after its end."""
+    result, extents = node.expr(), list(node.value(0).shape)
+    for axis, (before, after) in enumerate(widths):
+        if min(before, after) < 0:
+            node.unsupported("with the mode 'circular' and negative amounts")
+        parts = [
+            slice_axes(result, extents, {axis: (-before, FAR, 1)}) if before else None,
+            result,
+            slice_axes(result, extents, {axis: (0, after, 1)}) if after else None,
+        ]
+        kept = [part for part in parts if part is not None]
+        result = concatenate(kept, axis) if len(kept) > 1 else result
+        extents[axis] = extents[axis] + before + after
+    return result
 
 
 def _padded(mode: str, rank: int) -> tuple[Converter, ...]:

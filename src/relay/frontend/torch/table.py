@@ -19,12 +19,13 @@ from relay.frontend.torch.products import PRODUCTS
 from relay.frontend.torch.recurrent import RECURRENT
 from relay.frontend.torch.reduction import REDUCTIONS
 from relay.frontend.torch.shapes import SHAPES
+from relay.frontend.torch.updates import UPDATES
 
 CONVERTERS: Mapping[str, Converter] = MappingProxyType(
     {
         record.operator: record
         for record in (
-            *ELEMENTWISE, *ACTIVATIONS, *REDUCTIONS, *SHAPES, *INDEXING, *CREATION, *PRODUCTS, *CONVOLUTIONS,
+            *ELEMENTWISE, *ACTIVATIONS, *REDUCTIONS, *SHAPES, *INDEXING, *UPDATES, *CREATION, *PRODUCTS, *CONVOLUTIONS,
             *NORMALIZATIONS, *POOLINGS, *ATTENTION, *RECURRENT, *CONTROL,
         )
     }
