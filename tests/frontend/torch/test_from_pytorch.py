@@ -159,6 +159,19 @@ def test_symbolic_arithmetic_is_followed():
     np.testing.assert_allclose(relay.build(module)(x.numpy(), y.numpy()), Derived()(x, y), rtol=1e-6)
 
 
+class Floats(nn.Module):
+    """Numbers that are no integers, of extents."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x / x.shape[0] ** 0.5 + x.mean() * (1 / x.shape[0]) - 2.5 * x.shape[0]
+
+
+def test_floats_of_extents_are_computed_by_the_run():
+    module, _ = from_pytorch(Floats(), (torch.randn(5, 3),), dynamic_shapes=({0: Dim.AUTO},))
+    x = torch.randn(7, 3)
+    np.testing.assert_allclose(relay.build(module)(x.numpy()), Floats()(x), rtol=1e-5)
+
+
 class Sequence(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -22,6 +22,7 @@ from relay.frontend.shared.node import converter as record_of
 from relay.frontend.shared.value import Value
 from relay.frontend.torch.arguments import Arguments, bound
 from relay.frontend.torch.node import Converter, TorchNode
+from relay.frontend.torch.numbers import float_of
 from relay.frontend.torch.package import torch_package
 from relay.frontend.torch.symbols import Condition, Extents, condition_of, parsed, printed
 from relay.frontend.torch.tensors import element_type
@@ -174,13 +175,19 @@ class GraphImporter:
                 array = np.asarray(number)
                 return number_value(array)
             case torch.SymInt():
-                return self._builder.known(printed(number), np.array(self._extents.of(number), object), span)
-            case torch.SymFloat() | torch.SymBool():
-                raise Unsupported("a number computed from extents that is no integer")
+                return self._extent(number, span)
+            case torch.SymFloat():
+                expr = float_of(argument, lambda extent: self._extent(extent, span).expr)
+                return Value(argument.name, expr, TensorType((), DType.FLOAT64))
+            case torch.SymBool():
+                raise Unsupported("a truth computed from extents")
             case complex():
                 raise Unsupported("a complex number")
             case _:
                 return values[argument]
+
+    def _extent(self, number: torch.SymInt, span: Span) -> Value:
+        return self._builder.known(printed(number), np.array(self._extents.of(number), object), span)
 
     def _plain(self, argument: Any, values: Mapping[fx.Node, Made]) -> object:
         """An argument that is no input: numbers and extents as they are, element types as ours."""
