@@ -18,7 +18,16 @@ import pytest
 import relay
 from relay.base.diagnostics import RelayError
 from relay.runtime.devices.table import NOT_YET
-from tests.native.test_device_regions import CROSSING, KIND, Frame, FrameKernels, FrameKind, built, network
+from tests.native.test_device_regions import (
+    CROSSING,
+    KIND,
+    Frame,
+    FrameKernels,
+    FrameKind,
+    assert_alike,
+    built,
+    network,
+)
 
 X = np.linspace(-2, 2, 32, dtype=np.float32).reshape(4, 8)
 
@@ -130,7 +139,7 @@ def test_threads_share_a_device(name: str):
     calls = [(*inputs[:-1], inputs[-1] * np.float32(factor)) for factor in range(8)]
     with ThreadPoolExecutor(3) as threads:
         for found, given in zip(threads.map(lambda call: run(*call), calls), calls, strict=True):
-            np.testing.assert_allclose(found, plain(*given), rtol=1e-4, atol=1e-6)
+            assert_alike(found, plain(*given))
 
 
 def test_a_forked_process_opens_its_own_device(tmp_path):

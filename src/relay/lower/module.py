@@ -73,7 +73,7 @@ def lower_module(
             on_devices.setdefault(info.name, function)
         return info
 
-    devices = {var: Device.parse(each) for var, each in held_on_devices(module).items()}
+    devices = {key: Device.parse(each) for key, each in held_on_devices(module).items()}
     procedures = Procedures(module, called, constants, devices)
     entries: list[Entry] = []
     flat: list[Procedure] = []

@@ -18,14 +18,13 @@ from relay.ir.traversal import children
 from relay.lower.code.representation import (
     BOXED,
     MOST_RESULTS,
-    Boxed,
     Convention,
     Representation,
     register_count,
-    representation,
+    representation_on,
 )
 from relay.lower.program.device import Device
-from relay.transform.devices.flows import HOST, result_devices
+from relay.transform.devices.flows import HOST, Key, keys_of, result_devices
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +40,7 @@ class Conventions:
     """Conventions of all functions of a module in A-normal form, local ones included. `computed` are the variables that
     operators or branches use: scalars among them are worth unboxing. `devices` says which tensors are on one."""
 
-    def __init__(self, module: IRModule, devices: Mapping[Var, Device]) -> None:
+    def __init__(self, module: IRModule, devices: Mapping[Key, Device]) -> None:
         self.computed: set[Var] = set()
         self._devices = devices
         self._module = module
@@ -60,7 +59,8 @@ class Conventions:
 
     def held(self, var: Var) -> Representation:
         """How a variable is held that something else is bound to than what its scope computes."""
-        return Boxed(self._devices[var]) if var in self._devices else representation(var.checked_type)
+        devices = [self._devices.get(key) for key in keys_of(var, var.checked_type)]
+        return representation_on(var.checked_type, devices)
 
     def _walk(self, facts: _Facts, itself: Var | None) -> Iterator[tuple[Function, Var | None]]:
         """Note the facts of one function; gives the functions inside it, each with the variable it is known by."""
@@ -120,8 +120,8 @@ class Conventions:
 
 def _result(function: Function) -> Representation:
     """How a function gives its result, if it may."""
-    devices = [each for each in result_devices(function) if each != HOST]
-    return Boxed(Device.parse(devices[0])) if devices else representation(function.body.checked_type)
+    devices = [None if each == HOST else Device.parse(each) for each in result_devices(function)]
+    return representation_on(function.body.checked_type, devices)
 
 
 def _atoms(value: Expr) -> tuple[Expr, ...]:

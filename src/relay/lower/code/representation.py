@@ -10,7 +10,7 @@ captures of closures, refs), what is of a type that the caller chooses, and what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias, Union
 
 from relay.base.dtypes import DType
@@ -76,6 +76,17 @@ def representation(type_: Type | None) -> Representation:
             return whole if register_count(whole) <= MOST_PARTS else BOXED
         case _:
             return BOXED
+
+
+def representation_on(type_: Type | None, devices: Sequence[Device | None]) -> Representation:
+    """How values are held some of whose tensors are on devices."""
+    if not any(devices):
+        return representation(type_)
+    types = type_.fields if isinstance(type_, TupleType) else (type_,)
+    parts = tuple(
+        Boxed(device) if device else representation(each) for each, device in zip(types, devices, strict=True)
+    )
+    return ScalarReplaced(parts) if isinstance(type_, TupleType) else parts[0]
 
 
 def leaves(whole: Representation) -> Iterator[Boxed | Unboxed]:

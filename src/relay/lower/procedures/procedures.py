@@ -42,6 +42,7 @@ from relay.lower.program.procedure import (
     TailCall,
 )
 from relay.runtime.artefact.manifest import NO_CLAUSE_FITS, Label
+from relay.transform.devices.flows import Key
 
 
 @dataclass(slots=True, eq=False)
@@ -58,12 +59,12 @@ class _Pending:
 @dataclass(slots=True, eq=False)
 class Procedures:
     """The procedures of a program, made as they are asked for. `failures` are what their failures mean, by number;
-    `devices`, where the tensors are of variables that are not on the host."""
+    `devices`, where the tensors of variables are that are not on the host."""
 
     module: IRModule
     kernel_of: KernelOf
     constants: Constants
-    devices: Mapping[Var, Device] = field(default_factory=dict[Var, Device])
+    devices: Mapping[Key, Device] = field(default_factory=dict[Key, Device])
     labels: dict[Label, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     finished: list[Procedure] = field(default_factory=list)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Constant, Expr, Function, RefRead, Tuple, TupleGetItem, Var
 from relay.ir.types import ANY, TensorType, TupleType, Type
-from relay.lower.code.representation import BOXED, Boxed, Representation, ScalarReplaced, Unboxed, representation
+from relay.lower.code.representation import BOXED, Representation, Unboxed, representation, representation_on
 from relay.lower.kernels.checked import ValueCheck, check_of
 from relay.lower.kernels.group import is_of_tensors
 from relay.lower.kernels.index_faults import index_user
@@ -244,12 +244,8 @@ def _made_by(call: Expr) -> Representation:
     """How the result of a kernel is held, or of a region for a device."""
     if not isinstance(call, Call) or not is_on_device(call) or not isinstance(call.op, Function):
         return representation(call.checked_type)
-    types = call.checked_type.fields if isinstance(call.checked_type, TupleType) else (call.checked_type,)
-    parts = tuple(
-        representation(type_) if where == HOST else Boxed(Device.parse(where))
-        for type_, where in zip(types, result_devices(call.op), strict=True)
-    )
-    return ScalarReplaced(parts) if isinstance(call.checked_type, TupleType) else parts[0]
+    devices = [None if each == HOST else Device.parse(each) for each in result_devices(call.op)]
+    return representation_on(call.checked_type, devices)
 
 
 def _place(output: NewTensor | Scalar) -> Place:

@@ -1,13 +1,14 @@
 """Where tensors are made and used, and how they get from there to there: what a module with regions for devices says.
 
-Only tensors with axes are followed, and only where every way they may go is known: through bindings, views and the
-results of regions (*derived*: in the same memory), and as arguments and results of functions that are called by name,
-and values of choices (*handed on*: whoever hands on may copy). All else is made on the host, or used there.
+Only tensors with axes are followed, alone or as fields of a tuple, and only where every way they may go is known:
+through bindings, views, tuples and results of regions (*derived*: in the same memory), and as arguments and results of
+functions that are called by name, and values of choices (*handed on*: whoever hands on may copy). All else is made on
+the host, or used there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
@@ -41,15 +42,16 @@ RESULT_DEVICES = "result_devices"
 """The attribute of a region, or of a function that is called by name: where each tensor of its result is.
 `PARAM_DEVICES` says so of its parameters. Without them all are on the host."""
 HOST = "host"
-MOST_RESULTS = 8
-"""A region with more results has them on the host: they are a tuple that is made."""
+MOST_FIELDS, MOST_RESULTS = 8, 3
+"""Larger tuples are made, and larger results of functions: what stands there is on the host."""
 
-Key: TypeAlias = Union[Var, tuple[Var, int], GlobalVar]
-"""A variable, a field of a region's result, or the result of a function."""
+Head: TypeAlias = Union[Var, GlobalVar]
+Key: TypeAlias = Union[Head, tuple[Head, int]]
+"""A tensor: that of a variable, or the result of a function; or a field of one."""
 
 
 def param_devices(function: Function) -> tuple[str, ...]:
-    """Where each parameter of a function is."""
+    """Where each parameter of a region is."""
     return _told(function, PARAM_DEVICES) or (HOST,) * len(function.params)
 
 
@@ -68,6 +70,22 @@ def is_followed(type_: Type | None) -> bool:
     return isinstance(type_, TensorType) and bool(type_.shape)
 
 
+def keys_of(head: Head, type_: Type | None) -> tuple[Key, ...]:
+    """The tensors of a variable, or of the result of a function; none where they are not looked for."""
+    match type_:
+        case TensorType():
+            return (head,)
+        case TupleType(fields) if len(fields) <= MOST_FIELDS and all(isinstance(each, TensorType) for each in fields):
+            return tuple((head, index) for index in range(len(fields)))
+        case _:
+            return ()
+
+
+def tensor_types(type_: Type | None) -> tuple[Type | None, ...]:
+    """The types of what `keys_of` gives."""
+    return type_.fields if isinstance(type_, TupleType) else (type_,)
+
+
 def only_reshapes(function: Function) -> bool:
     """Whether a primitive function gives its first parameter another shape, and does nothing else."""
     expr = function.body
@@ -80,17 +98,17 @@ def only_reshapes(function: Function) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Flows:
-    """`made`: on which device, or on the host; `derived` and `handed` are from one to another; `used` where regions or
-    the host read; `captured` are taken along by closures."""
+    """`made`: on which device, or on the host; `derived` and `handed` are from one to another; `used` are those that
+    regions read, with their devices; `captured` are taken along by closures."""
 
     module: IRModule
     made: dict[Key, str] = field(default_factory=dict)
     derived: list[tuple[Key, Key]] = field(default_factory=list)
     handed: list[tuple[Key, Key]] = field(default_factory=list)
     used: list[tuple[Key, str]] = field(default_factory=list)
-    captured: set[Var] = field(default_factory=set)
+    captured: set[Key] = field(default_factory=set)
     called: frozenset[GlobalVar] = frozenset()
-    _scopes: list[tuple[Expr, Key | None]] = field(default_factory=list)
+    _scopes: list[tuple[Expr, Sequence[Key | None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         functions = {name: each for name, each in self.module.functions.items() if "Compiler" not in each.attrs}
@@ -102,103 +120,111 @@ class Flows:
         )
         for name, function in functions.items():
             for param in function.params:
-                if not self._is_open(name, param.checked_type):
-                    self.made[param] = HOST
-            self._scopes.append((function.body, self.result_of(name)))
+                self._ends(param, param.checked_type, self._is_open(name))
+            self._scopes.append((function.body, self.results_of(name)))
         while self._scopes:
             self._scope(*self._scopes.pop())
 
-    def result_of(self, name: GlobalVar) -> Key | None:
-        """What stands for the result of a function, if that is followed."""
-        return name if self._is_open(name, self.module[name].body.checked_type) else None
+    def results_of(self, name: GlobalVar) -> tuple[Key | None, ...]:
+        """What stands for the result of a function, where that is followed."""
+        type_ = self.module[name].body.checked_type
+        return self._ends(name, type_, self._is_open(name) and len(tensor_types(type_)) <= MOST_RESULTS)
 
-    def _is_open(self, name: GlobalVar, type_: Type | None) -> bool:
-        return name in self.called and not self.module[name].type_params and is_followed(type_)
+    def _is_open(self, name: GlobalVar) -> bool:
+        return name in self.called and not self.module[name].type_params
 
-    def _scope(self, scope: Expr, end: Key | None) -> None:
+    def _ends(self, head: Head, type_: Type | None, is_open: bool = True) -> tuple[Key | None, ...]:
+        """Where tensors may be handed to; those that are not followed are the host's."""
+        keys = keys_of(head, type_)
+        ends = tuple(
+            key if is_open and is_followed(each) else None
+            for key, each in zip(keys, tensor_types(type_) if keys else (), strict=True)
+        )
+        self.made.update((key, HOST) for key, end in zip(keys, ends, strict=True) if end is None)
+        return ends
+
+    def _scope(self, scope: Expr, ends: Sequence[Key | None]) -> None:
         lets, result = let_chain(scope)
         for let in lets:
             self._binding(let)
-        self._hand(result, end)
+        self._hand(result, ends)
 
-    def _hand(self, atom: Expr, end: Key | None) -> None:
+    def _hand(self, atom: Expr, ends: Sequence[Key | None]) -> None:
         """What ends a scope, or is an argument."""
-        if isinstance(atom, Var) and end is not None:
-            self.handed.append((atom, end))
-        elif not isinstance(atom, Constant):
-            self._use([atom], HOST)
+        given = _sources(atom)
+        if len(given) == len(ends):
+            self.handed += ((source, end) for source, end in zip(given, ends, strict=True) if source and end)
+        self._closures([atom])
 
-    def _use(self, parts: Sequence[Expr], device: str) -> None:
+    def _closures(self, parts: Sequence[Expr]) -> None:
+        """Functions among what is used on the host."""
         for part in parts:
-            atoms = part.fields if isinstance(part, Tuple) else (part,)
-            self.used += ((atom, device) for atom in atoms if isinstance(atom, Var))
-            for each in (atom for atom in atoms if isinstance(atom, Function)):
-                self._closure(each)
+            for each in part.fields if isinstance(part, Tuple) else (part,):
+                if isinstance(each, Function):
+                    self.captured.update(key for var in free_vars(each) for key in keys_of(var, var.checked_type))
+                    self._on_the_host(each.params)
+                    self._scopes.append((each.body, ()))
 
-    def _closure(self, function: Function) -> None:
-        self.captured.update(free_vars(function))
-        self.made.update((param, HOST) for param in function.params)
-        self._scopes.append((function.body, None))
+    def _on_the_host(self, variables: Iterable[Var]) -> None:
+        for var in variables:
+            self._ends(var, var.checked_type, False)
 
     def _binding(self, let: Let) -> None:
         var, value = let.var, let.value
         match value:
             case Call(op=Function() as function, args=args) if DEVICE in function.attrs:
                 device = str(function.attrs[DEVICE])
-                self._use(args, device)
-                self.made.update(_results(var, device))
+                self.used += ((atom, device) for atom in args if isinstance(atom, Var))
+                self.made.update((end, device) for end in self._ends(var, var.checked_type) if end)
             case Call(op=Function() as function, args=(Var() as data, *_)) if only_reshapes(function):
-                self._derive(data, var)
-            case Var():
-                self._derive(value, var)
-            case TupleGetItem(Var() as whole, index) if (whole, index) in self.made:
-                self._derive((whole, index), var)
+                self._derive((data,), var)
+            case Var() | Tuple():
+                self._derive(_sources(value), var)
+                self._closures([value])
+            case TupleGetItem(Var() as whole, index) if keys_of(whole, whole.checked_type):
+                self._derive((keys_of(whole, whole.checked_type)[index],), var)
             case Call(op=GlobalVar() as name, args=args) if name in self.module:
                 for argument, param in zip(args, self.module[name].params, strict=True):
-                    self._hand(argument, param if self._is_open(name, param.checked_type) else None)
-                end = self.result_of(name)
-                if end is None:
-                    self.made[var] = HOST
-                else:
-                    self._derive(end, var)
-            case If(cond, true_branch, false_branch):
-                self._choice(var, cond, [true_branch, false_branch])
-            case Match(data, clauses):
-                self.made.update((each, HOST) for clause in clauses for each in pattern_vars(clause.lhs))
-                self._choice(var, data, [clause.rhs for clause in clauses])
+                    self._hand(argument, self._ends(param, param.checked_type, self._is_open(name)))
+                self._derive(self.results_of(name), var)
+            case If(_, true_branch, false_branch):
+                ends = self._ends(var, var.checked_type)
+                self._scopes += [(true_branch, ends), (false_branch, ends)]
+            case Match(_, clauses):
+                self._on_the_host(each for clause in clauses for each in pattern_vars(clause.lhs))
+                ends = self._ends(var, var.checked_type)
+                self._scopes += ((clause.rhs, ends) for clause in clauses)
             case _:
-                self._use([value] if isinstance(value, Function) else children(value), HOST)
-                self.made[var] = HOST
+                self._closures([value] if isinstance(value, Function) else children(value))
+                self._on_the_host([var])
 
-    def _derive(self, source: Key, var: Var) -> None:
-        if is_followed(var.checked_type):
-            self.derived.append((source, var))
-        else:
-            self.made[var] = HOST
-            self._use([source] if isinstance(source, Var) else [], HOST)
-
-    def _choice(self, var: Var, decided_by: Expr, branches: Sequence[Expr]) -> None:
-        self._use([decided_by], HOST)
-        end = var if is_followed(var.checked_type) else None
-        if end is None:
-            self.made[var] = HOST
-        self._scopes += ((each, end) for each in branches)
+    def _derive(self, sources: Sequence[Key | None], var: Var) -> None:
+        ends = self._ends(var, var.checked_type)
+        if len(sources) != len(ends):
+            self._on_the_host([var])
+            return
+        for source, end in zip(sources, ends, strict=True):
+            if source and end:
+                self.derived.append((source, end))
+            elif end:
+                self.made[end] = HOST
 
 
-def _results(var: Var, device: str) -> Mapping[Key, str]:
-    """What a region makes."""
-    type_ = var.checked_type
-    if isinstance(type_, TupleType):
-        few = len(type_.fields) <= MOST_RESULTS
-        fields: dict[Key, str] = {
-            (var, index): device if few and is_followed(each) else HOST for index, each in enumerate(type_.fields)
-        }
-        return {var: HOST, **fields}
-    return {var: device if is_followed(type_) else HOST}
+def _sources(atom: Expr) -> tuple[Key | None, ...]:
+    """The tensors of an atom; None for those that stand there, or are not looked for."""
+    match atom:
+        case Var():
+            return keys_of(atom, atom.checked_type)
+        case Tuple(fields) if all(isinstance(each.checked_type, TensorType) for each in fields):
+            return tuple(each if isinstance(each, Var) else None for each in fields)
+        case Constant():
+            return (None,)
+        case _:
+            return ()
 
 
-def held_on_devices(module: IRModule) -> dict[Var, str]:
-    """The variables of a module whose tensors are on a device, by what its functions and regions say."""
+def held_on_devices(module: IRModule) -> dict[Key, str]:
+    """The tensors of a module's variables that are on a device, by what its functions and regions say."""
     found = dict(_told_on_devices(module))
     flows = Flows(module if found else IRModule())
     following: dict[Key, list[Key]] = {}
@@ -211,20 +237,20 @@ def held_on_devices(module: IRModule) -> dict[Var, str]:
             if target not in found:
                 found[target] = found[source]
                 waiting.append(target)
-    return {key: device for key, device in found.items() if isinstance(key, Var)}
+    return found
 
 
 def _told_on_devices(module: IRModule) -> dict[Key, str]:
     """Parameters and results of functions and regions that are said to be on a device."""
     found: dict[Key, str] = {}
     for name, function in module.functions.items():
-        found.update(zip(function.params, param_devices(function), strict=True))
-        found.update((name, each) for each in result_devices(function))
+        params = [key for param in function.params for key in keys_of(param, param.checked_type) or (param,)]
+        found.update(zip(params, _told(function, PARAM_DEVICES), strict=False))
+        found.update(zip(keys_of(name, function.body.checked_type), result_devices(function), strict=False))
         for let in _bindings(function):
             if isinstance(let.value, Call) and isinstance(let.value.op, Function):
                 given = result_devices(let.value.op)
-                is_tuple = isinstance(let.var.checked_type, TupleType)
-                found.update(((let.var, i) if is_tuple else let.var, each) for i, each in enumerate(given))
+                found.update(zip(keys_of(let.var, let.var.checked_type), given, strict=False))
     return {key: device for key, device in found.items() if device != HOST}
 
 

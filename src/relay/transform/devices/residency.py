@@ -26,13 +26,26 @@ from dataclasses import dataclass, field
 from relay.base.fresh_names import FreshNames
 from relay.infer.dimensions import function_type
 from relay.ir.attributes import AttributeValue
-from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Match, Tuple, Var, record_type
+from relay.ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Let,
+    Match,
+    Tuple,
+    TupleGetItem,
+    Var,
+    record_type,
+)
 from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
-from relay.ir.types import TupleType
+from relay.ir.types import TupleType, Type
 from relay.transform.devices.device_domains import PARAM_DEVICES
 from relay.transform.devices.flows import (
     DEVICE,
@@ -41,6 +54,7 @@ from relay.transform.devices.flows import (
     Flows,
     Key,
     is_followed,
+    keys_of,
     only_reshapes,
     result_devices,
 )
@@ -117,13 +131,17 @@ class _Homes:
         devices = group.used - {HOST}
         return next(iter(devices)) if len(devices) == 1 and group.made <= devices else HOST
 
-    def of_result(self, name: GlobalVar) -> str:
-        return self.of(name) if self.flows.result_of(name) is not None else HOST
+    def of_all(self, var: Var) -> tuple[str, ...]:
+        """Where the tensors of a variable are."""
+        return tuple(map(self.of, keys_of(var, var.checked_type)))
+
+    def of_result(self, name: GlobalVar) -> tuple[str, ...]:
+        return tuple(HOST if end is None else self.of(end) for end in self.flows.results_of(name))
 
     def is_split(self, name: GlobalVar) -> bool:
         """Whether a function takes or gives a tensor on a device."""
-        params = self.flows.module[name].params
-        return name in self.flows.called and any(each != HOST for each in (self.of_result(name), *map(self.of, params)))
+        homes = [each for param in self.flows.module[name].params for each in self.of_all(param)]
+        return name in self.flows.called and any(each != HOST for each in (*homes, *self.of_result(name)))
 
     def _group(self, key: Key) -> _Group:
         return self._groups.setdefault(key, _Group()).root()
@@ -156,19 +174,19 @@ class _Placing:
         body = self._ending(placed.body, self.homes.of_result(name))
         if name not in self.there:
             return placed if body is placed.body else _like(function, function.params, body, function.attrs)
-        homes = tuple(map(self.homes.of, function.params))
-        told = {PARAM_DEVICES: homes, RESULT_DEVICES: (self.homes.of_result(name),)}
+        homes = tuple(each for param in function.params for each in self.homes.of_all(param) or (HOST,))
+        told = {PARAM_DEVICES: homes, RESULT_DEVICES: self.homes.of_result(name) or (HOST,)}
         return _like(function, function.params, body, {**function.attrs, **told})
 
     def from_the_host(self, name: GlobalVar, function: Function) -> Function:
         """A function of the same name and type whose arguments and results are on the host."""
         params = tuple(map(_alike, function.params))
         line = _Line(self.homes)
-        given = [
-            line.copied(param, HOST, self.homes.of(old)) for param, old in zip(params, function.params, strict=True)
-        ]
+        wanted = map(self.homes.of_all, function.params)
+        given = [line.placed(param, homes) for param, homes in zip(params, wanted, strict=True)]
         called = record_type(Call(self.there[name], tuple(given)), known_type(function.body))
-        result = line.copied(line.add("result", called), self.homes.of_result(name), HOST)
+        homes = self.homes.of_result(name)
+        result = line.moved(line.add("result", called), homes, (HOST,) * len(homes))
         return _like(function, params, line.closed(result), function.attrs)
 
     def _chain(self, chain: Expr) -> Expr:
@@ -190,29 +208,26 @@ class _Placing:
                 return value
             case Call(op=GlobalVar() as name, args=args) if name in self.homes.flows.module:
                 params = self.homes.flows.module[name].params
-                given = [line.at(each, self.homes.of(param)) for each, param in zip(args, params, strict=True)]
+                given = [line.placed(each, self.homes.of_all(param)) for each, param in zip(args, params, strict=True)]
                 return rebuild_typed(value, [self.there.get(name, name), *given])
             case If(cond, true_branch, false_branch):
-                ends = [self._ending(each, self.homes.of(let.var)) for each in (true_branch, false_branch)]
-                return rebuild_typed(value, [line.at(cond, HOST), *ends])
+                ends = [self._ending(each, self.homes.of_all(let.var)) for each in (true_branch, false_branch)]
+                return rebuild_typed(value, [line.placed(cond), *ends])
             case Match(data, clauses):
-                ends = [self._ending(clause.rhs, self.homes.of(let.var)) for clause in clauses]
-                return rebuild_typed(value, [line.at(data, HOST), *ends])
-            case Var() | Function():
+                ends = [self._ending(clause.rhs, self.homes.of_all(let.var)) for clause in clauses]
+                return rebuild_typed(value, [line.placed(data), *ends])
+            case Tuple():
+                return line.placed(value, self.homes.of_all(let.var))
+            case Var() | Function() | TupleGetItem():
                 return value
-            case _ if self.homes.of(let.var) != HOST:
-                return value  # a field of a region's result
             case _:
-                return rebuild_typed(value, [line.at(part, HOST) for part in children(value)])
+                return rebuild_typed(value, [line.placed(part) for part in children(value)])
 
-    def _ending(self, scope: Expr, home: str) -> Expr:
+    def _ending(self, scope: Expr, homes: Sequence[str]) -> Expr:
         """A scope whose value is at home."""
         lets, result = let_chain(scope)
         line = _Line(self.homes, [(let.var, let.value) for let in lets])
-        if isinstance(result, Tuple):
-            end = rebuild_typed(result, [line.at(each, HOST) for each in result.fields])
-        else:
-            end = line.at(result, home)
+        end = line.placed(result, homes)
         return scope if end is result else line.closed(end)
 
     def _region(self, var: Var, call: Call, function: Function, line: _Line) -> Expr:
@@ -220,9 +235,7 @@ class _Placing:
         device = str(function.attrs[DEVICE])
         given = [line.read(each, device) for each in call.args]
         params = tuple(home for _, home in given)
-        type_ = known_type(call)
-        keys: list[Key] = [(var, i) for i in range(len(type_.fields))] if isinstance(type_, TupleType) else [var]
-        results = tuple(map(self.homes.of, keys))
+        results = self.homes.of_all(var)
         told: dict[str, AttributeValue] = {}
         if any(each != HOST for each in params):
             told[PARAM_DEVICES] = params
@@ -257,9 +270,48 @@ class _Line:
         return is_followed(var.checked_type) and self.homes.reads[var, device] > 1
 
     def at(self, atom: Expr, device: str) -> Expr:
-        """An atom on a device, or on the host."""
+        """A tensor on a device, or on the host."""
         home = self.homes.of(atom) if isinstance(atom, Var) else HOST
         return self.copied(atom, home, device)
+
+    def placed(self, atom: Expr, homes: Sequence[str] = ()) -> Expr:
+        """An atom whose tensors are there; without `homes`, all on the host."""
+        match atom:
+            case Tuple(fields):
+                wanted = [(each,) for each in homes] or [()] * len(fields)
+                return rebuild_typed(atom, [self.placed(each, home) for each, home in zip(fields, wanted, strict=True)])
+            case Var():
+                now = self.homes.of_all(atom)
+                return self.moved(atom, now, homes or (HOST,) * len(now))
+            case Constant():
+                return self.at(atom, homes[0] if homes else HOST)
+            case _:
+                return atom
+
+    def moved(self, var: Var, now: Sequence[str], homes: Sequence[str]) -> Expr:
+        """A variable whose tensors are elsewhere now."""
+        if tuple(now) == tuple(homes):
+            return var
+        type_ = known_type(var)
+        if not isinstance(type_, TupleType):
+            return self.copied(var, now[0], homes[0])
+        fields = [
+            self.copied(self._field(var, index, each), *ways)
+            for index, (each, *ways) in enumerate(zip(type_.fields, now, homes, strict=True))
+        ]
+        return self.add(var.name_hint, record_type(Tuple(tuple(fields)), type_))
+
+    def _field(self, whole: Var, index: int, type_: Type) -> Expr:
+        """A field of a tuple, as it is known already."""
+        for var, value in self.bound:
+            match value:
+                case Tuple(fields) if var is whole:
+                    return fields[index]
+                case TupleGetItem(other, position) if other is whole and position == index:
+                    return var
+                case _:
+                    pass
+        return self.add(whole.name_hint, record_type(TupleGetItem(whole, index), type_))
 
     def copied(self, atom: Expr, home: str, device: str) -> Expr:
         if home == device:
