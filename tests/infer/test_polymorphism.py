@@ -177,3 +177,9 @@ def test_type_variables_that_are_open_are_quantified_as_they_are():
     unifier.bind(hole := IncompleteType(), a)
     assert open_leaves(unifier, FuncType((hole,), hole)) == [a]
     assert str(quantified(unifier, FuncType((b,), hole, (b,)), [a])) == "fn [b, a](b) -> a"
+
+
+def test_a_name_with_a_declared_type_has_no_more_general_one():
+    module = typed("""def @same[a](%x: a) -> a { %x }
+def @main(%x: float32) { let %f: fn (float32) -> float32 = @same; %f(%x) }""")
+    assert str(module["main"].body.var.checked_type) == "fn (float32) -> float32"

@@ -61,8 +61,7 @@ class Lets:
         nodes, var = self._nodes, node.var
         value = nodes.of(node.value)
         annotation = var.type_annotation
-        polymorphic = annotation if isinstance(annotation, FuncType) and annotation.type_params else None
-        if polymorphic is not None:
+        if isinstance(annotation, FuncType) and annotation.type_params:
             value = self._generalise(node.value, value, var)
         known = nodes.known(var) or annotation
         if known is not None and known is not value:
@@ -74,7 +73,11 @@ class Lets:
                 sides = Origin("value", found, describe(node.value)), Origin(f"%{var.name_hint}", str(known))
                 message = f"the value of %{var.name_hint} is of another type"
                 raise mismatch_error("let-type", message, span_of_use(node.value, node), mismatch, sides)
-        nodes.bind(var, polymorphic or self._generalise(node.value, value, var))
+        is_polymorphic = isinstance(value, FuncType) and bool(value.type_params)
+        declared = (
+            annotation if isinstance(annotation, FuncType) and (annotation.type_params or is_polymorphic) else None
+        )
+        nodes.bind(var, declared or self._generalise(node.value, value, var))
         self._unfinished.discard(var)
 
     def _generalise(self, value: Expr, type_: Type, var: Var) -> Type:

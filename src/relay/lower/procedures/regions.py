@@ -11,7 +11,7 @@ from dataclasses import replace
 from relay.base.diagnostics import CompilerBug
 from relay.ir.expr import Call, Constant, Expr, Function, RefRead, Tuple, TupleGetItem, Var
 from relay.ir.types import ANY, TensorType, TupleType, Type
-from relay.lower.code.representation import BOXED, Representation, Unboxed, representation, representation_on
+from relay.lower.code.representation import BOXED, Boxed, Representation, Unboxed, representation, representation_on
 from relay.lower.kernels.checked import ValueCheck, check_of
 from relay.lower.kernels.group import is_of_tensors
 from relay.lower.kernels.index_faults import index_user

@@ -9,10 +9,14 @@ afterwards all constructors and operators are applied, and all globals are calle
 
 from __future__ import annotations
 
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var
+from collections.abc import Sequence
+
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite
 from relay.ir.traversal import children, rebuild
+from relay.ir.type_traversal import map_type
+from relay.ir.types import FuncType, IncompleteType, Type, TypeVar
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 
@@ -26,18 +30,20 @@ def EtaExpand(expand_constructor: bool = True, expand_global_var: bool = True) -
 
     @function_pass(level=1)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        def value(expr: Expr) -> Expr:
+        def value(expr: Expr, wanted: Type | None = None) -> Expr:
             match expr:
                 case Constructor(inputs=inputs) if expand_constructor and inputs:
-                    return _calling(expr, tuple(Var(f"a{i}") for i in range(len(inputs))))
+                    return _calling(expr, [f"a{i}" for i in range(len(inputs))], wanted)
                 case Op(operator) if expand_constructor:
-                    return _calling(expr, tuple(map(Var, operator.inputs)))
+                    return _calling(expr, operator.inputs, wanted)
                 case GlobalVar() if expand_global_var and expr in module:
-                    return _calling(expr, tuple(Var(each.name_hint) for each in module[expr].params))
+                    return _calling(expr, [each.name_hint for each in module[expr].params], wanted)
                 case _:
                     return expr
 
         def step(expr: Expr) -> Expr:
+            if isinstance(expr, Let):
+                return rebuild(expr, (value(expr.value, expr.var.type_annotation), value(expr.body)))
             parts = children(expr)
             called = 1 if isinstance(expr, Call) else 0
             return rebuild(expr, (*parts[:called], *map(value, parts[called:])))
@@ -48,8 +54,19 @@ def EtaExpand(expand_constructor: bool = True, expand_global_var: bool = True) -
     return run
 
 
-def _calling(callee: Expr, params: tuple[Var, ...]) -> Function:
-    return Function(params, Call(callee, params), span=callee.span)
+def _calling(callee: Expr, names: Sequence[str], wanted: Type | None) -> Function:
+    """The function that calls `callee`, of the type `wanted` where that works for every type: it must say so itself."""
+    if not isinstance(wanted, FuncType) or not wanted.type_params:
+        params = tuple(map(Var, names))
+        return Function(params, Call(callee, params), span=callee.span)
+    own = {each: TypeVar(each.name, each.kind) for each in wanted.type_params}
+
+    def variable(leaf: TypeVar | IncompleteType) -> Type:
+        return own.get(leaf, leaf) if isinstance(leaf, TypeVar) else leaf
+
+    typed = [map_type(each, variable) for each in (*wanted.arg_types, wanted.ret_type)]
+    params = tuple(map(Var, names, typed))
+    return Function(params, Call(callee, params), typed[-1], tuple(own.values()), span=callee.span)
 
 
 def _with_body(function: Function, body: Expr) -> Function:
