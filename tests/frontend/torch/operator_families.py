@@ -39,6 +39,9 @@ def elementwise(x: Tensor, k: Tensor) -> Sequence[Any]:
         x.frac(), x.sign(), x.sgn(), x.abs(), -x, x.erf(), x.sin(), x.cos(), x.tan(), x.atan(), x.sinh(), x.cosh(),
         x.asinh(), torch.asin(x / 5), torch.acos(x / 5), torch.atanh(x / 5), torch.acosh(x.abs() + 1), x.reciprocal(),
         x.to(torch.int32), x.bool(), b.float(), k.double(), x.half().float(), b + b, b * b, k * True, x * 2, 3 - x, 2 / x,
+        x.abs().pow(k), k.remainder(k + 1), torch.remainder(7, k + 1), k.fmod(k + 2), k.ne(x), k.lt(x), k.ge(x), k << k, k >> k,
+        torch.bitwise_left_shift(k, 2), torch.bitwise_right_shift(k, 1), torch.bitwise_left_shift(1, k), torch.bitwise_and(3, k),
+        torch.bitwise_or(3, k), torch.bitwise_xor(3, k), x.masked_fill(b, torch.tensor(2.0)), x.clamp_max(k), torch.floor_divide(k, 2),
         torch.isclose(x, x + 1e-9), torch.isfinite(1 / (k - k)), torch.isinf(x / 0), x.log2().isnan(), x.exp().log10(),
     )  # fmt: skip
 
@@ -47,7 +50,7 @@ def reductions(x: Tensor, k: Tensor) -> Sequence[Any]:
     return (
         x.sum(), x.sum((0, 2)), x.sum(1, keepdim=True, dtype=torch.float64), k.sum(), k.sum(0), x.mean(), x.mean((1, 2), True),
         k.prod(), x.prod(1), x.amax((0, 1)), x.amin(2, True), x.max(), x.min(), x.max(1).values, x.max(1).indices, *x.min(2),
-        x.any(), (x > 0).any(1), (x > 0).all((0, 1)), k.all(), x.argmax(), x.argmax(1, True), k.argmin(), x.argmin(0),
+        x.any(), (x > 0).any((0, 2)), (x > 0).all(1), (x > 0).any(1), (x > 0).all((0, 1)), k.all(), x.argmax(), x.argmax(1, True), k.argmin(), x.argmin(0),
         x.var(), x.var(1), x.var((0, 1), correction=0), x.var(2, correction=2), x.std(0), *torch.var_mean(x, 1), x.norm(),
         torch.linalg.vector_norm(x, 1, 1), torch.linalg.vector_norm(x, 3, (0, 1)), torch.linalg.vector_norm(x, float("inf")),
         x.logsumexp((0, 1)), x.cumsum(0), k.cumsum(0), x.cumprod(2), *x.topk(2, 1), *x.topk(2, 2, largest=False),
@@ -76,7 +79,8 @@ def indices(x: Tensor, i: Tensor) -> Sequence[Any]:
         x.index_select(2, i), torch.take_along_dim(x, i.view(1, -1, 1), 1), functional.embedding(i, x[:, :, 0]), x[-1, 1:][..., i],
         x.scatter(1, i.view(1, -1, 1).expand(3, 3, 2), x), x.scatter(0, i.view(-1, 1, 1), 2.0), x.scatter_add(2, i.expand(2, 2, 3), x),
         x.scatter_reduce(0, i.view(-1, 1, 1).expand(3, 3, 3), x, "amax"), x.index_add(1, i, x, alpha=2), x.index_copy(2, i, -x),
-        x.index_fill(0, i[:1], 5.0), x.index_put((i, i), x[0]), x.index_put((i[:2],), torch.tensor(1.0), accumulate=True),
+        x.index_fill(0, i[:1], 5.0), x.index_fill(0, i[:1], torch.tensor(4.0)), x.scatter(1, i.view(1, -1, 1), 3.0, reduce="multiply"),
+        x.scatter(1, i.view(1, -1, 1), x[:1, :, :1], reduce="add"), x.index_put((i, i), x[0]), x.index_put((i[:2],), torch.tensor(1.0), accumulate=True),
         torch.where(x > 0, x, 0).masked_fill_(x > 1, 9), x.clone().index_put_((x > 0,), torch.tensor(0.5)),
     )  # fmt: skip
 
@@ -110,7 +114,8 @@ def windows(x: Tensor, w: Tensor) -> Sequence[Any]:
         functional.conv_transpose1d(row, w[:, :, 0].transpose(0, 1)), functional.max_pool2d(x, 2), functional.max_pool2d(x, 3, 1, 1, 2),
         functional.max_pool2d(x, 3, 2, ceil_mode=True), functional.max_pool1d(row, 2), functional.avg_pool2d(x, 3, 2, 1),
         functional.avg_pool2d(x, 3, 2, 1, True, False), functional.avg_pool1d(row, 2), functional.adaptive_avg_pool2d(x, (3, 2)),
-        functional.adaptive_avg_pool1d(row, 3), functional.adaptive_max_pool2d(x, 2), functional.adaptive_max_pool2d(x, 1),
+        functional.adaptive_avg_pool1d(row, 3), functional.adaptive_max_pool2d(x, 2), functional.adaptive_max_pool2d(x, 1), functional.adaptive_max_pool1d(row, 2), functional.adaptive_max_pool3d(x[:, :, None], 1),
+        functional.adaptive_avg_pool3d(x[:, :, None], 1), functional.interpolate(row, 5, mode="nearest-exact"),
         functional.avg_pool3d(x[:, :, None], (1, 2, 2)), functional.interpolate(x, (9, 5)), functional.interpolate(x, scale_factor=1.5),
         functional.interpolate(x, (9, 5), mode="bilinear"), functional.interpolate(x, (3, 4), mode="bilinear", align_corners=True),
         functional.interpolate(x, (9, 5), mode="bicubic"), functional.interpolate(x, (9, 5), mode="nearest-exact"),

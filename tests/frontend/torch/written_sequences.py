@@ -231,6 +231,7 @@ SEQUENCES: tuple[Case, ...] = (
     ),
     Case("gru", lambda: Recurrent(nn.GRU, bidirectional=True), tensors((4, 2, 6)), ({0: Dim.AUTO},)),
     Case("rnn", lambda: Recurrent(nn.RNN, nonlinearity="relu", bias=False), tensors((4, 2, 6)), ({0: Dim.AUTO},)),
+    Case("elman", lambda: Recurrent(nn.RNN), tensors((4, 2, 6)), ({0: Dim.AUTO},)),
     Case("cells", CellLoop, tensors((3, 2, 6))),
     Case("tacotron", Tacotron, tokens(2, 6), ({1: Dim.AUTO},)),
     Case("audio front end", Audio, tensors((2, 44))),
