@@ -13,6 +13,27 @@ class Unsupported(nn.Module):
         return spectrum.real.sum() + found.sum() + torch.linalg.svdvals(x).sum()
 
 
+@torch.library.custom_op("relay_tests::cube", mutates_args=())
+def cube(x: Tensor) -> Tensor:
+    return x**3
+
+
+@cube.register_fake
+def _(x: Tensor) -> Tensor:
+    return torch.empty_like(x)
+
+
+class Custom(nn.Module):
+    """An operator of a user's, and a sparse weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("edges", torch.eye(3).to_sparse())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return cube(x) + torch.sparse.mm(self.edges, x)
+
+
 class InTraining(nn.Module):
     def __init__(self) -> None:
         super().__init__()

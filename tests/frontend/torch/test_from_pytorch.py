@@ -172,6 +172,19 @@ def test_floats_of_extents_are_computed_by_the_run():
     np.testing.assert_allclose(relay.build(module)(x.numpy()), Floats()(x), rtol=1e-5)
 
 
+class Items(nn.Module):
+    """Numbers that data decide."""
+
+    def forward(self, x: Tensor, k: Tensor) -> Tensor:
+        return x * k.item() + x[:1, :1].item()
+
+
+def test_elements_taken_as_numbers_are_computed_with():
+    x, k = torch.randn(5, 3), torch.tensor(3)
+    module, _ = from_pytorch(Items(), (x, k))
+    np.testing.assert_allclose(evaluate(module, [x.numpy(), k.numpy()]), Items()(x, k), rtol=1e-6)
+
+
 class Sequence(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -206,6 +219,12 @@ def test_all_that_is_unsupported_is_one_error_with_the_users_lines():
     with pytest.raises(RelayError) as caught:
         from_pytorch(refused.Unsupported(), (torch.randn(3, 3),))
     golden("unsupported.txt", caught.value)
+
+
+def test_custom_operators_and_sparse_weights_are_refused_by_name():
+    with pytest.raises(RelayError) as caught:
+        from_pytorch(refused.Custom(), (torch.randn(3, 3),))
+    golden("custom.txt", caught.value)
 
 
 def test_dropout_in_training_is_refused():

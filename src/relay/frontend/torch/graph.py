@@ -17,7 +17,7 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.base.span import Source, Span
 from relay.frontend.shared.building import ProgramBuilder
-from relay.frontend.shared.node import Output, Result, Unsupported, results_of
+from relay.frontend.shared.node import Node, Output, Result, Unsupported, results_of
 from relay.frontend.shared.node import converter as record_of
 from relay.frontend.shared.value import Value
 from relay.frontend.torch.arguments import Arguments, bound
@@ -39,6 +39,9 @@ Made: TypeAlias = Union[Value, "tuple[Value | None, ...]", "fx.GraphModule", Non
 """What a node of a graph stands for: a tensor, several, a graph; None for numbers, which their own node tells, and for
 what could not be converted, which the findings tell."""
 
+_ITEMS = ("aten.item.default", "aten._local_scalar_dense.default")
+"""The one element of a tensor as a number: to compute with, a tensor without axes serves as well."""
+_ITEM = record_of("item", lambda node: reshape(node.expr(), ()))
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -107,6 +110,8 @@ class GraphImporter:
             return None if whole is None else whole[node.args[1]]
         if name == "aten._assert_scalar.default":
             self._guard(node)
+        if name in _ITEMS:
+            return self._item(node, values)
         if not any(map(_is_tensor, _outputs(node))):
             return None  # a number, which its node tells to whoever uses it, or nothing
         record = self._converters.get(name)
@@ -125,6 +130,14 @@ class GraphImporter:
         held = record_of(name, partial(_held, record))
         made = self._builder.convert(held, read, names, span)
         return made if isinstance(node.meta["val"], (tuple, list)) else made[0]
+
+    def _item(self, node: fx.Node, values: Mapping[fx.Node, Made]) -> Made:
+        """The one element of a tensor, a number that the run alone knows, as a tensor without axes."""
+        whole: Any = values[node.args[0]]  # pyright: ignore[reportArgumentType]
+        if whole is None or whole.rank == 0:
+            return whole
+        read = Node(str(node.target), _label(node), (whole,), {}, 1)
+        return self._builder.convert(_ITEM, read, [node.name], _span(self.name, node))[0]
 
     def _guard(self, node: fx.Node) -> None:
         statement = _number(node.args[0])
@@ -169,6 +182,9 @@ class GraphImporter:
     def _input(self, argument: Any, values: Mapping[fx.Node, Made], span: Span) -> Made:
         """A tensor, or a number as one. Raises `Unsupported`."""
         torch = torch_package()
+        made = values.get(argument) if isinstance(argument, torch.fx.Node) else None
+        if made is not None:
+            return made
         number = _number(argument)
         match number:
             case bool() | int() | float():
@@ -184,7 +200,7 @@ class GraphImporter:
             case complex():
                 raise Unsupported("a complex number")
             case _:
-                return values[argument]
+                return None  # it could not be converted, which the findings tell
 
     def _extent(self, number: torch.SymInt, span: Span) -> Value:
         return self._builder.known(printed(number), np.array(self._extents.of(number), object), span)
