@@ -331,3 +331,17 @@ def test_no_update_of_an_element_is_seen_under_another_name(source: str):
         executable = relay.build(program, "llvm -heap=checked", opt_level=level, donate=("l",))
         assert_same(executable.keeping()([w, g], at, one), expected)
         assert_same(executable([w.copy(), g.copy()], at, one), expected)
+
+
+def test_a_ref_that_is_written_a_tuple_of_what_a_region_makes():
+    program = relay.parse("""#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {
+  let %r = ref((0, %x));
+  let %v = add(%x, 1f);
+  let %done = ref_write(%r, (0, %v));
+  ref_read(%r).1
+}
+""")
+    x = np.ones((2, 3), np.float32)
+    for opt_level in range(3):
+        np.testing.assert_array_equal(relay.build(program, opt_level=opt_level)(x), x + 1)

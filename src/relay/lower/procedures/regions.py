@@ -107,7 +107,8 @@ class RegionScope(OwningScope):
                     cells.append((each.var, tuple(new.result for new in outputs if isinstance(new, NewTensor))))
         steps = write_parts_in_place(line.steps, line.parts, list(results))
         if steps:
-            self._make_room(steps, line, results, dying, {self.values.of[var]: ref for var, ref in written.items()})
+            held = {self.values.of[var]: ref for var, ref in written.items() if var in self.values.of}
+            self._make_room(steps, line, results, dying, held)
             places = [(storage, _place(output)) for storage, outputs in results.items() for output in outputs]
             self.block.add(placed(steps, line.parts, places, self.context.kernel, self.symbols))
         for var, fields in cells:
