@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from relay.base.diagnostics import CompilerBug
 from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext
 from relay.lower.code.representation import (
@@ -15,7 +16,7 @@ from relay.lower.code.representation import (
     ScalarReplaced,
     Unboxed,
 )
-from relay.lower.program.place import Held, Register
+from relay.lower.program.place import Buffer, Held, Register, Scalar
 from relay.lower.program.procedure import (
     Box,
     CallProcedure,
@@ -63,12 +64,15 @@ def packed(
         result = procedure.register()
         block.add(NewCell(result, context.label(CellLabel("tuple")), fields))
         return result
-    value = next(held)
-    if isinstance(value, Register):
-        return value
-    result = procedure.register()
-    block.add(Box(result, context.label(TensorLabel(value.dtype, 0)), value))
-    return result
+    match next(held):
+        case Register() as word:
+            return word
+        case Scalar() as scalar:
+            result = procedure.register()
+            block.add(Box(result, context.label(TensorLabel(scalar.dtype, 0)), scalar))
+            return result
+        case Buffer() as tensor:
+            raise CompilerBug("lower", f"{tensor} is on a device, where a word of the host's is wanted")
 
 
 def boxed_procedure(
