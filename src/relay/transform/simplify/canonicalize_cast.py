@@ -63,8 +63,10 @@ def _takes_elements(expr: Expr) -> bool:
 
 
 def _copied(expr: Expr) -> Expr:
+    """A cast, and the widening ones in front of it, once more. There are no more of these than there are widths."""
     match expr:
-        case Call(op, args, attrs):
-            return typed_as(Call(op, args, attrs, span=expr.span), expr)
+        case Call(op, (data,), attrs):
+            data = _copied(data) if _is_widening(data) else data
+            return typed_as(Call(op, (data,), attrs, span=expr.span), expr)
         case _:
             return expr
