@@ -23,6 +23,7 @@ from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
+from relay.normalize.a_normal_form import to_a_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied, extents_of_call, function_at
@@ -54,7 +55,7 @@ def calls_in_place(module: IRModule, wanted: Callable[[GlobalVar, Function], boo
         for name in component:
             calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in recursive}
             fitting = {
-                callee: each for callee, each in calls.items()
+                callee: to_a_normal_form(each) for callee, each in calls.items()
                 if _fits(each, module) and wanted(callee, each)
                 and not _checks_extents(module.functions[callee], module)
             }  # fmt: skip

@@ -66,6 +66,9 @@ from relay.transform.simplify.fold_constant import fold_call
 
 Naming: TypeAlias = Generator[Any, Any, Expr]
 
+_OF_ITS_OWN = TupleType(())
+"""In the place of the type of an operator or a constructor, which nobody asks for."""
+
 
 class Evaluator:
     """Evaluates into `residual`, under a policy; `choice` evaluates what has branches (`choices.Choices`). These two
@@ -189,7 +192,7 @@ class Evaluator:
             case GlobalVar() if expr in self.functions.module:
                 return PartialValue(KnownName(expr), known_type(self.functions.module[expr]), expr)
             case GlobalVar() | Op() | Constructor():
-                return PartialValue(KnownName(expr), TupleType(()), expr)
+                return PartialValue(KnownName(expr), _OF_ITS_OWN, expr)
             case Function(attrs=attrs):
                 type_ = environment.type_of(expr)
                 if expr in self.policy.opaque:

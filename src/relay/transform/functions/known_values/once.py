@@ -35,7 +35,7 @@ CopyFor: TypeAlias = Callable[[Call], Function | None]
 
 class Once:
     """The policy for one function in A-normal form; `policy.Policy` says what its attributes are. `copy_for` gives, for
-    a call of a global function, a copy whose body shall stand for it."""
+    a call of a global function, a copy in A-normal form whose body shall stand for it."""
 
     def __init__(self, function: Function, evaluator: Evaluator, copy_for: CopyFor) -> None:
         self.evaluator = evaluator
@@ -96,11 +96,9 @@ class Once:
         if not isinstance(callee.static, KnownName) or not isinstance(callee.static.name, GlobalVar):
             return None
         copy = self.copy_for(typed_as(Call(callee.static.name, node.args, span=node.span), node))
-        if copy is None:
-            return None
-        normal = to_a_normal_form(copy)
-        self._look_at(normal.body)
-        return normal
+        if copy is not None:
+            self._look_at(copy.body)
+        return copy
 
 
 def simplified(function: Function, functions: Functions, copy_for: CopyFor = lambda _: None) -> Function:
