@@ -18,7 +18,7 @@ def activations(x: Tensor) -> Sequence[Any]:
         functional.leaky_relu(x, 0.3), functional.elu(x, 1.5), functional.celu(x, 0.7), functional.selu(x),
         functional.gelu(x, approximate="tanh"), functional.hardtanh(x, -0.3, 0.6), functional.softplus(x, 2.0, 1.0),
         functional.threshold(x, 0.1, 2.0), functional.hardshrink(x, 0.4), functional.softshrink(x, 0.3),
-        functional.logsigmoid(x), functional.glu(x, 0), functional.softmin(x, 1), x.log_softmax(0), x.softmax(-1),
+        functional.logsigmoid(x), functional.glu(x, 0), functional.softmin(x, 1), x.log_softmax(0), x.softmax(-1), x.sum().softmax(0),
         functional.prelu(x, torch.tensor([0.2])), functional.relu6(4 * x), x.sigmoid(), x.logit(0.1),
         functional.mish(x), functional.hardswish(x), functional.hardsigmoid(x), functional.softsign(x), x.tanh(),
     )  # fmt: skip

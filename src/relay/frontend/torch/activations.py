@@ -65,11 +65,9 @@ def _prelu(node: TorchNode) -> Result:
 
 def _softmax(function: Callable[..., Expr]) -> Callable[[TorchNode], Result]:
     def convert(node: TorchNode) -> Result:
-        return (
-            function(node.operand(), node.axis("dim"))
-            if node.value(0).rank
-            else function(reshape(node.operand(), (1,)))
-        )
+        if node.value(0).rank:
+            return function(node.operand(), node.axis("dim"))
+        return reshape(function(reshape(node.operand(), (1,)), 0), ())
 
     return convert
 
