@@ -250,3 +250,11 @@ def test_sharing_stays_where_functions_are_copied():
         infer_type(IRModule.from_expr(program))  # one function, of one type
     program = Function((x,), Tuple((shared, Call(identity, (x,)), Call(identity, (x,)))))
     assert structural_equal(infer_type(IRModule.from_expr(program))["main"], program)
+
+
+def test_a_function_inside_declares_a_result_of_extents_from_around_it() -> None:
+    found = type_of(
+        "def @main(%x: Tensor[(n), float32]) {"
+        " let %f = fn (%p: int32) -> ref(Tensor[(n), float32]) { ref(%x) }; %f(0)^ }"
+    )
+    assert found == "fn (Tensor[(n,), float32]) -> Tensor[(n,), float32]"

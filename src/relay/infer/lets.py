@@ -48,7 +48,8 @@ class Lets:
         if function not in self._nodes and function.checked_type is None and not function.type_params:
             self._generalised.add(function)
         if var.type_annotation is None:
-            signature = announced(self._nodes, function, f"%{var.name_hint}", self._enclosing.scope.type_vars)
+            around = self._enclosing.scope
+            signature = announced(self._nodes, function, f"%{var.name_hint}", around.type_vars, around.symbols)
             self._nodes.bind(var, signature.type)
             if signature.being_inferred:
                 self._unfinished.add(var)
@@ -123,25 +124,32 @@ class Lets:
                 )
 
 
-def announced(nodes: NodeTypes, function: Function, name: str, around: frozenset[TypeVar] = frozenset()) -> Signature:
-    """By which type a function may call itself: the one that it declares, or one with parts that are to be found."""
+def announced(
+    nodes: NodeTypes,
+    function: Function,
+    name: str,
+    around: frozenset[TypeVar] = frozenset(),
+    symbols_around: frozenset[Symbol] = frozenset(),
+) -> Signature:
+    """By which type a function may call itself: the one that it declares, or one with parts that are to be found.
+    `around` and `symbols_around` are what the functions around it quantify."""
     params = tuple(map(nodes.of, function.params))
     own = own_type_params(function, params, around)
-    declared = _declared_type(function)
+    declared = _declared_type(function, symbols_around)
     if declared is not None:
         return Signature(FuncType(declared.arg_types, declared.ret_type, own))
     hole = IncompleteType(reason=f"the result type of {name}", span=function.span)
     return Signature(FuncType(params, function.ret_type or hole, own), being_inferred=True)
 
 
-def _declared_type(function: Function) -> FuncType | None:
+def _declared_type(function: Function, symbols_around: frozenset[Symbol]) -> FuncType | None:
     """The type that a function's annotations give, when all are there and without holes."""
     ret_type = function.ret_type
     arg_types = [type_ for param in function.params if (type_ := param.checked_type or param.type_annotation)]
     if ret_type is None or len(arg_types) < len(function.params) or any(map(type_holes, (*arg_types, ret_type))):
         return None
     symbols = frozenset(symbol for arg in arg_types for symbol in type_symbols(arg))
-    return FuncType(tuple(arg_types), close_symbols(ret_type, symbols))
+    return FuncType(tuple(arg_types), close_symbols(ret_type, symbols | symbols_around))
 
 
 def _shared_with_outside(function: Function, found: Scopes) -> list[Expr]:
