@@ -58,3 +58,15 @@ def test_batches() -> None:
     x, w = relay.var("x", shape=(3, 70, 17)), relay.var("w", shape=(3, 17, 33))
     product = nn.batch_matmul(nn.relu(x), w, transpose_b=False)
     check(product, [x, w], [normal(3, 70, 17), normal(3, 17, 33, seed=1)])
+
+
+def test_gathered_elements_behind_a_product_of_register_tiles() -> None:
+    a, i = relay.var("a", shape=(2, 32, 32)), relay.var("i", shape=(2, 32, 32), dtype="int64")
+    q, k = relay.var("q", shape=(2, 32, 16)), relay.var("k", shape=(2, 32, 16))
+    added = relay.gather(a, 2, i) * relay.const(2.0) + relay.nn.batch_matmul(q, k, transpose_b=True)
+    random = np.random.default_rng(0)
+    values = [random.standard_normal(each.type_annotation.shape).astype("float32") for each in (a, q, k)]
+    places = random.integers(0, 32, (2, 32, 32))
+    expected = 2 * np.take_along_axis(values[0], places, 2) + values[1] @ values[2].transpose(0, 2, 1)
+    run = relay.build(relay.Function([a, i, q, k], added), opt_level=3)
+    np.testing.assert_allclose(run(values[0], places, *values[1:]), expected, rtol=1e-5, atol=1e-5)

@@ -11,7 +11,8 @@ lanes becomes a mask; loads that are certain to be in bounds need none. A buffer
 What cannot be a vector (a lane symbol in two indices or inside a division, iterations that depend on each other, a
 nested loop whose extent depends on the lane) is split statement by statement where that is legal; what remains is
 unrolled up to 16 iterations, else serial, and the loop carries the annotation `not_vectorized` with the reason. Where
-values tell what is read it stays serial: the machine's own gathers are for its code generator to choose.
+values tell what is read it stays serial, but for registers: the machine's own gathers are for its code generator to
+choose.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from typing import assert_never
 
 from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.arith.simplify import Assumptions
-from relay.tir.buffer import Buffer
+from relay.tir.buffer import Buffer, Scope
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
-from relay.tir.expr import Holds
+from relay.tir.expr import Holds, Load
 from relay.tir.lanes import LaneBuilder, NotVectorizable
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.template import fresh_copy
@@ -130,6 +131,10 @@ def _one_by_one(loop: For, reason: str, known: Assumptions, inputs: frozenset[Bu
 
 
 def _gathers(body: Stmt) -> bool:
-    """Whether values tell where something is read."""
-    values = (each for part in walk_statement(body) for value in statement_values(part) for each in walk_value(value))
+    """Whether values tell where something is read, and nothing is in registers, whose places are constants."""
+    stores = [part.buffer for part in walk_statement(body) if isinstance(part, Store)]
+    values = [each for part in walk_statement(body) for value in statement_values(part) for each in walk_value(value)]
+    touched = [*stores, *(value.buffer for value in values if isinstance(value, Load))]
+    if any(buffer.scope == Scope.REGISTER for buffer in touched):
+        return False
     return any(values_in_index(index) for value in values for index in value_indices(value))
