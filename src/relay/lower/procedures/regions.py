@@ -92,7 +92,7 @@ class RegionScope(OwningScope):
 
     def _run(self, found: Split, dying: Sequence[Var], written: Mapping[Var, Register]) -> None:
         """Run a region. `dying` are the words that nothing uses behind it; `written` the refs that are written right
-        behind it, by the results that they get."""
+        behind it, by what they get: results, or what is made of them behind it."""
         line = self._line()
         results: dict[Storage, list[NewTensor | Scalar]] = {}
         cells: list[tuple[Var, tuple[Register, ...]]] = []
