@@ -4,7 +4,7 @@
 `RELAY_TEST_HOST=zen_3` runs tests as if this machine had the caches of one in `tests/targets/cpu/machines.py`, and no
 features that it lacks: what tests take for granted of the machine that they were written on fails there first.
 
-Whatever tests compile in this process is verified (`relay.lower.program.program_verifier`).
+Whatever tests compile in this process is verified (`relay.lower.program.verification.program_verifier`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`relay.image`: operators on images."""
 
-from relay.ops.resize import resize2d
+from relay.ops.nn.resize import resize2d
 
 __all__ = [
     "resize2d",

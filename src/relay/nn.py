@@ -1,6 +1,6 @@
 """`relay.nn`: the operators of neural networks."""
 
-from relay.ops.activation import (
+from relay.ops.elementwise.activation import (
     bias_add,
     dropout,
     dropout_raw,
@@ -12,29 +12,29 @@ from relay.ops.activation import (
     relu,
     silu,
 )
-from relay.ops.attention import attention
-from relay.ops.conv import conv1d, conv2d, conv3d
-from relay.ops.conv_transpose import conv1d_transpose, conv2d_transpose, conv3d_transpose
-from relay.ops.matmul import batch_matmul, contrib_dense_pack, dense, matmul
-from relay.ops.norm import batch_norm, group_norm, instance_norm, layer_norm
-from relay.ops.norm_vector import l2_normalize, lrn
-from relay.ops.pad import mirror_pad, pad
-from relay.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
-from relay.ops.pool_adaptive import (
+from relay.ops.manipulation.pad import mirror_pad, pad
+from relay.ops.manipulation.shape import batch_flatten
+from relay.ops.nn.attention import attention
+from relay.ops.nn.conv import conv1d, conv2d, conv3d
+from relay.ops.nn.conv_transpose import conv1d_transpose, conv2d_transpose, conv3d_transpose
+from relay.ops.nn.matmul import batch_matmul, contrib_dense_pack, dense, matmul
+from relay.ops.nn.norm import batch_norm, group_norm, instance_norm, layer_norm
+from relay.ops.nn.norm_vector import l2_normalize, lrn
+from relay.ops.nn.pool import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
+from relay.ops.nn.pool_adaptive import (
     adaptive_avg_pool2d,
     adaptive_max_pool2d,
     global_avg_pool2d,
     global_max_pool2d,
 )
-from relay.ops.resize import upsampling, upsampling3d
-from relay.ops.shape import batch_flatten
-from relay.ops.softmax import log_softmax, softmax
-from relay.ops.space_depth import depth_to_space, space_to_depth
-from relay.ops.winograd import (
+from relay.ops.nn.resize import upsampling, upsampling3d
+from relay.ops.nn.softmax import log_softmax, softmax
+from relay.ops.nn.space_depth import depth_to_space, space_to_depth
+from relay.ops.nn.winograd import (
     contrib_conv2d_winograd_weight_transform,
     contrib_conv2d_winograd_without_weight_transform,
 )
-from relay.ops.words import contrib_conv2d_words, contrib_dense_words, contrib_pack_words
+from relay.ops.nn.words import contrib_conv2d_words, contrib_dense_words, contrib_pack_words
 
 __all__ = [
     "adaptive_avg_pool2d",

@@ -1,12 +1,21 @@
 """`relay.op`: the operators that need no name space; `relay` hands them on."""
 
-from relay.ops.activation import clip
-from relay.ops.argwhere import argwhere
-from relay.ops.build import TupleWrapper, symbol, var
-from relay.ops.check_indices import check_indices
 from relay.ops.checked import checked, checked_extent
-from relay.ops.combine import concatenate, split, stack
-from relay.ops.comparison import (
+from relay.ops.creation.create import (
+    arange,
+    full,
+    full_like,
+    ndarray_size,
+    ones,
+    ones_like,
+    shape_of,
+    zeros,
+    zeros_like,
+)
+from relay.ops.creation.triangle import trilu
+from relay.ops.device import device_copy, on_device
+from relay.ops.elementwise.activation import clip
+from relay.ops.elementwise.comparison import (
     equal,
     greater,
     greater_equal,
@@ -18,21 +27,8 @@ from relay.ops.comparison import (
     not_equal,
     where,
 )
-from relay.ops.convert import cast, cast_like
-from relay.ops.coordinates import adv_index, meshgrid, unravel_index
-from relay.ops.create import (
-    arange,
-    full,
-    full_like,
-    ndarray_size,
-    ones,
-    ones_like,
-    shape_of,
-    zeros,
-    zeros_like,
-)
-from relay.ops.device import device_copy, on_device
-from relay.ops.elementwise_binary import (
+from relay.ops.elementwise.convert import cast, cast_like
+from relay.ops.elementwise.elementwise_binary import (
     add,
     bitwise_and,
     bitwise_or,
@@ -54,7 +50,7 @@ from relay.ops.elementwise_binary import (
     trunc_divide,
     trunc_mod,
 )
-from relay.ops.elementwise_unary import (
+from relay.ops.elementwise.elementwise_unary import (
     abs,  # noqa: A004
     acos,
     acosh,
@@ -86,9 +82,22 @@ from relay.ops.elementwise_unary import (
     tanh,
     trunc,
 )
-from relay.ops.index import gather, gather_nd, one_hot, take
-from relay.ops.layout_transform import layout_transform
-from relay.ops.reduce import (
+from relay.ops.framework.build import TupleWrapper, symbol, var
+from relay.ops.indexing.argwhere import argwhere
+from relay.ops.indexing.check_indices import check_indices
+from relay.ops.indexing.coordinates import adv_index, meshgrid, unravel_index
+from relay.ops.indexing.index import gather, gather_nd, one_hot, take
+from relay.ops.indexing.scatter import scatter, scatter_add, scatter_elements, scatter_nd
+from relay.ops.indexing.segment import segment_sum
+from relay.ops.indexing.sequence import reverse_sequence, sequence_mask
+from relay.ops.indexing.strided_set import strided_set
+from relay.ops.manipulation.combine import concatenate, split, stack
+from relay.ops.manipulation.layout_transform import layout_transform
+from relay.ops.manipulation.shape import expand_dims, reshape, reshape_like, squeeze
+from relay.ops.manipulation.slice import slice_like, strided_slice
+from relay.ops.manipulation.tile import broadcast_to, broadcast_to_like, repeat, tile
+from relay.ops.manipulation.transpose import reverse, transpose
+from relay.ops.reduction.reduce import (
     all,  # noqa: A004
     any,  # noqa: A004
     logsumexp,
@@ -98,22 +107,13 @@ from relay.ops.reduce import (
     prod,
     sum,  # noqa: A004
 )
-from relay.ops.reduce_index import argmax, argmin
-from relay.ops.scan import cumprod, cumsum
-from relay.ops.scatter import scatter, scatter_add, scatter_elements, scatter_nd
-from relay.ops.search import searchsorted
-from relay.ops.segment import segment_sum
-from relay.ops.sequence import reverse_sequence, sequence_mask
-from relay.ops.shape import expand_dims, reshape, reshape_like, squeeze
-from relay.ops.slice import slice_like, strided_slice
-from relay.ops.sort import argsort, sort, topk
-from relay.ops.strided_set import strided_set
+from relay.ops.reduction.reduce_index import argmax, argmin
+from relay.ops.reduction.scan import cumprod, cumsum
+from relay.ops.reduction.variance import mean_std, mean_variance, std, variance
+from relay.ops.sorting.search import searchsorted
+from relay.ops.sorting.sort import argsort, sort, topk
+from relay.ops.sorting.unique import unique
 from relay.ops.table import OPERATORS
-from relay.ops.tile import broadcast_to, broadcast_to_like, repeat, tile
-from relay.ops.transpose import reverse, transpose
-from relay.ops.triangle import trilu
-from relay.ops.unique import unique
-from relay.ops.variance import mean_std, mean_variance, std, variance
 
 __all__ = [
     "abs",

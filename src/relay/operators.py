@@ -4,7 +4,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.operator import Effect
-from relay.ops.batch_rule import (
+from relay.ops.framework.batch_rule import (
     ALONG_AXIS,
     AlongAxes,
     ByElement,
@@ -15,8 +15,8 @@ from relay.ops.batch_rule import (
     RowsTimesMatrix,
     TakesEntries,
 )
-from relay.ops.build import builder, call
-from relay.ops.layout_rule import (
+from relay.ops.framework.build import builder, call
+from relay.ops.framework.layout_rule import (
     AxisAttribute,
     Broadcasting,
     Elementwise,
@@ -24,7 +24,7 @@ from relay.ops.layout_rule import (
     OwnLayout,
     PerAxisAttributes,
 )
-from relay.ops.record import (
+from relay.ops.framework.record import (
     FromTypes,
     FromValues,
     FusionKind,
@@ -38,9 +38,9 @@ from relay.ops.record import (
     StatementFault,
     define,
 )
+from relay.ops.framework.relating import RelationRun
+from relay.ops.framework.scale_role import Adds, AddsBias, Channels, NoScale, PassesScale, Scales, WeightedSum
 from relay.ops.registry import operators, register_operator, unregister_operator
-from relay.ops.relating import RelationRun
-from relay.ops.scale_role import Adds, AddsBias, Channels, NoScale, PassesScale, Scales, WeightedSum
 
 __all__ = [
     "ALONG_AXIS",

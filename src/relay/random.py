@@ -1,6 +1,6 @@
 """`relay.random`: random numbers as functions of keys."""
 
-from relay.ops.random import multinomial, normal, threefry_generate, threefry_key, threefry_split, uniform
+from relay.ops.creation.random import multinomial, normal, threefry_generate, threefry_key, threefry_split, uniform
 
 __all__ = [
     "multinomial",

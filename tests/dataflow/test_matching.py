@@ -25,7 +25,7 @@ from relay.dataflow_pattern import (
     wildcard,
 )
 from relay.ir.expr import Function, If, Let, Tuple, TupleGetItem, Var
-from relay.ops.record import FusionKind
+from relay.ops.framework.record import FusionKind
 from tests.growth import is_linear
 from tests.messages import check_message
 

@@ -13,8 +13,8 @@ from relay.base.span import Source, Span
 from relay.frontend.shared import Findings, GivenTypes, Node, ProgramBuilder, Value, array_of, converter
 from relay.ir.expr import Constant
 from relay.ir.types import ANY
-from relay.ops.build import tensor_type
-from relay.ops.elementwise_binary import add
+from relay.ops.elementwise.elementwise_binary import add
+from relay.ops.framework.build import tensor_type
 
 PLACE = Span(Source("model.txt", "y = Add x w"), 1)
 ADD = converter("Add", lambda node: add(node.expr(0), node.expr(1)))

@@ -3,7 +3,7 @@
 import pytest
 
 from relay.arith.expr import Symbol, minimum
-from relay.infer.dimensions import agreement, close_symbols, function_type, open_unknowns, solve_for
+from relay.infer.unification.dimensions import agreement, close_symbols, function_type, open_unknowns, solve_for
 from relay.ir.expr import Var
 from relay.ir.types import ANY, FuncType, GlobalTypeVar, Kind, RefType, TensorType, TupleType, TypeCall, TypeVar
 

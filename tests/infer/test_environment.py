@@ -5,12 +5,12 @@ import pytest
 from relay.base.diagnostics import RelayError
 from relay.base.span import Source, Span
 from relay.infer.environment import Environment, Signature
-from relay.infer.explain import callee_name, describe, place, short_name, span_of_use
-from relay.infer.forms import TYPING
+from relay.infer.forms.forms import TYPING
+from relay.infer.forms.node_types import NodeTypes
 from relay.infer.infer_type import infer_type, infer_type_expr
-from relay.infer.known import annotated_type
-from relay.infer.node_types import NodeTypes
-from relay.infer.unify import Mode
+from relay.infer.unification.explain import callee_name, describe, place, short_name, span_of_use
+from relay.infer.unification.known import annotated_type
+from relay.infer.unification.unify import Mode
 from relay.ir.expr import (
     Call,
     Clause,

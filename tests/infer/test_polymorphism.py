@@ -3,9 +3,9 @@
 import pytest
 
 from relay.base.diagnostics import RelayError
-from relay.infer.generalise import open_leaves, quantified
 from relay.infer.infer_type import infer_type
-from relay.infer.unify import Unifier
+from relay.infer.unification.generalise import open_leaves, quantified
+from relay.infer.unification.unify import Unifier
 from relay.ir.expr import Call, Function, Let
 from relay.ir.traversal import post_order
 from relay.ir.types import FuncType, IncompleteType, TupleType, TypeVar

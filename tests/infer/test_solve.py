@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from relay.base.diagnostics import RelayError
-from relay.infer.solve import Solver, StillWaiting
-from relay.infer.unify import Mode, Unifier
+from relay.infer.unification.solve import Solver, StillWaiting
+from relay.infer.unification.unify import Mode, Unifier
 from relay.ir.expr import Expr, Var
 from relay.ir.types import IncompleteType, Type, scalar_type
 

@@ -3,8 +3,8 @@
 import pytest
 
 from relay.arith.expr import Symbol
-from relay.infer.join import join
-from relay.infer.unify import Mode, Undecided, Unifier, place_of
+from relay.infer.unification.join import join
+from relay.infer.unification.unify import Mode, Undecided, Unifier, place_of
 from relay.ir.types import (
     ANY,
     FuncType,

@@ -21,9 +21,9 @@ from relay.ir.types import TensorType
 from relay.lower.kernels.group import gap_of, leaf_types
 from relay.lower.kernels.index_faults import tells_of_body
 from relay.lower.kernels.updates import UPDATE
-from relay.lower.program.interpreted import interpreted
-from relay.lower.program.interpreter import KernelCode, kernel_code
-from relay.lower.program.objects import Bytes
+from relay.lower.program.interpretation.interpreted import interpreted
+from relay.lower.program.interpretation.interpreter import KernelCode, kernel_code
+from relay.lower.program.interpretation.objects import Bytes
 from relay.lower.program.parser import parse_program
 from relay.te.lower import lower
 from relay.te.tensor import Gap

@@ -15,12 +15,12 @@ from relay.base.diagnostics import CompilerBug
 from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
 from relay.lower.program.device_region import DeviceRegion
-from relay.lower.program.interpreted import interpreted
+from relay.lower.program.interpretation.interpreted import interpreted
 from relay.lower.program.parser import parse_program
 from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, Place, Register
 from relay.lower.program.program import Program
-from relay.lower.program.program_verifier import verify_program
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, RegionInstruction, RunRegion
+from relay.lower.program.verification.program_verifier import verify_program
 from tests.lower.interpreting import code
 from tests.native.test_device_regions import KIND, FrameKernels, FrameKind, between, network
 

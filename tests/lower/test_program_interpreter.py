@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import relay
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.interpret.evaluate import evaluate
-from relay.lower.program.interpreted import interpreted
+from relay.lower.program.interpretation.interpreted import interpreted
 from relay.lower.program.parser import parse_program
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from tests.lower.interpreting import run_as_text

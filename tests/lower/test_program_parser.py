@@ -9,7 +9,7 @@ import pytest
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
 from relay.lower.program.parser import parse_program
-from relay.lower.program.program_verifier import verify_program
+from relay.lower.program.verification.program_verifier import verify_program
 from tests.native.running import module
 
 TEXT = """\

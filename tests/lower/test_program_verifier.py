@@ -13,8 +13,8 @@ from relay.driver.build import compile_stages
 from relay.lower.program.place import AddressPlace, ArenaPlace, ConstantPlace, DataPlace, Register, Scalar
 from relay.lower.program.procedure import Block, Jump, NewTensor, Procedure, Release, Retain, Return, TailCall
 from relay.lower.program.program import Program
-from relay.lower.program.program_verifier import verify_program
 from relay.lower.program.region import CallKernel, RunRegion
+from relay.lower.program.verification.program_verifier import verify_program
 from tests.native.running import module
 
 SOURCE = """

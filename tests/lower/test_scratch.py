@@ -17,8 +17,8 @@ from relay.lower.program.parser import parse_program
 from relay.lower.program.place import ArenaPlace
 from relay.lower.program.procedure import Block, Procedure
 from relay.lower.program.program import Program
-from relay.lower.program.program_verifier import verify_program
 from relay.lower.program.region import SCRATCH, CallKernel, RegionInstruction, RunRegion
+from relay.lower.program.verification.program_verifier import verify_program
 from tests.lower.test_regions import shown
 from tests.native.running import check, module
 

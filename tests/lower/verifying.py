@@ -13,7 +13,7 @@ from relay.lower.planning.kernel_calls import KernelInfo, KernelOf
 from relay.lower.planning.scratch_places import ScratchOf
 from relay.lower.program.parser import parse_program
 from relay.lower.program.program import Program
-from relay.lower.program.program_verifier import verify_program
+from relay.lower.program.verification.program_verifier import verify_program
 
 
 def verify_every_program() -> None:

@@ -72,7 +72,7 @@ def population(folders: Iterable[str] = FOLDERS) -> list[Mutant]:
 
 
 def modules(folders: Iterable[str]) -> list[Path]:
-    return sorted(path for folder in folders for path in SOURCES[folder].glob("*.py"))
+    return sorted(path for folder in folders for path in SOURCES[folder].rglob("*.py"))
 
 
 def sample(population: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
@@ -153,7 +153,7 @@ def _undecorated(value: Any) -> FunctionType:
 
 
 def folder_of(path: Path) -> str:
-    return path.parent.name
+    return next(folder for folder, source in SOURCES.items() if path.is_relative_to(source))
 
 
 def module_of(path: Path) -> str:

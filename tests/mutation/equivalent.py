@@ -5,9 +5,9 @@ EQUIVALENT: dict[str, str] = {
     "arith/expr.py add: if not right_terms and (not right_constant) → if False": "the long way gives the same sum",
     "arith/expr.py floor_divide: if right == 1 → if False": "the long way takes every multiple of 1 out",
     "arith/expr.py floor_divide: right > 0 → right >= 0": "0 was refused before",
-    "infer/node_types.py NodeTypes.set: if known is type_ → if False": "a type is what it is: nothing is to be related",
-    "infer/node_types.py NodeTypes.postpone: if self.unifier.postponed → if True": "there is nothing to take then",
-    "infer/generalise.py quantified: if mismatch is not None → if False": "a new type variable contains nothing",
+    "forms/node_types.py NodeTypes.set: if known is type_ → if False": "a type is what it is: nothing is to be related",
+    "forms/node_types.py NodeTypes.postpone: if self.unifier.postponed → if True": "there is nothing to take then",
+    "unification/generalise.py quantified: if mismatch is not None → if False": "a new type variable contains nothing",
     "normalize/a_normal_form.py _outermost_first: if not (isinstance(node, Function) and node.attrs.get('Primitive'))"
     " → if True": "names inside a primitive function are asked for by nobody",
     "normalize/continuation_passing.py _Conversion._handing: 0 → 1": "all ways of a choice go on alike",

@@ -41,7 +41,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What it is called whatever its line: `infer/unify.py Unifier.forget: self._told = 0 → pass`."""
+        """What it is called whatever its line: `infer/unification/unify.py Unifier.forget: self._told = 0 → pass`."""
         return f"{'/'.join(self.path.parts[-2:])} {self.function}: {self.before} → {self.after}"
 
     def code(self) -> CodeType:

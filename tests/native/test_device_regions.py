@@ -21,7 +21,7 @@ from relay.ir.expr import Call, Function, Op
 from relay.ir.traversal import post_order
 from relay.lower.program.launch import Access, BufferArgument, KernelModule, Launch, ScalarArgument
 from relay.lower.targets import LoopTarget, Refused, Supported
-from relay.ops.check_indices import check_indices
+from relay.ops.indexing.check_indices import check_indices
 from relay.runtime.devices.device import PythonDevice, StartedLaunch
 from relay.runtime.executable import Executable
 from relay.tir.interpreter import interpret

@@ -6,40 +6,45 @@ from relay.arith.expr import IntExpr, Symbol
 from relay.base.dtypes import DType
 from relay.ir.attributes import NoAttributes
 from relay.ir.types import TensorType, TupleType
-from relay.ops.activation import BiasAddAttributes, ClipAttributes, DropoutAttributes
-from relay.ops.attention import AttentionAttributes
-from relay.ops.check_indices import CheckIndicesAttributes
 from relay.ops.checked import CheckedAttributes, CheckedExtentAttributes
-from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
-from relay.ops.conv import Conv2DAttributes
-from relay.ops.conv_transpose import Conv2DTransposeAttributes
-from relay.ops.coordinates import MeshgridAttributes
-from relay.ops.create import ArangeAttributes, InitAttributes
+from relay.ops.creation.create import ArangeAttributes, InitAttributes
+from relay.ops.creation.triangle import TriluAttributes
 from relay.ops.dyn import DynStridedSliceAttributes
-from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
-from relay.ops.layout_transform import LayoutTransformAttributes
-from relay.ops.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
-from relay.ops.norm import BatchNormAttributes, GroupNormAttributes
-from relay.ops.norm_vector import LRNAttributes
-from relay.ops.pad import MirrorPadAttributes, PadAttributes
-from relay.ops.pool import MaxPool2DAttributes
-from relay.ops.pool_adaptive import AdaptivePool2DAttributes
-from relay.ops.reduce import ReduceAttributes
-from relay.ops.reduce_index import ArgReduceAttributes
-from relay.ops.resize import Resize2DAttributes, UpSampling3DAttributes, UpSamplingAttributes
-from relay.ops.scatter import ScatterAttributes, ScatterElementsAttributes, ScatterNDAttributes
-from relay.ops.search import SearchSortedAttributes
-from relay.ops.sequence import ReverseSequenceAttributes, SequenceMaskAttributes
-from relay.ops.shape import ExpandDimsAttributes, ReshapeAttributes, ReshapeLikeAttributes, SqueezeAttributes
-from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
-from relay.ops.softmax import SoftmaxAttributes
-from relay.ops.space_depth import SubPixelAttributes
-from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
-from relay.ops.transpose import ReverseAttributes, TransposeAttributes
-from relay.ops.triangle import TriluAttributes
-from relay.ops.unique import UniqueAttributes
-from relay.ops.variance import VarianceAttributes
-from relay.ops.winograd import WinogradAttributes, WinogradWeightAttributes
+from relay.ops.elementwise.activation import BiasAddAttributes, ClipAttributes, DropoutAttributes
+from relay.ops.indexing.check_indices import CheckIndicesAttributes
+from relay.ops.indexing.coordinates import MeshgridAttributes
+from relay.ops.indexing.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
+from relay.ops.indexing.scatter import ScatterAttributes, ScatterElementsAttributes, ScatterNDAttributes
+from relay.ops.indexing.sequence import ReverseSequenceAttributes, SequenceMaskAttributes
+from relay.ops.manipulation.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
+from relay.ops.manipulation.layout_transform import LayoutTransformAttributes
+from relay.ops.manipulation.pad import MirrorPadAttributes, PadAttributes
+from relay.ops.manipulation.shape import (
+    ExpandDimsAttributes,
+    ReshapeAttributes,
+    ReshapeLikeAttributes,
+    SqueezeAttributes,
+)
+from relay.ops.manipulation.slice import SliceLikeAttributes, StridedSliceAttributes
+from relay.ops.manipulation.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
+from relay.ops.manipulation.transpose import ReverseAttributes, TransposeAttributes
+from relay.ops.nn.attention import AttentionAttributes
+from relay.ops.nn.conv import Conv2DAttributes
+from relay.ops.nn.conv_transpose import Conv2DTransposeAttributes
+from relay.ops.nn.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
+from relay.ops.nn.norm import BatchNormAttributes, GroupNormAttributes
+from relay.ops.nn.norm_vector import LRNAttributes
+from relay.ops.nn.pool import MaxPool2DAttributes
+from relay.ops.nn.pool_adaptive import AdaptivePool2DAttributes
+from relay.ops.nn.resize import Resize2DAttributes, UpSampling3DAttributes, UpSamplingAttributes
+from relay.ops.nn.softmax import SoftmaxAttributes
+from relay.ops.nn.space_depth import SubPixelAttributes
+from relay.ops.nn.winograd import WinogradAttributes, WinogradWeightAttributes
+from relay.ops.reduction.reduce import ReduceAttributes
+from relay.ops.reduction.reduce_index import ArgReduceAttributes
+from relay.ops.reduction.variance import VarianceAttributes
+from relay.ops.sorting.search import SearchSortedAttributes
+from relay.ops.sorting.unique import UniqueAttributes
 from tests.ops.case import BadCase
 
 WINOGRAD = "nn.contrib_conv2d_winograd_without_weight_transform"

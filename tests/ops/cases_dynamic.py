@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from relay.base.dtypes import DType
-from relay.ops.create import ArangeAttributes
+from relay.ops.creation.create import ArangeAttributes
 from relay.ops.dyn import DynInitAttributes, DynStridedSliceAttributes
-from relay.ops.unique import UniqueAttributes
+from relay.ops.sorting.unique import UniqueAttributes
 from tests.ops.case import Case, floats, integers, scalar
 
 SPARSE = np.asarray([[0, 1.5, 0], [-2, 0, np.nan]], np.float32)

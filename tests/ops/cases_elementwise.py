@@ -6,14 +6,14 @@ import numpy as np
 import torch
 
 from relay.base.dtypes import DType
-from relay.ops.activation import (
+from relay.ops.elementwise.activation import (
     BiasAddAttributes,
     ClipAttributes,
     DropoutAttributes,
     LeakyReluAttributes,
     PReluAttributes,
 )  # fmt: skip
-from relay.ops.convert import CastAttributes
+from relay.ops.elementwise.convert import CastAttributes
 from tests.ops.case import EXACT, NARROW, ROUNDED, Case, bools, floats, integers, scalar
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-38, 88.0, -104.0, 0.5, 2.5, -2.5], np.float32)

@@ -10,11 +10,11 @@ import torch
 
 from relay.base.dtypes import DType
 from relay.ir.attributes import NoAttributes
-from relay.ops.coordinates import MeshgridAttributes
-from relay.ops.scatter import ScatterAttributes, ScatterElementsAttributes, ScatterNDAttributes
-from relay.ops.search import SearchSortedAttributes
-from relay.ops.sequence import ReverseSequenceAttributes, SequenceMaskAttributes
-from relay.ops.triangle import TriluAttributes
+from relay.ops.creation.triangle import TriluAttributes
+from relay.ops.indexing.coordinates import MeshgridAttributes
+from relay.ops.indexing.scatter import ScatterAttributes, ScatterElementsAttributes, ScatterNDAttributes
+from relay.ops.indexing.sequence import ReverseSequenceAttributes, SequenceMaskAttributes
+from relay.ops.sorting.search import SearchSortedAttributes
 from tests.ops.case import Case, bools, floats, integers, scalar
 
 TORCH_NAMES = {"add": "sum", "mul": "prod", "min": "amin", "max": "amax"}

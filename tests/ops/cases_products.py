@@ -11,12 +11,12 @@ import torch
 from torch.nn import functional
 
 from relay.base.dtypes import DType
-from relay.ops.attention import AttentionAttributes
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes, Conv3DAttributes
-from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes, Conv3DTransposeAttributes
-from relay.ops.layouts import parse_layout, relayout
-from relay.ops.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
-from relay.ops.winograd import MINIMAL, WinogradAttributes, WinogradWeightAttributes
+from relay.ops.framework.layouts import parse_layout, relayout
+from relay.ops.nn.attention import AttentionAttributes
+from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes, Conv3DAttributes
+from relay.ops.nn.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes, Conv3DTransposeAttributes
+from relay.ops.nn.matmul import BatchMatmulAttributes, DenseAttributes, DensePackAttributes, MatmulAttributes
+from relay.ops.nn.winograd import MINIMAL, WinogradAttributes, WinogradWeightAttributes
 from tests.ops.case import NARROW, SUMMED, Case, bools, floats, integers
 
 

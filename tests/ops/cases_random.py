@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from relay.base.dtypes import DType
-from relay.ops.random import DistributionAttributes, ThreefryGenerateAttributes
-from relay.ops.threefry import FIRST_STEP, key_of
+from relay.ops.creation.random import DistributionAttributes, ThreefryGenerateAttributes
+from relay.ops.creation.threefry import FIRST_STEP, key_of
 from tests.ops.case import NARROW, ROUNDED, Case, scalar
 
 KEY = key_of(0x1234 << 200 | 7)

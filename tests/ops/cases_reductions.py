@@ -10,14 +10,14 @@ import torch
 from torch.nn import functional
 
 from relay.base.dtypes import DType
-from relay.ops.norm import BatchNormAttributes, GroupNormAttributes, InstanceNormAttributes, LayerNormAttributes
-from relay.ops.norm_vector import L2NormalizeAttributes, LRNAttributes
-from relay.ops.reduce import ReduceAttributes
-from relay.ops.reduce_index import ArgReduceAttributes
-from relay.ops.scan import ScanAttributes
-from relay.ops.softmax import SoftmaxAttributes
-from relay.ops.sort import ArgsortAttributes, SortAttributes, TopKAttributes
-from relay.ops.variance import VarianceAttributes
+from relay.ops.nn.norm import BatchNormAttributes, GroupNormAttributes, InstanceNormAttributes, LayerNormAttributes
+from relay.ops.nn.norm_vector import L2NormalizeAttributes, LRNAttributes
+from relay.ops.nn.softmax import SoftmaxAttributes
+from relay.ops.reduction.reduce import ReduceAttributes
+from relay.ops.reduction.reduce_index import ArgReduceAttributes
+from relay.ops.reduction.scan import ScanAttributes
+from relay.ops.reduction.variance import VarianceAttributes
+from relay.ops.sorting.sort import ArgsortAttributes, SortAttributes, TopKAttributes
 from tests.ops.case import EXACT, NARROW, SUMMED, Case, bools, floats, integers, scalar
 
 _AXES = (((1,), False), ((0, -1), True), (None, False), ((), False))

@@ -9,18 +9,23 @@ import torch
 from torch.nn import functional
 
 from relay.base.dtypes import DType
-from relay.ops.check_indices import CheckIndicesAttributes
 from relay.ops.checked import CheckedAttributes, CheckedExtentAttributes
-from relay.ops.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
-from relay.ops.create import ArangeAttributes, InitAttributes, ShapeOfAttributes
+from relay.ops.creation.create import ArangeAttributes, InitAttributes, ShapeOfAttributes
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes
-from relay.ops.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
-from relay.ops.layout_transform import LayoutTransformAttributes
-from relay.ops.pad import MirrorPadAttributes, PadAttributes
-from relay.ops.shape import ExpandDimsAttributes, ReshapeAttributes, ReshapeLikeAttributes, SqueezeAttributes
-from relay.ops.slice import SliceLikeAttributes, StridedSliceAttributes
-from relay.ops.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
-from relay.ops.transpose import ReverseAttributes, TransposeAttributes
+from relay.ops.indexing.check_indices import CheckIndicesAttributes
+from relay.ops.indexing.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
+from relay.ops.manipulation.combine import ConcatenateAttributes, SplitAttributes, StackAttributes
+from relay.ops.manipulation.layout_transform import LayoutTransformAttributes
+from relay.ops.manipulation.pad import MirrorPadAttributes, PadAttributes
+from relay.ops.manipulation.shape import (
+    ExpandDimsAttributes,
+    ReshapeAttributes,
+    ReshapeLikeAttributes,
+    SqueezeAttributes,
+)
+from relay.ops.manipulation.slice import SliceLikeAttributes, StridedSliceAttributes
+from relay.ops.manipulation.tile import BroadcastToAttributes, RepeatAttributes, TileAttributes
+from relay.ops.manipulation.transpose import ReverseAttributes, TransposeAttributes
 from tests.ops.case import Case, bools, floats, integers, scalar
 
 INFINITE = 2**31 - 1

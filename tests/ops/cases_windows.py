@@ -8,7 +8,7 @@ from typing import Any
 
 from torch.nn import functional
 
-from relay.ops.pool import (
+from relay.ops.nn.pool import (
     AvgPool1DAttributes,
     AvgPool2DAttributes,
     AvgPool3DAttributes,
@@ -16,9 +16,9 @@ from relay.ops.pool import (
     MaxPool2DAttributes,
     MaxPool3DAttributes,
 )
-from relay.ops.pool_adaptive import AdaptivePool2DAttributes, GlobalPool2DAttributes
-from relay.ops.resize import Resize2DAttributes, UpSampling3DAttributes, UpSamplingAttributes
-from relay.ops.space_depth import SubPixelAttributes
+from relay.ops.nn.pool_adaptive import AdaptivePool2DAttributes, GlobalPool2DAttributes
+from relay.ops.nn.resize import Resize2DAttributes, UpSampling3DAttributes, UpSamplingAttributes
+from relay.ops.nn.space_depth import SubPixelAttributes
 from tests.ops.case import EXACT, NARROW, SUMMED, Case, floats, integers
 
 

@@ -15,8 +15,8 @@ from relay.infer.infer_type import infer_type
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, Var, const
 from relay.ir.module import IRModule
 from relay.ir.types import ANY, TensorType
-from relay.ops.build import symbol, tensor_type, var
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.build import symbol, tensor_type, var
+from relay.ops.framework.record import OperatorRecord
 from relay.ops.table import OPERATORS
 
 WITHOUT_FUNCTION = {"nn.dropout"}  # `nn.dropout` gives the first field; `nn.dropout_raw` is the record's call

@@ -12,18 +12,18 @@ from relay.base.dtypes import DType
 from relay.ir.expr import Expr, Var
 from relay.ir.operator import Solved
 from relay.ir.types import ANY
-from relay.ops.build import var as typed_var
-from relay.ops.check_indices import check_indices
-from relay.ops.combine import ConcatenateAttributes, concatenate, split
-from relay.ops.comparison import equal, less, less_equal
-from relay.ops.convert import CastAttributes, cast
-from relay.ops.create import InitAttributes, ndarray_size, shape_of
-from relay.ops.elementwise_binary import add, divide, left_shift, multiply, power
-from relay.ops.known_elements import LARGEST_KNOWN, known_elements, meaning_of_known
-from relay.ops.reduce import ReduceAttributes
-from relay.ops.scan import ScanAttributes
+from relay.ops.creation.create import InitAttributes, ndarray_size, shape_of
+from relay.ops.elementwise.comparison import equal, less, less_equal
+from relay.ops.elementwise.convert import CastAttributes, cast
+from relay.ops.elementwise.elementwise_binary import add, divide, left_shift, multiply, power
+from relay.ops.framework.build import var as typed_var
+from relay.ops.framework.known_elements import LARGEST_KNOWN, known_elements, meaning_of_known
+from relay.ops.indexing.check_indices import check_indices
+from relay.ops.manipulation.combine import ConcatenateAttributes, concatenate, split
+from relay.ops.manipulation.tile import tile
+from relay.ops.reduction.reduce import ReduceAttributes
+from relay.ops.reduction.scan import ScanAttributes
 from relay.ops.table import OPERATORS
-from relay.ops.tile import tile
 from tests.ops.case import Case, integers, scalar
 from tests.ops.test_operators import CASES, flat, type_of
 

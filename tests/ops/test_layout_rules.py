@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relay.ops.layout_rule import (
+from relay.ops.framework.layout_rule import (
     AxisAttribute,
     Broadcasting,
     Elementwise,

@@ -8,9 +8,9 @@ from textwrap import fill
 import pytest
 
 from relay.base.diagnostics import RelayError
-from relay.ops.batch_rule import NoBatchRule
-from relay.ops.record import FusionKind, NotDifferentiable, NotYetDifferentiable
-from relay.ops.scale_role import NoScale
+from relay.ops.framework.batch_rule import NoBatchRule
+from relay.ops.framework.record import FusionKind, NotDifferentiable, NotYetDifferentiable
+from relay.ops.framework.scale_role import NoScale
 from relay.ops.table import OPERATORS
 from tests.messages import check_message
 from tests.ops.test_own_operators import twice

@@ -16,7 +16,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.ir.attributes import Attributes
 from relay.ir.operator import Solved
 from relay.ir.types import ANY, TensorType, TupleType, Type
-from relay.ops.record import FromValues, NoCompute
+from relay.ops.framework.record import FromValues, NoCompute
 from relay.ops.table import OPERATORS
 from relay.tir.interpreter import interpret
 from tests.ops import (

@@ -33,8 +33,8 @@ from relay.operators import (
     define,
     operators,
 )
+from relay.ops.nn.softmax import SoftmaxAttributes
 from relay.ops.registry import Registry
-from relay.ops.softmax import SoftmaxAttributes
 from relay.ops.table import OPERATORS
 from relay.runtime.values.values import DataValue
 from tests.driver.processes import environment

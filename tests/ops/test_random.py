@@ -8,10 +8,10 @@ import pytest
 import relay
 from relay import random
 from relay.base.dtypes import DType
-from relay.ops.random import DistributionAttributes
-from relay.ops.record import OperatorRecord
+from relay.ops.creation.random import DistributionAttributes
+from relay.ops.creation.threefry import NUMBERS, draw, key_of, split
+from relay.ops.framework.record import OperatorRecord
 from relay.ops.table import OPERATORS
-from relay.ops.threefry import NUMBERS, draw, key_of, split
 from tests.messages import check_message
 from tests.ops.cases_random import FULL
 

@@ -11,8 +11,8 @@ import relay
 from relay import te
 from relay.base.dtypes import DType, dtype_of
 from relay.ir.types import ANY
-from relay.ops.sort import ArgsortAttributes, SortAttributes, TopKAttributes
-from relay.ops.sort_loops import BLOCK, SELECTION_BLOCK, FirstInOrder
+from relay.ops.sorting.sort import ArgsortAttributes, SortAttributes, TopKAttributes
+from relay.ops.sorting.sort_loops import BLOCK, SELECTION_BLOCK, FirstInOrder
 from relay.ops.table import OPERATORS
 from tests.growth import iterations
 

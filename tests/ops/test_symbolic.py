@@ -14,7 +14,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.ir.operator import Conflict, Solved
 from relay.ir.type_traversal import has_unknown_dimension
 from relay.ir.types import ANY, TensorType, TupleType, Type
-from relay.ops.record import NoCompute
+from relay.ops.framework.record import NoCompute
 from relay.ops.table import OPERATORS
 from relay.tir.interpreter import interpret
 from tests.ops.case import Case, Tolerance

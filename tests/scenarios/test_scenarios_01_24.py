@@ -13,8 +13,8 @@ from relay.analysis import check_kind, free_vars, structural_equal, structural_h
 from relay.base.diagnostics import RelayError
 from relay.infer.exhaustiveness import show_pattern
 from relay.infer.infer_type import infer_type, infer_type_expr
-from relay.infer.join import join
-from relay.infer.unify import Mode, Unifier
+from relay.infer.unification.join import join
+from relay.infer.unification.unify import Mode, Unifier
 from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Call,

@@ -8,7 +8,7 @@ import relay
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr, Function
 from relay.ir.traversal import post_order
-from relay.ops.rounding import to_dtype
+from relay.ops.framework.rounding import to_dtype
 from relay.transform import Pass
 from relay.transform.algorithms.accumulate_in_float32 import AccumulateInFloat32
 

@@ -19,7 +19,7 @@ from relay.driver.build import compile_stages
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
-from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.framework.record import FusionKind, OperatorRecord
 from relay.testing import mobilenet, resnet, transformer
 from relay.testing.programs.recurrent_cells import lstm
 from relay.transform import FuseOps, FusionLimits, PassContext, Validation

@@ -8,7 +8,7 @@ import pytest
 import relay
 from relay.base.diagnostics import RelayError
 from relay.ir.module import IRModule
-from relay.ops.record import PrecisionRule
+from relay.ops.framework.record import PrecisionRule
 from relay.ops.table import OPERATORS
 from relay.transform import FoldConstant, Sequential, SimplifyInference, ToMixedPrecision
 from tests.messages import check_message

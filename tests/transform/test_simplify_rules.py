@@ -19,7 +19,7 @@ from relay.dataflow.patterns import CallPattern, LiteralPattern, OpPattern, Patt
 from relay.dataflow.rules import Domain, Rule, RuleSet, domain_of
 from relay.infer.infer_type import infer_type_expr
 from relay.ir.expr import Expr, Function, Var
-from relay.ops.build import call
+from relay.ops.framework.build import call
 from relay.ops.table import OPERATORS
 from relay.transform.simplify.simplify_expr import SIMPLIFICATIONS
 from tests.transform.rule_samples import SAMPLES, Sample

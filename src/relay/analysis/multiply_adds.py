@@ -9,7 +9,7 @@ from relay.analysis.call_graph import call_graph
 from relay.arith.expr import IntExpr, Symbol, add, free_symbols, substitute
 from relay.base.diagnostics import RelayError
 from relay.base.graph import post_order as graph_post_order
-from relay.infer.explain import describe
+from relay.infer.unification.explain import describe
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import MultiplyAdds

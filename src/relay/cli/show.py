@@ -11,10 +11,10 @@ from relay.driver.compilation import Compilation
 from relay.driver.kernels import Kernel
 from relay.ir.expr import Call
 from relay.ir.traversal import post_order
-from relay.ops.conv import Conv2DAttributes
-from relay.ops.convolution_text import convolution_text
-from relay.ops.layouts import parse_layout
-from relay.ops.winograd import WinogradAttributes
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.nn.conv import Conv2DAttributes
+from relay.ops.nn.convolution_text import convolution_text
+from relay.ops.nn.winograd import WinogradAttributes
 from relay.te.definitions import print_definitions
 from relay.te.schedule.choice import Choice, Decision
 from relay.te.schedule.records import CONVOLUTION_FIELDS, ScheduleRecord, Subject

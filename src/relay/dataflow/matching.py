@@ -39,7 +39,7 @@ from relay.ir.expr import Call, Constant, Expr, Function, If, Let, Op, Tuple, Tu
 from relay.ir.structural import structural_equal
 from relay.ir.traversal import children
 from relay.ir.types import TensorType, Type
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
 
 COMMUTATIVE = frozenset(
     {

@@ -75,8 +75,8 @@ def rewrite(
     rewritten more than 100 times in a row.
 
     >>> from relay.dataflow.builders import is_op, wildcard
-    >>> from relay.ops.build import var
-    >>> from relay.ops.elementwise_unary import negative
+    >>> from relay.ops.framework.build import var
+    >>> from relay.ops.elementwise.elementwise_unary import negative
     >>> class Twice(DFPatternCallback):
     ...     def __init__(self):
     ...         super().__init__()

@@ -114,7 +114,7 @@ class RuleSet:
     """Rules in order, found by what stands at the root of their left sides.
 
     >>> from relay.dataflow.builders import is_op, wildcard
-    >>> from relay.ops.build import var
+    >>> from relay.ops.framework.build import var
     >>> x = wildcard()
     >>> ones = RuleSet([rule("multiply-one", x * 1, x, domain=Domain.NUMBERS)])
     >>> y = var("y", shape=(2,))

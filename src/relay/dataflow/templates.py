@@ -21,7 +21,7 @@ from relay.dataflow.patterns import (
 from relay.infer.eager import eager_type
 from relay.ir.expr import Constant, Expr, Tuple, TupleGetItem
 from relay.ir.types import TensorType
-from relay.ops.build import call
+from relay.ops.framework.build import call
 from relay.ops.registry import operators
 
 

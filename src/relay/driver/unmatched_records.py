@@ -14,7 +14,7 @@ from relay.base.target import Target
 from relay.driver.kernels import Kernel
 from relay.ir.expr import Call
 from relay.ir.traversal import post_order
-from relay.ops.convolution_text import convolution_text
+from relay.ops.nn.convolution_text import convolution_text
 from relay.te import ScheduleRecord, ScheduleRecords
 from relay.te.schedule.records import Subject
 

@@ -10,9 +10,9 @@ from collections.abc import Set
 
 from relay.arith.expr import Comparison, Symbol
 from relay.base.frozen import frozen
-from relay.infer.explain import callee_name
-from relay.infer.known import attributes_of
-from relay.infer.unify import Mode, Undecided, Unifier, holes_for
+from relay.infer.unification.explain import callee_name
+from relay.infer.unification.known import attributes_of
+from relay.infer.unification.unify import Mode, Undecided, Unifier, holes_for
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, RefWrite, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Check, Solved

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import cast
 
 from relay.base.graph import post_order
-from relay.infer.dimensions import function_type
-from relay.infer.known import annotated_type, field_type, operator_of, outcome_of, result_type
+from relay.infer.unification.dimensions import function_type
+from relay.infer.unification.known import annotated_type, field_type, operator_of, outcome_of, result_type
 from relay.ir.expr import AnyExpr, Call, Expr, Function, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.operator import Solved
 from relay.ir.type_traversal import type_holes

@@ -5,14 +5,14 @@ from __future__ import annotations
 from relay.base.diagnostics import Origin
 from relay.base.graph import strongly_connected
 from relay.infer.environment import Environment, Signature
-from relay.infer.explain import mismatch_error
-from relay.infer.generalise import open_leaves, quantified
+from relay.infer.forms.lets import announced
+from relay.infer.forms.node_types import NodeTypes
+from relay.infer.forms.walk import walk
 from relay.infer.kinds import check_kind
-from relay.infer.lets import announced
-from relay.infer.node_types import NodeTypes
 from relay.infer.own_functions import with_own_functions
-from relay.infer.unify import Mode
-from relay.infer.walk import walk
+from relay.infer.unification.explain import mismatch_error
+from relay.infer.unification.generalise import open_leaves, quantified
+from relay.infer.unification.unify import Mode
 from relay.ir.expr import Expr, Function, GlobalVar
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order

@@ -14,8 +14,8 @@ import numpy as np
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.base.frozen import frozen
 from relay.infer.checks import node_checks
-from relay.infer.explain import arity_error, callee_name, describe
-from relay.infer.known import attributes_of
+from relay.infer.unification.explain import arity_error, callee_name, describe
+from relay.infer.unification.known import attributes_of
 from relay.interpret.extents import concrete, conforms, enforce
 from relay.interpret.patterns import fits
 from relay.interpret.values import Closure, Environment, RefValue, Value, show_value, to_value_of
@@ -43,7 +43,7 @@ from relay.ir.operator import Check, Operator
 from relay.ir.sharing import Scope, Scopes, scopes, value_node
 from relay.ir.type_traversal import type_leaves
 from relay.ir.types import RefType, TensorType, Type
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
 from relay.runtime.values.values import DataValue
 
 CallOperator = Callable[[Operator, Attributes, tuple[Value, ...]], Value]

@@ -24,7 +24,7 @@ from relay.lower.kernels.updates import updated_input, updated_part
 from relay.lower.planning.kernel_calls import size_bytes
 from relay.lower.program.place import ConstantPlace
 from relay.lower.program.program import Program
-from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.framework.record import FusionKind, OperatorRecord
 from relay.runtime.artefact.work import KernelWork
 
 

@@ -5,8 +5,8 @@ Importing this folder gives expressions their arithmetic: `x + y` is the call of
 
 import relay.text  # noqa: F401  # pyright: ignore[reportUnusedImport] # programs built from operators have a text
 from relay.ir.sugar import ExprSugar
-from relay.ops.build import TupleWrapper, symbol, var
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.build import TupleWrapper, symbol, var
+from relay.ops.framework.record import OperatorRecord
 from relay.ops.sugar import BuilderArithmetic
 
 ExprSugar.arithmetic = BuilderArithmetic()

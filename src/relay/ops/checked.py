@@ -18,14 +18,14 @@ from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
-from relay.ops.batch_rule import MAY_FAIL, NO_BATCH_RULE_YET
-from relay.ops.build import Argument, call
-from relay.ops.elementwise import BOOLS
-from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, PrecisionRule, StatementFault, define
-from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array
-from relay.ops.scale_role import NO_SCALE_YET
+from relay.ops.framework.batch_rule import MAY_FAIL, NO_BATCH_RULE_YET
+from relay.ops.framework.build import Argument, call
+from relay.ops.framework.elementwise import BOOLS
+from relay.ops.framework.layout_rule import OwnLayout
+from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, PrecisionRule, StatementFault, define
+from relay.ops.framework.relating import RelationRun
+from relay.ops.framework.rounding import Array
+from relay.ops.framework.scale_role import NO_SCALE_YET
 
 
 @frozen
@@ -113,7 +113,7 @@ def checked_extent(data: Argument, axis: int, minimum: int, message: str) -> Cal
     """data[..], of which `axis` has at least `minimum` entries; else the run ends, or the types refuse it, saying
     `message`. Where extents are symbols this costs a comparison at the entry, and nothing where they are numbers.
 
-    >>> from relay.ops.build import var
+    >>> from relay.ops.framework.build import var
     >>> print(checked_extent(var("x", shape=("n", 4)), 0, 3, "three rows are read").checked_type)
     Tensor[(n, 4), float32]
     """
@@ -124,8 +124,8 @@ def checked(data: Argument, holds: Argument, message: str) -> Call:
     """data[..], if the bool scalar `holds` is true; else the run ends with a `RelayError` (rule `check-failed`) that
     says `message`.
 
-    >>> from relay.ops.build import var
-    >>> from relay.ops.comparison import less
+    >>> from relay.ops.framework.build import var
+    >>> from relay.ops.elementwise.comparison import less
     >>> i = var("i", "int32")
     >>> print(checked(i, less(i, 3), "the index is out of range").attrs)
     CheckedAttributes(message='the index is out of range')

@@ -16,11 +16,11 @@ from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType
-from relay.ops.batch_rule import NO_BATCH_RULE_YET
-from relay.ops.build import Argument, call
-from relay.ops.layout_rule import Elementwise
-from relay.ops.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
-from relay.ops.scale_role import NO_SCALE_YET
+from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
+from relay.ops.framework.build import Argument, call
+from relay.ops.framework.layout_rule import Elementwise
+from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.scale_role import NO_SCALE_YET
 
 _DEVICE = re.compile(r"[a-z_][a-z0-9_]*(:[0-9]+)?")
 
@@ -96,7 +96,7 @@ def on_device(
 
     Raises `RelayError` (rule `bad-device`).
 
-    >>> from relay.ops.build import var
+    >>> from relay.ops.framework.build import var
     >>> on_device(var("x", shape=(2,)), "cuda").attrs
     OnDeviceAttributes(device='cuda', constrain_body=True, constrain_result=False)
     """

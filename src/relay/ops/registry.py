@@ -14,7 +14,7 @@ from types import MappingProxyType
 from relay.base.arguments import Kind, expect
 from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
 from relay.ops.table import OPERATORS
 
 _RECORD = Kind((OperatorRecord,), "an operator record", lambda _: "make one: relay.operators.define(…)")

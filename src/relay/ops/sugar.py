@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from relay.ir.expr import Call, Expr
-from relay.ops.build import call
-from relay.ops.comparison import COMPARISONS
-from relay.ops.elementwise_binary import BINARY, binary_call
-from relay.ops.elementwise_unary import UNARY
+from relay.ops.elementwise.comparison import COMPARISONS
+from relay.ops.elementwise.elementwise_binary import BINARY, binary_call
+from relay.ops.elementwise.elementwise_unary import UNARY
+from relay.ops.framework.build import call
 
 _RECORDS = {record.name: record for record in (*BINARY, *COMPARISONS, *UNARY)}
 

@@ -8,7 +8,7 @@ from relay import nn, op
 from relay.base.diagnostics import RelayError
 from relay.ir.expr import Expr, Function
 from relay.ir.module import IRModule
-from relay.ops.build import var
+from relay.ops.framework.build import var
 from relay.testing.layers import batch_norm_infer, conv2d_transpose, tensor_type_of
 from relay.testing.workload import Parameters, create_workload, network
 

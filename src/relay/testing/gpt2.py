@@ -10,7 +10,7 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Function, Tuple, const
 from relay.ir.module import IRModule
 from relay.ir.variables import free_vars
-from relay.ops.build import var
+from relay.ops.framework.build import var
 from relay.testing.layers import dense_add_bias, layer_norm, sum_of
 from relay.testing.workload import Parameters, create_workload
 

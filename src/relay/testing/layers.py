@@ -13,7 +13,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr
 from relay.ir.types import Dimension, TensorType
-from relay.ops.build import var
+from relay.ops.framework.build import var
 
 
 def tensor_type_of(data: Expr) -> TensorType:

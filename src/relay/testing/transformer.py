@@ -8,7 +8,7 @@ from relay import nn, op
 from relay.base.diagnostics import RelayError
 from relay.ir.expr import Expr, Function, const
 from relay.ir.module import IRModule
-from relay.ops.build import var
+from relay.ops.framework.build import var
 from relay.testing.layers import dense_add_bias, layer_norm, sum_of, tensor_type_of
 from relay.testing.workload import Parameters, create_workload, network
 

@@ -14,7 +14,7 @@ import relay
 from relay.arith.expr import Symbol
 from relay.ir.expr import Call, Expr, Function, Op, Var
 from relay.ir.traversal import post_order
-from relay.ops.conv_transpose import TRANSPOSED_CONVOLUTIONS
+from relay.ops.nn.conv_transpose import TRANSPOSED_CONVOLUTIONS
 
 EXTENTS = (1, 2, 3, 5, 7, 8, 16, 17, 31, 32, 33, 48)
 CHANNELS = (1, 2, 3, 5, 8, 15, 16, 17, 24, 32, 33, 64, 72)

@@ -10,7 +10,7 @@ import pytest
 import relay
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Expr, Function, Op, Tuple, Var
-from relay.ops.record import NoCompute
+from relay.ops.framework.record import NoCompute
 from relay.ops.table import OPERATORS
 from tests.ops.case import Case, Tolerance
 from tests.ops.test_operators import CASES, assert_close, flat, meaning_of

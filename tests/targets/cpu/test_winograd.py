@@ -12,7 +12,7 @@ from relay.arith.expr import Symbol
 from relay.base.target import Target
 from relay.driver.compilation import Compilation
 from relay.driver.targets import targets_for
-from relay.ops.winograd import MINIMAL
+from relay.ops.nn.winograd import MINIMAL
 from relay.targets.cpu.target import CpuTarget
 from relay.targets.cpu.winograd_model import WinogradModel
 from relay.transform import ConvolutionExtents

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.arguments import MAPPING, WHOLE_NUMBER, takes
+from relay.frontend.onnx.converters.table import CONVERTERS
 from relay.frontend.onnx.graph import NEWEST_OPSET, OLDEST_OPSET, STANDARD_DOMAINS, GraphImporter
 from relay.frontend.onnx.malformed import malformed
 from relay.frontend.onnx.reading import ModelSource, read_model
-from relay.frontend.onnx.table import CONVERTERS
 from relay.frontend.onnx.weights import element_type
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.findings import Findings
@@ -21,7 +21,7 @@ from relay.frontend.shared.inputs import GivenTypes, Shape
 from relay.frontend.shared.names import SymbolNames, printable
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
-from relay.ops.build import dimensions
+from relay.ops.framework.build import dimensions
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto

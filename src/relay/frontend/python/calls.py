@@ -24,7 +24,7 @@ from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, holds_expr, is_list, known_now
 from relay.ir.expr import Call, Expr, RefCreate
 from relay.ir.types import FuncType, TensorType
-from relay.ops.build import is_builder
+from relay.ops.framework.build import is_builder
 
 
 def called(block: Block, node: ast.Call) -> Any:

@@ -14,7 +14,7 @@ from relay.frontend.python.source import refusal
 from relay.frontend.python.values import as_expr, known_now
 from relay.ir.expr import Call, Constructor, Expr, Function, Var
 from relay.ir.types import TensorType, Type
-from relay.ops.build import TupleWrapper
+from relay.ops.framework.build import TupleWrapper
 
 Entry = TypeVar("Entry")
 

@@ -22,9 +22,9 @@ from relay.frontend.python.source import refusal
 from relay.frontend.python.values import STATIC, alike, as_expr, holds_expr, is_list, is_option, items, known_now, parts
 from relay.ir.expr import Expr, Function, If, RefRead, TupleGetItem, Var, const
 from relay.ir.types import RefType, TensorType, TupleType, Type, TypeCall, scalar_type
-from relay.ops.build import with_known_type
-from relay.ops.elementwise_binary import add, logical_and
-from relay.ops.elementwise_unary import logical_not
+from relay.ops.elementwise.elementwise_binary import add, logical_and
+from relay.ops.elementwise.elementwise_unary import logical_not
+from relay.ops.framework.build import with_known_type
 
 
 def constant(block: Block, node: ast.Constant) -> Any:  # noqa: ARG001

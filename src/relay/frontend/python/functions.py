@@ -34,7 +34,7 @@ from relay.frontend.python.subset import check_subset
 from relay.frontend.python.values import annotated_type, as_expr, meaning
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relay.ir.types import FuncType, TensorType, Type
-from relay.ops.build import with_known_type
+from relay.ops.framework.build import with_known_type
 
 
 def template(block: Block, node: ast.FunctionDef | ast.Lambda) -> Template:

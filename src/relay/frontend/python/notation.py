@@ -25,7 +25,7 @@ from relay.ir.types import (
     TypeVar,
     scalar_type,
 )
-from relay.ops.build import tensor_type
+from relay.ops.framework.build import tensor_type
 
 PLAIN = {int: "int32", float: "float32", bool: "bool"}
 

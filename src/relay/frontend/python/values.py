@@ -20,9 +20,9 @@ from relay.frontend.python.notation import as_type
 from relay.frontend.python.source import refusal
 from relay.ir.expr import Call, Constructor, Expr, ExprBase, Tuple, TupleGetItem
 from relay.ir.types import GlobalTypeVar, TensorType, TupleType, Type, TypeCall, TypeVar, scalar_type
-from relay.ops.build import TupleWrapper
-from relay.ops.build import as_expr as operand
-from relay.ops.index import take
+from relay.ops.framework.build import TupleWrapper
+from relay.ops.framework.build import as_expr as operand
+from relay.ops.indexing.index import take
 
 STATIC: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,

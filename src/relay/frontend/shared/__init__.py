@@ -7,16 +7,16 @@ module of what the outputs reach. `GivenTypes` are the types of inputs that user
 
 Shape arithmetic is done on the way: a converter that reads the extents of its input gives `array_of` them, and where
 the elements of a node's inputs are known, so are those of its results, by the meaning of the operators that its
-converter chose (`ops/known_elements.py`). Converters write no second meaning; they ask `node.integers`, `node.extents`
-or `node.scalar` for the numbers that their operator has as attributes.
+converter chose (`ops/framework/known_elements.py`). Converters write no second meaning; they ask `node.integers`,
+`node.extents` or `node.scalar` for the numbers that their operator has as attributes.
 
 A whole importer of lines such as `y = Add x x`:
 
 >>> from relay.base.span import Source, Span
 >>> from relay.frontend.shared import Findings, Node, ProgramBuilder, array_of, converter
->>> from relay.ops.build import tensor_type
->>> from relay.ops.elementwise_binary import add, divide, multiply
->>> from relay.ops.shape import reshape
+>>> from relay.ops.framework.build import tensor_type
+>>> from relay.ops.elementwise.elementwise_binary import add, divide, multiply
+>>> from relay.ops.manipulation.shape import reshape
 >>> converters = {
 ...     "Add": converter("Add", lambda node: add(node.expr(0), node.expr(1))),
 ...     "Mul": converter("Mul", lambda node: multiply(node.expr(0), node.expr(1))),

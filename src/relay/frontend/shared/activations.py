@@ -6,10 +6,10 @@ import math
 
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr, const
-from relay.ops.comparison import greater, less, where
-from relay.ops.elementwise_binary import add, maximum, minimum, multiply, subtract
-from relay.ops.elementwise_unary import abs as magnitude
-from relay.ops.elementwise_unary import exp, log, negative, tanh
+from relay.ops.elementwise.comparison import greater, less, where
+from relay.ops.elementwise.elementwise_binary import add, maximum, minimum, multiply, subtract
+from relay.ops.elementwise.elementwise_unary import abs as magnitude
+from relay.ops.elementwise.elementwise_unary import exp, log, negative, tanh
 
 
 def scaled(x: Expr, factor: float, dtype: DType) -> Expr:

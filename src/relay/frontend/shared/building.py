@@ -22,8 +22,8 @@ from relay.ir.expr import Constant, Expr, ExprBase, Function, Tuple, Var
 from relay.ir.module import IRModule
 from relay.ir.types import TensorType
 from relay.ir.variables import free_vars, substitute
-from relay.ops.build import with_known_type
-from relay.ops.known_elements import LARGEST_KNOWN, Known, known_elements
+from relay.ops.framework.build import with_known_type
+from relay.ops.framework.known_elements import LARGEST_KNOWN, Known, known_elements
 
 
 @frozen(eq=False)

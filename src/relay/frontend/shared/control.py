@@ -9,8 +9,8 @@ from relay.frontend.shared.node import Node, Result
 from relay.frontend.shared.value import Value
 from relay.infer.infer_type import infer_type_expr
 from relay.ir.expr import Expr, If, Tuple
-from relay.ops.build import TupleWrapper, with_known_type
-from relay.ops.shape import reshape
+from relay.ops.framework.build import TupleWrapper, with_known_type
+from relay.ops.manipulation.shape import reshape
 
 
 def conditional(node: Node, condition: Value, branches: tuple[Sequence[Value], Sequence[Value]]) -> Result:

@@ -7,11 +7,11 @@ from relay.base.frozen import frozen
 from relay.frontend.shared.node import Node, Result
 from relay.frontend.shared.products import shape_of_expr
 from relay.ir.expr import Expr
-from relay.ops import reduce
-from relay.ops.elementwise_binary import multiply
-from relay.ops.matmul import batch_matmul
-from relay.ops.shape import reshape
-from relay.ops.transpose import transpose
+from relay.ops.elementwise.elementwise_binary import multiply
+from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.matmul import batch_matmul
+from relay.ops.reduction import reduce
 
 
 @frozen

@@ -13,12 +13,12 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Var, const
 from relay.ir.types import TensorType
-from relay.ops.build import with_known_type
-from relay.ops.combine import stack
-from relay.ops.create import shape_of
-from relay.ops.elementwise_binary import add, floor_divide, floor_mod, maximum, minimum, multiply, subtract
-from relay.ops.index import take
-from relay.ops.shape import reshape
+from relay.ops.creation.create import shape_of
+from relay.ops.elementwise.elementwise_binary import add, floor_divide, floor_mod, maximum, minimum, multiply, subtract
+from relay.ops.framework.build import with_known_type
+from relay.ops.indexing.index import take
+from relay.ops.manipulation.combine import stack
+from relay.ops.manipulation.shape import reshape
 
 
 @frozen(eq=False)
@@ -37,7 +37,7 @@ Origins = Mapping[Symbol, Origin]
 def symbol_origins(inputs: Sequence[Var]) -> dict[Symbol, Origin]:
     """The first input and axis at which each symbol stands alone, or else is the only one.
 
-    >>> from relay.ops.build import symbol, var
+    >>> from relay.ops.framework.build import symbol, var
     >>> n, m = symbol("n"), symbol("m")
     >>> found = symbol_origins([var("x", shape=(2 * n + 1, 3 * m)), var("y", shape=(m,))])
     >>> [(found[each].var.name_hint, found[each].factor, found[each].offset) for each in (n, m)]

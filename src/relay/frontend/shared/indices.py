@@ -15,11 +15,11 @@ from relay.frontend.shared.products import broadcast_shape
 from relay.frontend.shared.slicing import slice_axes
 from relay.frontend.shared.value import Value, is_symbolic
 from relay.ir.expr import Call, Expr, const
-from relay.ops.check_indices import check_indices
-from relay.ops.combine import stack
-from relay.ops.index import gather, take
-from relay.ops.tile import broadcast_to
-from relay.ops.transpose import transpose
+from relay.ops.indexing.check_indices import check_indices
+from relay.ops.indexing.index import gather, take
+from relay.ops.manipulation.combine import stack
+from relay.ops.manipulation.tile import broadcast_to
+from relay.ops.manipulation.transpose import transpose
 from relay.runtime.artefact.status import index_error
 
 

@@ -11,7 +11,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.frontend.shared.names import printable
-from relay.ops.build import dimensions
+from relay.ops.framework.build import dimensions
 
 Shape: TypeAlias = Sequence[Union[int, str, IntExpr]]
 """A shape as users write it: numbers, and names of symbols."""

@@ -11,7 +11,7 @@ from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.frontend.shared.value import Value, is_symbolic
 from relay.ir.expr import Expr
-from relay.ops.build import TupleWrapper
+from relay.ops.framework.build import TupleWrapper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

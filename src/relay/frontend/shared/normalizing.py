@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr, const
-from relay.ops import reduce
-from relay.ops.build import known_dtype
-from relay.ops.convert import cast
-from relay.ops.elementwise_binary import add, divide, multiply, subtract
-from relay.ops.elementwise_unary import sqrt
+from relay.ops.elementwise.convert import cast
+from relay.ops.elementwise.elementwise_binary import add, divide, multiply, subtract
+from relay.ops.elementwise.elementwise_unary import sqrt
+from relay.ops.framework.build import known_dtype
+from relay.ops.reduction import reduce
 
 
 def as_dtype(x: Expr, dtype: DType) -> Expr:

@@ -9,10 +9,10 @@ from relay.arith.expr import IntExpr
 from relay.frontend.shared.node import Node, Result
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
-from relay.ops.matmul import batch_matmul, dense
-from relay.ops.shape import expand_dims, reshape, squeeze
-from relay.ops.tile import broadcast_to
-from relay.ops.transpose import transpose
+from relay.ops.manipulation.shape import expand_dims, reshape, squeeze
+from relay.ops.manipulation.tile import broadcast_to
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.matmul import batch_matmul, dense
 
 
 def shape_of_expr(node: Node, expr: Expr) -> tuple[IntExpr, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from relay.base.dtypes import DType
 from relay.ir.expr import Expr, const
-from relay.ops import elementwise_unary as unary
-from relay.ops.comparison import equal, where
-from relay.ops.elementwise_binary import multiply, subtract
+from relay.ops.elementwise import elementwise_unary as unary
+from relay.ops.elementwise.comparison import equal, where
+from relay.ops.elementwise.elementwise_binary import multiply, subtract
 
 
 def round_to_even(x: Expr, dtype: DType) -> Expr:

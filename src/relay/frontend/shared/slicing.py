@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from relay.arith.expr import IntExpr
 from relay.ir.expr import Expr
-from relay.ops.slice import strided_slice
+from relay.ops.manipulation.slice import strided_slice
 
 FAR = 2**31 - 1
 """As an end, everything that remains, whatever the extent."""

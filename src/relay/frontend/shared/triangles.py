@@ -9,11 +9,11 @@ import numpy as np
 from relay.base.dtypes import DType
 from relay.frontend.shared.value import Value
 from relay.ir.expr import Expr, const
-from relay.ops import create
-from relay.ops.comparison import greater_equal, less_equal, where
-from relay.ops.elementwise_binary import subtract
-from relay.ops.index import take
-from relay.ops.shape import expand_dims, reshape
+from relay.ops.creation import create
+from relay.ops.elementwise.comparison import greater_equal, less_equal, where
+from relay.ops.elementwise.elementwise_binary import subtract
+from relay.ops.indexing.index import take
+from relay.ops.manipulation.shape import expand_dims, reshape
 
 LARGEST_CONSTANT = 2**24
 """Elements of the largest constant that a converter makes."""

@@ -13,7 +13,7 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
-from relay.ops.symbolic_integer import Undecided, known_array
+from relay.ops.framework.symbolic_integer import Undecided, known_array
 
 
 @frozen(eq=False)

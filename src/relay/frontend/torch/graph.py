@@ -28,8 +28,8 @@ from relay.frontend.torch.symbols import Condition, Extents, condition_of, parse
 from relay.frontend.torch.tensors import element_type
 from relay.ir.expr import Constant, ExprBase
 from relay.ir.types import TensorType
-from relay.ops.dimensions import decide_equal
-from relay.ops.shape import reshape
+from relay.ops.framework.dimensions import decide_equal
+from relay.ops.manipulation.shape import reshape
 
 if TYPE_CHECKING:
     import torch

@@ -20,11 +20,11 @@ from relay.frontend.shared.value import Value
 from relay.frontend.torch.graph import Guard
 from relay.frontend.torch.symbols import Condition, Every, Extents, Not, Some, condition_of, parsed
 from relay.ir.expr import Expr
-from relay.ops import comparison
 from relay.ops.checked import checked
-from relay.ops.dimensions import decide
-from relay.ops.elementwise_binary import logical_and, logical_or
-from relay.ops.elementwise_unary import logical_not
+from relay.ops.elementwise import comparison
+from relay.ops.elementwise.elementwise_binary import logical_and, logical_or
+from relay.ops.elementwise.elementwise_unary import logical_not
+from relay.ops.framework.dimensions import decide
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram

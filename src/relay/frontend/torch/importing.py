@@ -24,7 +24,7 @@ from relay.frontend.torch.symbols import Extents
 from relay.frontend.torch.table import CONVERTERS
 from relay.frontend.torch.tensors import array_of_tensor, storage_key
 from relay.ir.module import IRModule
-from relay.ops.build import symbol
+from relay.ops.framework.build import symbol
 
 if TYPE_CHECKING:
     import torch

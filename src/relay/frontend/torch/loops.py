@@ -10,13 +10,13 @@ from relay.frontend.torch.node import TorchNode
 from relay.infer.infer_type import infer_type_expr
 from relay.ir.expr import Call, Expr, Function, If, Let, Tuple, Var, const
 from relay.ir.types import TensorType, TupleType
-from relay.ops.build import TupleWrapper, with_known_type
-from relay.ops.comparison import less
-from relay.ops.create import shape_of, zeros
-from relay.ops.elementwise_binary import add, subtract
-from relay.ops.index import take
-from relay.ops.shape import expand_dims, reshape
-from relay.ops.strided_set import strided_set
+from relay.ops.creation.create import shape_of, zeros
+from relay.ops.elementwise.comparison import less
+from relay.ops.elementwise.elementwise_binary import add, subtract
+from relay.ops.framework.build import TupleWrapper, with_known_type
+from relay.ops.indexing.index import take
+from relay.ops.indexing.strided_set import strided_set
+from relay.ops.manipulation.shape import expand_dims, reshape
 
 Exprs: TypeAlias = Sequence[Expr]
 

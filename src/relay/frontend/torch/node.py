@@ -14,7 +14,7 @@ from relay.frontend.shared import node as shared
 from relay.frontend.shared.value import Value
 from relay.ir.expr import Constant, Expr, const
 from relay.ir.types import TensorType
-from relay.ops import convert
+from relay.ops.elementwise import convert
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule

@@ -9,10 +9,10 @@ from relay.base.dtypes import DType
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.torch.package import torch_package
 from relay.ir.expr import Expr, const
-from relay.ops import elementwise_binary as binary
-from relay.ops import elementwise_unary as unary
-from relay.ops.build import with_known_type
-from relay.ops.convert import cast
+from relay.ops.elementwise import elementwise_binary as binary
+from relay.ops.elementwise import elementwise_unary as unary
+from relay.ops.elementwise.convert import cast
+from relay.ops.framework.build import with_known_type
 
 if TYPE_CHECKING:
     import torch

@@ -10,13 +10,13 @@ from relay.frontend.torch.loops import Exprs, scanned
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
-from relay.ops.activation import bias_add, relu
-from relay.ops.combine import concatenate, split, stack
-from relay.ops.elementwise_binary import add, multiply, subtract
-from relay.ops.elementwise_unary import sigmoid, tanh
-from relay.ops.index import take
-from relay.ops.matmul import dense
-from relay.ops.transpose import transpose
+from relay.ops.elementwise.activation import bias_add, relu
+from relay.ops.elementwise.elementwise_binary import add, multiply, subtract
+from relay.ops.elementwise.elementwise_unary import sigmoid, tanh
+from relay.ops.indexing.index import take
+from relay.ops.manipulation.combine import concatenate, split, stack
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.matmul import dense
 
 Cell: TypeAlias = Callable[[Expr, Exprs, Callable[[Expr], Expr]], tuple[Expr, ...]]
 """The input's part of the gates, the state, and what makes the state's part of the gates: the next state, h first."""

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from relay.frontend.torch.activations import ACTIVATIONS
-from relay.frontend.torch.attention import ATTENTION
 from relay.frontend.torch.control import CONTROL
-from relay.frontend.torch.convolution import CONVOLUTIONS
-from relay.frontend.torch.creation import CREATION
-from relay.frontend.torch.elementwise import ELEMENTWISE
-from relay.frontend.torch.indexing import INDEXING
+from relay.frontend.torch.converters.activations import ACTIVATIONS
+from relay.frontend.torch.converters.attention import ATTENTION
+from relay.frontend.torch.converters.convolution import CONVOLUTIONS
+from relay.frontend.torch.converters.creation import CREATION
+from relay.frontend.torch.converters.elementwise import ELEMENTWISE
+from relay.frontend.torch.converters.indexing import INDEXING
+from relay.frontend.torch.converters.normalization import NORMALIZATIONS
+from relay.frontend.torch.converters.pooling import POOLINGS
+from relay.frontend.torch.converters.products import PRODUCTS
+from relay.frontend.torch.converters.reduction import REDUCTIONS
+from relay.frontend.torch.converters.shapes import SHAPES
+from relay.frontend.torch.converters.updates import UPDATES
 from relay.frontend.torch.node import Converter
-from relay.frontend.torch.normalization import NORMALIZATIONS
-from relay.frontend.torch.pooling import POOLINGS
-from relay.frontend.torch.products import PRODUCTS
 from relay.frontend.torch.recurrent import RECURRENT
-from relay.frontend.torch.reduction import REDUCTIONS
-from relay.frontend.torch.shapes import SHAPES
-from relay.frontend.torch.updates import UPDATES
 
 CONVERTERS: Mapping[str, Converter] = MappingProxyType(
     {

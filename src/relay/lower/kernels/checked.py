@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Function, Op
-from relay.ops.record import OperatorRecord, StatementFault
+from relay.ops.framework.record import OperatorRecord, StatementFault
 
 
 @frozen(eq=False)
@@ -25,7 +25,7 @@ class ValueCheck:
 def is_check(function: Function) -> bool:
     """Whether a primitive function checks a value.
 
-    >>> from relay.ops.build import var
+    >>> from relay.ops.framework.build import var
     >>> from relay.ops.checked import checked
     >>> i, inside = var("i", "int32"), var("inside", "bool")
     >>> is_check(Function((i, inside), checked(i, inside, "the index is out of range")))

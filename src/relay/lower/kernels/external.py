@@ -17,7 +17,7 @@ from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
 from relay.base.span import Span
-from relay.infer.dimensions import function_type
+from relay.infer.unification.dimensions import function_type
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Var, record_type
 from relay.ir.known_types import known_tensor_type

@@ -15,7 +15,7 @@ from relay.ir.types import TensorType, TupleType, Type
 from relay.lower.kernels.index_faults import tells_of_body
 from relay.lower.kernels.updates import UPDATE
 from relay.lower.kernels.value_extents import EXTENTS, value_extents
-from relay.ops.record import Compute, IndexFault, NoCompute, OperatorRecord
+from relay.ops.framework.record import Compute, IndexFault, NoCompute, OperatorRecord
 from relay.te.compute import compute, placeholder
 from relay.te.tensor import Gap, Tensor
 from relay.tir.expr import imm

@@ -14,7 +14,7 @@ from relay.base.dtypes import DType
 from relay.ir.expr import Call, Function, Op
 from relay.ir.types import TensorType
 from relay.lower.kernels.value_extents import EXTENTS
-from relay.ops.record import IndexFault, OperatorRecord
+from relay.ops.framework.record import IndexFault, OperatorRecord
 
 FAULT = "Fault"
 """The attribute of a primitive function that stands for an index which its body refuses, not for its value."""

@@ -12,7 +12,7 @@ from relay.ir.expr import Call, Function, Op, Var
 from relay.ir.known_types import known_type
 from relay.ir.types import TensorType
 from relay.lower.kernels.index_faults import tells_of_body
-from relay.ops.record import OperatorRecord, Update
+from relay.ops.framework.record import OperatorRecord, Update
 
 UPDATE = "Update"
 """The attribute of a primitive function whose result holds its first argument before it runs."""

@@ -15,7 +15,7 @@ from relay.base.dtypes import DType
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType
-from relay.ops.record import FromValues, OperatorRecord
+from relay.ops.framework.record import FromValues, OperatorRecord
 
 EXTENTS = "Extents"
 """The attribute of a primitive function that stands for the extents of its body, not for its value."""

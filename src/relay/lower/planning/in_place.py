@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from relay.ir.expr import Call, Expr, Function, Op, Tuple
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
-from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.framework.record import FusionKind, OperatorRecord
 
 
 def in_place_inputs(function: Function) -> tuple[int, ...]:
@@ -37,8 +37,8 @@ def in_place_inputs(function: Function) -> tuple[int, ...]:
 def results_of(function: Function, positions: Sequence[int]) -> tuple[bool, ...]:
     """Which fields of the result of a primitive function are made of some of its parameters.
 
-    >>> from relay.ops.build import var
-    >>> from relay.ops.elementwise_binary import add, subtract
+    >>> from relay.ops.framework.build import var
+    >>> from relay.ops.elementwise.elementwise_binary import add, subtract
     >>> w, m, g = (var(name, shape=(4,)) for name in "wmg")
     >>> moved = add(m, g)
     >>> results_of(Function((w, m, g), Tuple((moved, subtract(w, moved)))), [0])

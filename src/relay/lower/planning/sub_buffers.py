@@ -24,8 +24,8 @@ from relay.lower.kernels.updates import UPDATE
 from relay.lower.planning.kernel_calls import size_bytes
 from relay.lower.planning.straight_line import KernelStep, Part, Storage, StoredTensor
 from relay.lower.planning.views import behind_reshapes, first_elements
-from relay.ops.combine import ConcatenateAttributes, StackAttributes
-from relay.ops.elementwise_unary import copy
+from relay.ops.elementwise.elementwise_unary import copy
+from relay.ops.manipulation.combine import ConcatenateAttributes, StackAttributes
 from relay.te.tensor import Gap
 
 _SHORTEST_RUN = 64

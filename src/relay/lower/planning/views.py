@@ -9,9 +9,9 @@ from relay.ir.expr import Call, Expr, Function, Op, Var
 from relay.ir.types import TensorType
 from relay.lower.kernels.external import is_opaque
 from relay.lower.kernels.index_faults import tells_of_body
-from relay.ops.combine import SplitAttributes, split_ranges
-from relay.ops.record import OperatorRecord
-from relay.ops.slice import Slice, StridedSliceAttributes, slices_of
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.manipulation.combine import SplitAttributes, split_ranges
+from relay.ops.manipulation.slice import Slice, StridedSliceAttributes, slices_of
 
 
 def is_view(function: Function) -> bool:

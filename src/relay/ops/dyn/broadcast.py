@@ -10,8 +10,6 @@ from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
-from relay.ops.batch_rule import DEPENDS_ON_VALUES
-from relay.ops.build import Argument, call
 from relay.ops.dyn.extents import (
     LONG,
     NEGATIVE,
@@ -22,10 +20,12 @@ from relay.ops.dyn.extents import (
     shape_rank,
     told,
 )
-from relay.ops.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
-from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array
-from relay.ops.scale_role import MOVES_ELEMENTS
+from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
+from relay.ops.framework.build import Argument, call
+from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
+from relay.ops.framework.relating import RelationRun
+from relay.ops.framework.rounding import Array
+from relay.ops.framework.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
 
 _BROADCAST_FAILURES = (*NEGATIVE, "the data do not broadcast to the shape: only extents of 1 are repeated")

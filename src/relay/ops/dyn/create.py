@@ -13,8 +13,6 @@ from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
-from relay.ops.batch_rule import DEPENDS_ON_VALUES
-from relay.ops.build import Argument, call
 from relay.ops.dyn.extents import (
     NEGATIVE,
     OWN_SHAPE,
@@ -22,10 +20,19 @@ from relay.ops.dyn.extents import (
     shape_extents,
     shape_rank,
 )
-from relay.ops.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FromValues, FusionKind, OperatorRecord, define
-from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array, element_type, to_dtype
-from relay.ops.scale_role import SCALES_NOTHING
+from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
+from relay.ops.framework.build import Argument, call
+from relay.ops.framework.record import (
+    PIECEWISE_CONSTANT,
+    WAITS_FOR_AUTODIFF,
+    FromValues,
+    FusionKind,
+    OperatorRecord,
+    define,
+)
+from relay.ops.framework.relating import RelationRun
+from relay.ops.framework.rounding import Array, element_type, to_dtype
+from relay.ops.framework.scale_role import SCALES_NOTHING
 
 
 @frozen

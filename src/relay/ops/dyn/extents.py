@@ -9,10 +9,10 @@ from relay import te
 from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
-from relay.ops.elementwise import INTEGERS
-from relay.ops.layout_rule import OwnLayout
-from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array
+from relay.ops.framework.elementwise import INTEGERS
+from relay.ops.framework.layout_rule import OwnLayout
+from relay.ops.framework.relating import RelationRun
+from relay.ops.framework.rounding import Array
 from relay.tir.expr import Value
 
 LONG = DType.INT64

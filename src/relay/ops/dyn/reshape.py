@@ -11,9 +11,6 @@ from relay.ir.attributes import Attributes, NoAttributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
-from relay.ops.batch_rule import DEPENDS_ON_VALUES
-from relay.ops.build import Argument, call
-from relay.ops.dimensions import product
 from relay.ops.dyn.extents import (
     LONG,
     entries,
@@ -21,12 +18,15 @@ from relay.ops.dyn.extents import (
     shape_rank,
     told,
 )
-from relay.ops.layout_rule import OwnLayout
-from relay.ops.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
-from relay.ops.reindex import reindexed
-from relay.ops.relating import RelationRun
-from relay.ops.rounding import Array
-from relay.ops.scale_role import MOVES_ELEMENTS
+from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
+from relay.ops.framework.build import Argument, call
+from relay.ops.framework.dimensions import product
+from relay.ops.framework.layout_rule import OwnLayout
+from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
+from relay.ops.framework.reindex import reindexed
+from relay.ops.framework.relating import RelationRun
+from relay.ops.framework.rounding import Array
+from relay.ops.framework.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
 
 _RESHAPE_FAILURES = (
@@ -111,7 +111,7 @@ def reshape(data: Argument, newshape: Argument) -> Call:
     """data[..] → [newshape], the elements in row-major order. `newshape` has extents, 0 for that of the data at this
     place, and at most one -1, which is inferred. Raises `unknown-rank`, `wrong-dtype`.
 
-    >>> from relay.ops.build import var
+    >>> from relay.ops.framework.build import var
     >>> print(reshape(var("x", shape=(4, 6)), var("shape", shape=(3,), dtype="int64")).checked_type)
     Tensor[(reshape_0, reshape_1, reshape_2), float32]
     """

@@ -13,7 +13,7 @@ few tiles their way from memory takes longer than the products.
 from __future__ import annotations
 
 from relay.base.frozen import frozen
-from relay.ops.winograd import MINIMAL, TAPS, algorithm_name
+from relay.ops.nn.winograd import MINIMAL, TAPS, algorithm_name
 from relay.targets.cpu.core import Core, core_of
 from relay.targets.cpu.target import CpuTarget
 from relay.transform.algorithms.conv2d_to_winograd import ConvolutionExtents

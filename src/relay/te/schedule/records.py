@@ -9,7 +9,7 @@ A file of records has one a line, as JSON, so that a tuner can append to it:
      "choice": {"family": "convolution", "algorithm": "F(4, 3)", "layout": "NHWC", "width": 32}}
 
 `kernel` is the text of the primitive function, types included; `convolution` says what is computed, whatever the layout
-(`relay.ops.convolution_text`), for what is decided before it is part of a kernel. `target` is the resolved machine;
+(`relay.ops.nn.convolution_text`), for what is decided before it is part of a kernel. `target` is the resolved machine;
 without it the record is for all. `seconds`, what one call took, may be left out. A `choice` names a family of schedules
 and what is decided; what it leaves open is the compiler's. Its `variants` are choices for some extents. Where `steps`
 are there too, they must be those of the choice. Lines that begin with `#` are for people. Of several records for one

@@ -27,13 +27,13 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple
 from relay.ir.module import IRModule
 from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.ir.types import TensorType
-from relay.ops.attention import ATTENTION
-from relay.ops.build import call, with_known_type
-from relay.ops.conv import CONVOLUTIONS
-from relay.ops.convert import CAST, CastAttributes, cast
-from relay.ops.matmul import BATCH_MATMUL, DENSE, MATMUL
-from relay.ops.record import FusionKind, OperatorRecord, PrecisionRule
-from relay.ops.rounding import to_dtype
+from relay.ops.elementwise.convert import CAST, CastAttributes, cast
+from relay.ops.framework.build import call, with_known_type
+from relay.ops.framework.record import FusionKind, OperatorRecord, PrecisionRule
+from relay.ops.framework.rounding import to_dtype
+from relay.ops.nn.attention import ATTENTION
+from relay.ops.nn.conv import CONVOLUTIONS
+from relay.ops.nn.matmul import BATCH_MATMUL, DENSE, MATMUL
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
-from relay.ops.matmul import BATCH_MATMUL
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.nn.matmul import BATCH_MATMUL
 from relay.transform.algorithms.parallel_branches import (
     Branch,
     check_branch_count,

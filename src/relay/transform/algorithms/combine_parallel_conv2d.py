@@ -14,8 +14,8 @@ from __future__ import annotations
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
-from relay.ops.conv import CONV2D
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.nn.conv import CONV2D
 from relay.transform.algorithms.parallel_branches import (
     Branch,
     check_branch_count,

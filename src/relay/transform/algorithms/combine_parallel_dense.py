@@ -23,9 +23,9 @@ import numpy as np
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function
 from relay.ir.module import IRModule
-from relay.ops.matmul import DENSE, MATMUL, batch_matmul
-from relay.ops.record import OperatorRecord
-from relay.ops.shape import expand_dims
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.manipulation.shape import expand_dims
+from relay.ops.nn.matmul import DENSE, MATMUL, batch_matmul
 from relay.transform.algorithms.parallel_branches import (
     Branch,
     check_branch_count,

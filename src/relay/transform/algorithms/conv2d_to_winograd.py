@@ -22,11 +22,11 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv2DAttributes
-from relay.ops.convolution_text import convolution_text
-from relay.ops.layout_transform import in_layout
-from relay.ops.layouts import parse_layout
-from relay.ops.winograd import (
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.manipulation.layout_transform import in_layout
+from relay.ops.nn.conv import Conv2DAttributes
+from relay.ops.nn.convolution_text import convolution_text
+from relay.ops.nn.winograd import (
     ALGORITHMS,
     TAPS,
     contrib_conv2d_winograd_weight_transform,

@@ -17,7 +17,7 @@ from relay.ir.expr import Call, Expr, Function
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
-from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
+from relay.ops.nn.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
 from relay.transform.algorithms.row_convolution import image_of, image_shape, of_image_transposed, row_of
 from relay.transform.algorithms.transposed_convolution import as_convolutions
 from relay.transform.algorithms.transposed_product import as_product

@@ -17,7 +17,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
-from relay.ops.record import NoFormula, OperatorRecord
+from relay.ops.framework.record import NoFormula, OperatorRecord
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 

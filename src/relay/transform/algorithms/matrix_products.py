@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from relay.ir.expr import Call, Constant, Expr
 from relay.ir.types import TensorType
-from relay.ops.build import call
-from relay.ops.layout_transform import layout_transform
-from relay.ops.matmul import (
+from relay.ops.framework.build import call
+from relay.ops.manipulation.layout_transform import layout_transform
+from relay.ops.manipulation.transpose import TransposeAttributes, transpose
+from relay.ops.nn.matmul import (
     BATCH_MATMUL,
     MATMUL,
     BatchMatmulAttributes,
@@ -21,7 +22,6 @@ from relay.ops.matmul import (
     contrib_dense_pack,
     matmul,
 )
-from relay.ops.transpose import TransposeAttributes, transpose
 from relay.transform.framework.context import fitting_block
 
 _FEW_ROWS = 4

@@ -26,12 +26,17 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op, const
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
-from relay.ops.conv import CONV2D, Conv2DAttributes
-from relay.ops.convert import cast
-from relay.ops.elementwise_binary import add, bitwise_xor
-from relay.ops.layout_transform import in_layout, layout_transform
-from relay.ops.layouts import parse_layout
-from relay.ops.matmul import (
+from relay.ops.elementwise.convert import cast
+from relay.ops.elementwise.elementwise_binary import add, bitwise_xor
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.framework.window import pads_of
+from relay.ops.manipulation.layout_transform import in_layout, layout_transform
+from relay.ops.manipulation.pad import pad
+from relay.ops.manipulation.shape import reshape, squeeze
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.conv import CONV2D, Conv2DAttributes
+from relay.ops.nn.matmul import (
     BATCH_MATMUL,
     DENSE,
     MATMUL,
@@ -40,12 +45,7 @@ from relay.ops.matmul import (
     MatmulAttributes,
     dense,
 )
-from relay.ops.pad import pad
-from relay.ops.record import OperatorRecord
-from relay.ops.shape import reshape, squeeze
-from relay.ops.transpose import transpose
-from relay.ops.window import pads_of
-from relay.ops.words import contrib_conv2d_words, contrib_dense_words, contrib_pack_words, per_word
+from relay.ops.nn.words import contrib_conv2d_words, contrib_dense_words, contrib_pack_words, per_word
 from relay.transform.framework.context import PassContext, fitting_block
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 

@@ -26,12 +26,12 @@ from relay.ir.rewriting import rebuild_from, typed_as, with_body
 from relay.ir.sharing import Scope, Scopes, scopes
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
-from relay.ops.build import call
-from relay.ops.layout_rule import AxisAttribute, Broadcasting, Elementwise
-from relay.ops.record import FusionKind, OperatorRecord
-from relay.ops.scale_role import WeightedSum
-from relay.ops.shape import squeeze
-from relay.ops.slice import strided_slice
+from relay.ops.framework.build import call
+from relay.ops.framework.layout_rule import AxisAttribute, Broadcasting, Elementwise
+from relay.ops.framework.record import FusionKind, OperatorRecord
+from relay.ops.framework.scale_role import WeightedSum
+from relay.ops.manipulation.shape import squeeze
+from relay.ops.manipulation.slice import strided_slice
 
 Array: TypeAlias = NDArray[Any]
 

@@ -26,11 +26,11 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op, const
 from relay.ir.module import IRModule
 from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.ir.types import Dimension, TensorType
-from relay.ops.attention import attention
-from relay.ops.elementwise_unary import logical_not
-from relay.ops.matmul import BatchMatmulAttributes
-from relay.ops.shape import reshape
-from relay.ops.transpose import transpose
+from relay.ops.elementwise.elementwise_unary import logical_not
+from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.attention import attention
+from relay.ops.nn.matmul import BatchMatmulAttributes
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from relay.ir.expr import Call, Constant, Expr
 from relay.ir.types import Dimension, TensorType
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
-from relay.ops.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
-from relay.ops.shape import ExpandDimsAttributes, SqueezeAttributes, expand_dims, squeeze
+from relay.ops.manipulation.shape import ExpandDimsAttributes, SqueezeAttributes, expand_dims, squeeze
+from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.nn.conv_transpose import Conv1DTransposeAttributes, Conv2DTransposeAttributes
 
 ROWS = 2
 """The axis H of NCHW, and of OIHW and IOHW."""

@@ -30,10 +30,10 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import TensorType, TupleType, Type
-from relay.ops.build import call, with_known_type
-from relay.ops.convert import CastAttributes, cast
-from relay.ops.record import OperatorRecord, PrecisionRule
-from relay.ops.rounding import to_dtype
+from relay.ops.elementwise.convert import CastAttributes, cast
+from relay.ops.framework.build import call, with_known_type
+from relay.ops.framework.record import OperatorRecord, PrecisionRule
+from relay.ops.framework.rounding import to_dtype
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 

@@ -18,15 +18,15 @@ import numpy as np
 from relay.base.frozen import frozen
 from relay.ir.expr import Constant, Expr
 from relay.ir.types import TensorType
-from relay.ops.build import call
-from relay.ops.combine import concatenate
-from relay.ops.conv import CONV2D, Conv2DAttributes
-from relay.ops.conv_transpose import Conv2DTransposeAttributes
-from relay.ops.layout_transform import in_layout, layout_transform
-from relay.ops.rounding import Array
-from relay.ops.shape import reshape
-from relay.ops.slice import strided_slice
-from relay.ops.transpose import transpose
+from relay.ops.framework.build import call
+from relay.ops.framework.rounding import Array
+from relay.ops.manipulation.combine import concatenate
+from relay.ops.manipulation.layout_transform import in_layout, layout_transform
+from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.slice import strided_slice
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.conv import CONV2D, Conv2DAttributes
+from relay.ops.nn.conv_transpose import Conv2DTransposeAttributes
 
 LARGEST_REPETITION = 1.5
 """How many times as many products as the definition has: those with zeros around data of 4 rows and columns, of 5 taps

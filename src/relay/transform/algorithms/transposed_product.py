@@ -20,14 +20,14 @@ from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import Dimension, TensorType
-from relay.ops.combine import concatenate
-from relay.ops.conv_transpose import Conv2DTransposeAttributes
-from relay.ops.elementwise_binary import add
-from relay.ops.matmul import batch_matmul
-from relay.ops.pad import pad
-from relay.ops.shape import reshape, squeeze
-from relay.ops.slice import strided_slice
-from relay.ops.transpose import transpose
+from relay.ops.elementwise.elementwise_binary import add
+from relay.ops.manipulation.combine import concatenate
+from relay.ops.manipulation.pad import pad
+from relay.ops.manipulation.shape import reshape, squeeze
+from relay.ops.manipulation.slice import strided_slice
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.conv_transpose import Conv2DTransposeAttributes
+from relay.ops.nn.matmul import batch_matmul
 
 _MOST_TAPS = 25  # each is an operand of the sum for its remainder
 _KNOWN = 10  # extents: all of data, weight and result, but for the batch

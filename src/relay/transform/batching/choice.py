@@ -28,8 +28,8 @@ from relay.ir.expr import (
     record_type,
 )
 from relay.ir.types import scalar_type
-from relay.ops.comparison import greater
-from relay.ops.elementwise_binary import add, maximum, multiply
+from relay.ops.elementwise.comparison import greater
+from relay.ops.elementwise.elementwise_binary import add, maximum, multiply
 from relay.transform.batching.costs import Costs
 from relay.transform.batching.definitions import Definitions, Lists
 from relay.transform.batching.recursion import ClauseForm, Recursion

@@ -24,8 +24,8 @@ from relay.ir.expr import Call, Constant, Expr, Op
 from relay.ir.known_types import known_tensor_type
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType
-from relay.ops.matmul import DenseAttributes, MatmulAttributes, size_of
-from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.framework.record import FusionKind, OperatorRecord
+from relay.ops.nn.matmul import DenseAttributes, MatmulAttributes, size_of
 from relay.transform.batching.recursion import Recursion
 from relay.transform.framework.context import Rates
 

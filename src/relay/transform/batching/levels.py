@@ -22,9 +22,9 @@ from relay.ir.expr import (
 from relay.ir.known_types import known_type
 from relay.ir.rewriting import rewrite, rewrite_nodes
 from relay.ir.types import TensorType, TupleType
-from relay.ops.build import symbol
-from relay.ops.create import zeros
-from relay.ops.shape import expand_dims
+from relay.ops.creation.create import zeros
+from relay.ops.framework.build import symbol
+from relay.ops.manipulation.shape import expand_dims
 from relay.transform.batching.clause import batched_body
 from relay.transform.batching.definitions import items
 from relay.transform.batching.linearize import Linearizer, begin, none_left

@@ -30,8 +30,8 @@ from relay.ir.expr import (
 )
 from relay.ir.known_types import known_tensor_type, known_type
 from relay.ir.types import ANY, TupleType, Type, TypeCall
-from relay.ops.comparison import equal
-from relay.ops.elementwise_binary import add
+from relay.ops.elementwise.comparison import equal
+from relay.ops.elementwise.elementwise_binary import add
 from relay.transform.batching.definitions import items
 from relay.transform.batching.rows import rows_type
 from relay.transform.batching.scheme import INDEX, Role, Scheme, Slot, addresses_type, parameters

@@ -15,10 +15,10 @@ from relay.base.frozen import frozen
 from relay.base.span import Span
 from relay.ir.expr import Expr, GlobalVar, Tuple, const
 from relay.ir.types import TensorType, TupleType, Type
-from relay.ops.convert import cast
-from relay.ops.create import zeros_like
-from relay.ops.index import take
-from relay.ops.shape import expand_dims, reshape
+from relay.ops.creation.create import zeros_like
+from relay.ops.elementwise.convert import cast
+from relay.ops.indexing.index import take
+from relay.ops.manipulation.shape import expand_dims, reshape
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Batch rules (`ops/batch_rule.py`) at work: what a call on one instance's tensors becomes on the rows of all.
+"""Batch rules (`ops/framework/batch_rule.py`) at work: what a call on one instance's tensors becomes on all their rows.
 
 Two ways, and an operator takes the first that fits. Where axis 0 of everything is the batch's already (extent 1, and
 the operator does nothing along it), its call stays as it is. Else the rows get their full shape `[n, *shape]`, a view,
@@ -16,7 +16,7 @@ from relay.ir.expr import Call, Expr, Op, Tuple, TupleGetItem
 from relay.ir.known_types import known_tensor_type
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, TupleType
-from relay.ops.batch_rule import (
+from relay.ops.framework.batch_rule import (
     ALONG_AXIS,
     AlongAxes,
     ByElement,
@@ -27,7 +27,7 @@ from relay.ops.batch_rule import (
     RowsTimesMatrix,
     TakesEntries,
 )
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
 from relay.transform.batching.rows import (
     Batched,
     Rows,

@@ -16,11 +16,11 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Expr, GlobalVar, Var, const
 from relay.ir.known_types import known_type
 from relay.ir.types import ANY, TensorType, Type, scalar_type
-from relay.ops.build import symbol
-from relay.ops.comparison import equal, where
-from relay.ops.elementwise_binary import add, bitwise_and, multiply, right_shift
-from relay.ops.index import take
-from relay.ops.shape import expand_dims
+from relay.ops.elementwise.comparison import equal, where
+from relay.ops.elementwise.elementwise_binary import add, bitwise_and, multiply, right_shift
+from relay.ops.framework.build import symbol
+from relay.ops.indexing.index import take
+from relay.ops.manipulation.shape import expand_dims
 from relay.transform.batching.definitions import Definitions, Lists
 from relay.transform.batching.recursion import ClauseForm, Recursion
 from relay.transform.batching.rows import Rows, row_shape, rows_type

@@ -20,11 +20,11 @@ from relay.ir.rewriting import typed_as
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import is_closed
 from relay.ir.types import TensorType
-from relay.ops.matmul import DENSE_PACK, DenseAttributes, DensePackAttributes, MatmulAttributes
-from relay.ops.pad import pad
-from relay.ops.record import OperatorRecord
-from relay.ops.shape import reshape
-from relay.ops.transpose import transpose
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.manipulation.pad import pad
+from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.matmul import DENSE_PACK, DenseAttributes, DensePackAttributes, MatmulAttributes
 from relay.transform.batching.rows import Batched, Rows, Shared
 from relay.transform.framework.context import fitting_block
 

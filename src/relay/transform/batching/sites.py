@@ -28,11 +28,11 @@ from relay.ir.structural import structural_equal
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType, TupleType
 from relay.ir.variables import bound_vars
-from relay.ops.build import symbol
-from relay.ops.comparison import less
-from relay.ops.elementwise_binary import add, subtract
-from relay.ops.index import take
-from relay.ops.shape import expand_dims
+from relay.ops.elementwise.comparison import less
+from relay.ops.elementwise.elementwise_binary import add, subtract
+from relay.ops.framework.build import symbol
+from relay.ops.indexing.index import take
+from relay.ops.manipulation.shape import expand_dims
 from relay.ops.table import OPERATORS
 from relay.text.prelude import borrow_functions
 from relay.transform.batching.definitions import Definitions, items

@@ -26,9 +26,9 @@ from relay.ir.expr import (
     Var,
 )
 from relay.ir.types import ANY, TensorType, Type, TypeCall
-from relay.ops.combine import concatenate, stack
-from relay.ops.create import zeros
-from relay.ops.shape import expand_dims
+from relay.ops.creation.create import zeros
+from relay.ops.manipulation.combine import concatenate, stack
+from relay.ops.manipulation.shape import expand_dims
 from relay.transform.batching.definitions import Definitions, Lists, chain_pattern
 from relay.transform.batching.rows import has_unit_axis, row_shape, rows_type
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 from relay.base.diagnostics import Origin, RelayError
-from relay.infer.explain import describe
+from relay.infer.unification.explain import describe
 from relay.ir.expr import (
     Call,
     Constant,

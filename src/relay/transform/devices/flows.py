@@ -33,7 +33,7 @@ from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType, TupleType, Type
 from relay.ir.variables import free_vars
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
 from relay.transform.devices.device_domains import PARAM_DEVICES
 
 DEVICE = "Device"

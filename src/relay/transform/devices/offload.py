@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from relay.base.fresh_names import FreshNames
-from relay.infer.dimensions import function_type
+from relay.infer.unification.dimensions import function_type
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, Let, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.known_types import known_type

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.base.fresh_names import FreshNames
-from relay.infer.dimensions import function_type
+from relay.infer.unification.dimensions import function_type
 from relay.ir.attributes import AttributeValue
 from relay.ir.expr import (
     Call,

@@ -11,7 +11,7 @@ from relay.ir.expr import Op
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_hash
 from relay.ir.traversal import post_order
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
 from relay.ops.table import OPERATORS
 from relay.text.printer import astext
 from relay.transform.framework.context import PassContext

@@ -9,7 +9,7 @@ from relay.base.graph import post_order
 from relay.ir.expr import Call, Expr, Function, If, Let, Match, Op
 from relay.ir.module import IRModule
 from relay.ir.traversal import LEAVES, children
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
 
 
 @frozen

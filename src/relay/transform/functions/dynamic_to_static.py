@@ -4,7 +4,7 @@
     after:  reshape(%x, newshape=[2, 4, 3])
 
 Which operator is the static form of which, and with what attributes, its record says (`static_of`). On the way what is
-made of known shapes is computed by the operators' own meaning (`ops/known_elements.py`), so that a shape may depend on
+made of known shapes is computed by the operators' own meaning (`known_elements.py`), so that a shape may depend on
 the result of another such operator, or on extents of the function's parameters; types become exact, those of let
 variables without annotation and those of callers too. Not changed: a shape that only the run knows, one that the
 operator refuses, one that the run must check against extents that are not known, and a function in which exact types
@@ -22,7 +22,7 @@ from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.infer.eager import eager_type
 from relay.infer.infer_type import infer_type
-from relay.infer.known import attributes_of
+from relay.infer.unification.known import attributes_of
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Op, Var, record_type
 from relay.ir.known_types import known_type
@@ -32,8 +32,8 @@ from relay.ir.rewriting import typed_as
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.type_traversal import has_extents_of, type_symbols
 from relay.ir.types import FuncType
-from relay.ops.known_elements import Known, depends_on_extents, elements_of, of_known
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.known_elements import Known, depends_on_extents, elements_of, of_known
+from relay.ops.framework.record import OperatorRecord
 from relay.ops.registry import operators
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass

@@ -11,7 +11,7 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Call, Expr, Tuple
 from relay.ir.known_types import known_type
 from relay.ir.types import TensorType
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.record import OperatorRecord
 from relay.te.compute import placeholder
 from relay.te.operation import Compute, body_values, input_tensors, scalar_indices
 from relay.te.tensor import Axis, Tensor

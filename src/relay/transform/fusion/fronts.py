@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 
 from relay.ir.types import TensorType
-from relay.ops.conv import CONV2D, Conv1DAttributes, Conv2DAttributes
-from relay.ops.index import TakeAttributes
-from relay.ops.layouts import parse_layout
-from relay.ops.matmul import BatchMatmulAttributes, DensePackAttributes, MatmulAttributes
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.indexing.index import TakeAttributes
+from relay.ops.nn.conv import CONV2D, Conv1DAttributes, Conv2DAttributes
+from relay.ops.nn.matmul import BatchMatmulAttributes, DensePackAttributes, MatmulAttributes
 from relay.transform.fusion.graph import Node, operands, shape_of
 from relay.transform.fusion.rows import is_arithmetic
 

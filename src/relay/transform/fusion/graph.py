@@ -11,7 +11,7 @@ from relay.ir.expr import Call, Expr, Function, Let, Op, Tuple, Var
 from relay.ir.sharing import Scope, scopes
 from relay.ir.traversal import children
 from relay.ir.types import TensorType, TupleType
-from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.framework.record import FusionKind, OperatorRecord
 from relay.transform.framework.context import FusionLimits
 from relay.transform.fusion.formulas import Formula, formula_of
 

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
-from relay.ops.attention import AttentionAttributes
-from relay.ops.conv import Conv2DAttributes
-from relay.ops.layout_transform import LayoutTransformAttributes
-from relay.ops.layouts import parse_layout
-from relay.ops.record import FusionKind
-from relay.ops.transpose import TransposeAttributes
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.framework.record import FusionKind
+from relay.ops.manipulation.layout_transform import LayoutTransformAttributes
+from relay.ops.manipulation.transpose import TransposeAttributes
+from relay.ops.nn.attention import AttentionAttributes
+from relay.ops.nn.conv import Conv2DAttributes
 from relay.transform.fusion.graph import Node, external_operands, operands, shape_of
 
 _KEYS = 1

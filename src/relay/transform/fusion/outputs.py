@@ -12,7 +12,7 @@ order is not made).
 from __future__ import annotations
 
 from relay.ir.expr import Constant, Expr, Let, Tuple
-from relay.ops.record import FusionKind
+from relay.ops.framework.record import FusionKind
 from relay.transform.framework.context import FusionLimits
 from relay.transform.fusion.graph import FusionGraph, Group, Node, external_operands, in_order, shape_of, within
 from relay.transform.fusion.rows import is_arithmetic, is_reduction, share_rows, sweep_of

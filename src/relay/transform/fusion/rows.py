@@ -15,11 +15,11 @@ from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
-from relay.ops.norm import LayerNormAttributes
-from relay.ops.record import FusionKind
-from relay.ops.reduce import ReduceAttributes, reduced_axes
-from relay.ops.softmax import SoftmaxAttributes
-from relay.ops.variance import VarianceAttributes
+from relay.ops.framework.record import FusionKind
+from relay.ops.nn.norm import LayerNormAttributes
+from relay.ops.nn.softmax import SoftmaxAttributes
+from relay.ops.reduction.reduce import ReduceAttributes, reduced_axes
+from relay.ops.reduction.variance import VarianceAttributes
 from relay.transform.fusion.graph import Node, operands, shape_of
 
 Shape: TypeAlias = tuple[IntExpr, ...]

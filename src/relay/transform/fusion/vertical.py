@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from relay.base.dtypes import DType
-from relay.ops.convert import CastAttributes
-from relay.ops.record import FusionKind
+from relay.ops.elementwise.convert import CastAttributes
+from relay.ops.framework.record import FusionKind
 from relay.transform.framework.context import FusionLimits
 from relay.transform.fusion.evaluations import (
     FREE_OPERATIONS,

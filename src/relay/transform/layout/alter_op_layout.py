@@ -27,10 +27,8 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, with_body
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
-from relay.ops.build import call, with_known_type
-from relay.ops.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
-from relay.ops.convolution_text import convolution_text
-from relay.ops.layout_rule import (
+from relay.ops.framework.build import call, with_known_type
+from relay.ops.framework.layout_rule import (
     AxisAttribute,
     Broadcasting,
     Elementwise,
@@ -38,11 +36,13 @@ from relay.ops.layout_rule import (
     OwnLayout,
     PerAxisAttributes,
 )
-from relay.ops.layout_transform import LayoutTransformAttributes, in_layout, layout_transform
-from relay.ops.layouts import parse_layout
-from relay.ops.record import OperatorRecord
-from relay.ops.shape import reshape
-from relay.ops.transpose import transpose
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.manipulation.layout_transform import LayoutTransformAttributes, in_layout, layout_transform
+from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.conv import CONV2D, CONVOLUTIONS, Conv1DAttributes, Conv2DAttributes
+from relay.ops.nn.convolution_text import convolution_text
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.algorithms.matrix_products import columns_innermost, packed_dense
 from relay.transform.algorithms.row_convolution import (

@@ -20,7 +20,7 @@ from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Function
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.nn.conv import Conv2DAttributes
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 from relay.transform.layout.alter_op_layout import Layouts, relaid

@@ -16,11 +16,11 @@ import math
 from relay.ir.expr import Call, Expr, Op, Tuple
 from relay.ir.traversal import post_order
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes, ConvAttributes
-from relay.ops.convolution_text import convolution_text
-from relay.ops.layout_rule import OwnLayout
-from relay.ops.layout_transform import LAYOUT_TRANSFORM
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.layout_rule import OwnLayout
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.manipulation.layout_transform import LAYOUT_TRANSFORM
+from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes, ConvAttributes
+from relay.ops.nn.convolution_text import convolution_text
 from relay.te.schedule.records import ScheduleRecords
 from relay.transform.algorithms.row_convolution import is_row_as_image
 from relay.transform.framework.context import ConvolutionWeights, LayoutPreferences

@@ -17,11 +17,11 @@ from typing import Any
 from relay.ir.expr import Call, Expr, Function, Op
 from relay.ir.rewriting import Uses, rewrite_with_uses
 from relay.ir.types import TensorType, Type
-from relay.ops.build import call
-from relay.ops.layout_rule import LayoutAttribute
-from relay.ops.layout_transform import LAYOUT_TRANSFORM, LayoutTransformAttributes
-from relay.ops.layouts import parse_layout
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.build import call
+from relay.ops.framework.layout_rule import LayoutAttribute
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.manipulation.layout_transform import LAYOUT_TRANSFORM, LayoutTransformAttributes
 
 
 def with_early_layout_transforms(function: Function) -> Function:

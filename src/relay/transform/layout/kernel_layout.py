@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.nn.conv import Conv2DAttributes
 from relay.transform.framework.context import fitting_block
 
 OF_FEW_CHANNELS = "HWIO"

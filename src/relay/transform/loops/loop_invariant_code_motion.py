@@ -40,7 +40,7 @@ from relay.ir.traversal import LEAVES, children, post_order
 from relay.ir.type_traversal import is_closed, tensor_types
 from relay.ir.types import FuncType, Type
 from relay.ir.variables import free_vars
-from relay.ops.record import FromTypes, FusionKind, OperatorRecord
+from relay.ops.framework.record import FromTypes, FusionKind, OperatorRecord
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied

@@ -12,7 +12,7 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
-from relay.ops.record import FromTypes, OperatorRecord
+from relay.ops.framework.record import FromTypes, OperatorRecord
 from relay.transform.regions.regions import COMPILER
 
 PRIMITIVE = "Primitive"

@@ -20,9 +20,9 @@ from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import Uses, rewrite_with_uses
-from relay.ops.build import call
-from relay.ops.record import OperatorRecord
-from relay.ops.scale_role import Adds, AddsBias, PassesScale, Scales, WeightedSum
+from relay.ops.framework.build import call
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.framework.scale_role import Adds, AddsBias, PassesScale, Scales, WeightedSum
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 from relay.transform.simplify.scale_axis import (

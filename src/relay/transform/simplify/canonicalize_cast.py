@@ -15,8 +15,8 @@ from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, typed_as, with_body
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TensorType
-from relay.ops.convert import CastAttributes
-from relay.ops.record import FusionKind, OperatorRecord
+from relay.ops.elementwise.convert import CastAttributes
+from relay.ops.framework.record import FusionKind, OperatorRecord
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 

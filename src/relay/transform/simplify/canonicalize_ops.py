@@ -15,12 +15,12 @@ from relay.ir.expr import Call, Expr, Function, Op, TupleGetItem
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
-from relay.ops.combine import SplitAttributes, split_ranges
-from relay.ops.elementwise_binary import add
-from relay.ops.record import OperatorRecord
-from relay.ops.scale_role import AddsBias
-from relay.ops.shape import expand_dims
-from relay.ops.slice import strided_slice
+from relay.ops.elementwise.elementwise_binary import add
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.framework.scale_role import AddsBias
+from relay.ops.manipulation.combine import SplitAttributes, split_ranges
+from relay.ops.manipulation.shape import expand_dims
+from relay.ops.manipulation.slice import strided_slice
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 

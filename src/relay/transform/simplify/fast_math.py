@@ -21,9 +21,9 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
-from relay.ops.elementwise_binary import divide, multiply
-from relay.ops.elementwise_unary import rsqrt, sqrt
-from relay.ops.rounding import rounded_once
+from relay.ops.elementwise.elementwise_binary import divide, multiply
+from relay.ops.elementwise.elementwise_unary import rsqrt, sqrt
+from relay.ops.framework.rounding import rounded_once
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 

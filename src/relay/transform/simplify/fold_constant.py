@@ -16,15 +16,15 @@ import numpy as np
 from relay.analysis.effects import ModuleEffects
 from relay.base.span import Span
 from relay.dataflow.effects import field_taken
-from relay.infer.known import attributes_of
+from relay.infer.unification.known import attributes_of
 from relay.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, record_type
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.type_traversal import is_closed, tensor_types
 from relay.ir.types import TupleType, Type
-from relay.ops.known_elements import Known, meaning_of_known
-from relay.ops.record import OperatorRecord
+from relay.ops.framework.known_elements import Known, meaning_of_known
+from relay.ops.framework.record import OperatorRecord
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 

@@ -19,13 +19,13 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
-from relay.ops.build import call
-from relay.ops.conv import ConvAttributes
-from relay.ops.layouts import parse_layout
-from relay.ops.pad import PadAttributes
-from relay.ops.pool import AvgPoolAttributes, MaxPoolAttributes
-from relay.ops.record import OperatorRecord
-from relay.ops.window import full_padding, pads_of
+from relay.ops.framework.build import call
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.framework.window import full_padding, pads_of
+from relay.ops.manipulation.pad import PadAttributes
+from relay.ops.nn.conv import ConvAttributes
+from relay.ops.nn.pool import AvgPoolAttributes, MaxPoolAttributes
 from relay.te.reducers import lowest
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass

@@ -22,8 +22,8 @@ from relay.ir.expr import Call, Constant, Expr, Function, Op
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rebuild_typed, with_body
 from relay.ir.traversal import children, post_order
-from relay.ops.build import with_known_type
-from relay.ops.scale_role import Adds, AddsBias, Scales, WeightedSum
+from relay.ops.framework.build import with_known_type
+from relay.ops.framework.scale_role import Adds, AddsBias, Scales, WeightedSum
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 from relay.transform.simplify.scale_axis import (

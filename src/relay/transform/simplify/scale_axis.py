@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from relay.ir.expr import Call, Expr, Op
 from relay.ir.types import TensorType
-from relay.ops.layout_rule import LayoutAttribute
-from relay.ops.layouts import parse_layout
-from relay.ops.record import OperatorRecord
-from relay.ops.scale_role import Channels, NoScale, PassesScale, ScaleRole, WeightedSum
+from relay.ops.framework.layout_rule import LayoutAttribute
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.framework.record import OperatorRecord
+from relay.ops.framework.scale_role import Channels, NoScale, PassesScale, ScaleRole, WeightedSum
 
 Array: TypeAlias = NDArray[Any]
 

@@ -19,11 +19,11 @@ from relay.dataflow import Domain, Match, Rule, is_constant, is_op, rule, wildca
 from relay.dataflow.patterns import Pattern, as_pattern
 from relay.ir.expr import Call, Constant, Expr
 from relay.ir.types import TensorType
-from relay.ops.activation import ClipAttributes, clip
-from relay.ops.build import call
-from relay.ops.create import full
-from relay.ops.elementwise_binary import ADD, MULTIPLY, multiply
-from relay.ops.record import OperatorRecord
+from relay.ops.creation.create import full
+from relay.ops.elementwise.activation import ClipAttributes, clip
+from relay.ops.elementwise.elementwise_binary import ADD, MULTIPLY, multiply
+from relay.ops.framework.build import call
+from relay.ops.framework.record import OperatorRecord
 
 _ROUNDING = FloatingPointClass.ROUNDING
 _FAST_MATH = FloatingPointClass.FAST_MATH

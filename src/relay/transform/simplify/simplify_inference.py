@@ -18,11 +18,11 @@ from relay.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.types import TensorType
-from relay.ops.create import ones_like
-from relay.ops.elementwise_binary import add, multiply, subtract
-from relay.ops.elementwise_unary import rsqrt
-from relay.ops.norm import BatchNormAttributes
-from relay.ops.shape import expand_dims
+from relay.ops.creation.create import ones_like
+from relay.ops.elementwise.elementwise_binary import add, multiply, subtract
+from relay.ops.elementwise.elementwise_unary import rsqrt
+from relay.ops.manipulation.shape import expand_dims
+from relay.ops.nn.norm import BatchNormAttributes
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import function_pass
 

@@ -16,13 +16,13 @@ from relay.dataflow import Domain, Match, Rule, is_op, is_tuple, is_tuple_get_it
 from relay.dataflow.patterns import AltPattern, Pattern
 from relay.ir.expr import Call, Expr, Tuple, TupleGetItem
 from relay.ir.types import TensorType
-from relay.ops.convert import cast
-from relay.ops.create import ones, zeros
-from relay.ops.layout_transform import layout_transform
-from relay.ops.shape import reshape
-from relay.ops.slice import Slice, StridedSliceAttributes, slices_of
-from relay.ops.tile import broadcast_to
-from relay.ops.transpose import TransposeAttributes, transpose
+from relay.ops.creation.create import ones, zeros
+from relay.ops.elementwise.convert import cast
+from relay.ops.manipulation.layout_transform import layout_transform
+from relay.ops.manipulation.shape import reshape
+from relay.ops.manipulation.slice import Slice, StridedSliceAttributes, slices_of
+from relay.ops.manipulation.tile import broadcast_to
+from relay.ops.manipulation.transpose import TransposeAttributes, transpose
 
 _x, _y = wildcard(), wildcard()
 

@@ -20,10 +20,10 @@ from relay.frontend.python.ranges import Range
 from relay.frontend.python.values import as_expr
 from relay.ir.expr import Expr
 from relay.ir.types import ANY, TensorType, Type, scalar_type
-from relay.ops.create import shape_of
-from relay.ops.index import take
-from relay.ops.shape import expand_dims
-from relay.ops.slice import strided_slice
+from relay.ops.creation.create import shape_of
+from relay.ops.indexing.index import take
+from relay.ops.manipulation.shape import expand_dims
+from relay.ops.manipulation.slice import strided_slice
 
 _OUTSIDE = "the index is out of range"
 

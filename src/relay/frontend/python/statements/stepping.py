@@ -19,10 +19,10 @@ from relay.frontend.python.statements.simple import assign
 from relay.frontend.python.values import as_expr, constructor_named, is_list, items
 from relay.ir.expr import Clause, Expr, If, Match, PatternConstructor, PatternVar, Var, const
 from relay.ir.types import TensorType, TypeCall, scalar_type
-from relay.ops.build import with_known_type
-from relay.ops.comparison import greater, less
-from relay.ops.elementwise_binary import add
-from relay.ops.index import take
+from relay.ops.elementwise.comparison import greater, less
+from relay.ops.elementwise.elementwise_binary import add
+from relay.ops.framework.build import with_known_type
+from relay.ops.indexing.index import take
 
 Position: TypeAlias = tuple[Expr, ...]
 """Where a loop is: nothing for `while`, else a number, or what is left of a list."""

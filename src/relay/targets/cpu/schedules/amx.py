@@ -15,7 +15,7 @@ from relay.arith.expr import IntExpr, ceil_divide
 from relay.base.frozen import frozen
 from relay.ir.expr import Op
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.nn.conv import Conv2DAttributes
 from relay.targets.cpu.intrinsics.product_by_tiles import MOST_ROWS, NAME, STEP_WORDS, TILE_ROWS
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.matmul import prefetch_next_panel

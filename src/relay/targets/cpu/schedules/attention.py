@@ -10,7 +10,7 @@ in panels, so that lanes lie along them.
 from __future__ import annotations
 
 from relay.base.frozen import frozen
-from relay.ops.attention import AttentionAttributes
+from relay.ops.nn.attention import AttentionAttributes
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.matmul import accumulate
 from relay.targets.cpu.schedules.plan import Plan, dividing_tile

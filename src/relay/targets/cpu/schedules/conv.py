@@ -16,7 +16,7 @@ from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ir.expr import Var
 from relay.lower.kernels.group import Group
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.nn.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.convolutions import decide_convolution
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel

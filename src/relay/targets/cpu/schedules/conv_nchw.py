@@ -12,7 +12,7 @@ from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
 from relay.ir.expr import Call
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.core import core_of
 from relay.targets.cpu.schedules.convolutions import decide_convolution
 from relay.targets.cpu.schedules.family import Decider, Family

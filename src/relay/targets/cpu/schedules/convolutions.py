@@ -8,9 +8,9 @@ from __future__ import annotations
 from relay.base.dtypes import DType
 from relay.ir.expr import Call
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
-from relay.ops.layouts import parse_layout
-from relay.ops.winograd import TAPS, WinogradAttributes, algorithm_name
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.nn.winograd import TAPS, WinogradAttributes, algorithm_name
 from relay.targets.cpu.schedules.family import Decider
 from relay.targets.cpu.schedules.plan import Plan
 from relay.targets.cpu.winograd_model import WinogradModel

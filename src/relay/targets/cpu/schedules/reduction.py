@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr, Symbol, linear_parts, multiply
 from relay.base.frozen import frozen
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies

@@ -9,9 +9,9 @@ from __future__ import annotations
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.ir.expr import Op, Var
-from relay.ops.conv import Conv2DAttributes
-from relay.ops.layouts import parse_layout
-from relay.ops.winograd import WinogradAttributes
+from relay.ops.framework.layouts import parse_layout
+from relay.ops.nn.conv import Conv2DAttributes
+from relay.ops.nn.winograd import WinogradAttributes
 from relay.targets.cpu.core import Core, core_of
 from relay.targets.cpu.emit.context import dot_instructions, float_dot_instructions
 from relay.targets.cpu.intrinsics.product_by_tiles import STEP_WORDS

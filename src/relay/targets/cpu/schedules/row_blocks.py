@@ -7,7 +7,7 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
-from relay.ops.conv import Conv2DAttributes
+from relay.ops.nn.conv import Conv2DAttributes
 from relay.targets.cpu.schedules.plan import Plan, exceeds, largest_share, product
 
 _SMALLEST_SHARE = 4  # of the rows that there is room for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.ir.expr import Call
 from relay.ir.types import TensorType
 from relay.lower.kernels.group import Group
-from relay.ops.conv import Conv1DAttributes, Conv2DAttributes
+from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
 
 
 def layout_of_channels(group: Group, groups: bool = True) -> str | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
-from relay.ops.winograd import MINIMAL, WinogradAttributes
+from relay.ops.nn.winograd import MINIMAL, WinogradAttributes
 from relay.targets.cpu.schedules.convolutions import decide_convolution
 from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.family import Decider, Family

@@ -1,0 +1,1 @@
+"""Converters of ONNX operators, by family, and their table."""

@@ -1,0 +1,48 @@
+"""Scaled dot-product attention.   query[.., m, d], key[.., n, d], value[.., n, v] → [.., m, v]"""
+
+from __future__ import annotations
+
+import math
+
+from relay.frontend.shared.node import Result
+from relay.frontend.shared.triangles import in_triangle
+from relay.frontend.torch.node import Converter, TorchNode, converters
+from relay.ir.expr import Expr
+from relay.ops.manipulation.tile import broadcast_to, repeat
+from relay.ops.nn.attention import attention
+
+
+def _attention(node: TorchNode) -> Result:
+    """A mask of booleans says what is attended to, one of numbers is added. With `is_causal` a row attends to itself
+    and what comes before. With `enable_gqa` several heads of the query share one of key and value."""
+    if node.float("dropout_p", 0.0) != 0:
+        node.unsupported("with dropout: call model.eval() before it is exported")
+    query, key = node.value(0), node.value(1)
+    depth = query.shape[-1]
+    if not node.has("scale") and not isinstance(depth, int):
+        node.unsupported("of a symbolic depth without a scale")
+    scale = node.float("scale") if node.has("scale") else 1 / math.sqrt(depth)  # pyright: ignore[reportArgumentType]
+    mask: Expr | float = 0.0
+    if node.flag("is_causal"):
+        mask = in_triangle((query, query.rank - 2), (key, key.rank - 2))
+    elif node.optional_value(3) is not None:
+        mask = node.expr(3)
+    return attention(query.expr, _heads(node, 1), _heads(node, 2), mask, scale)
+
+
+def _heads(node: TorchNode, index: int) -> Expr:
+    """Key or value with as many heads, and batches, as the query has."""
+    query, value = node.value(0), node.value(index)
+    expr = value.expr
+    if node.flag("enable_gqa") and value.shape[-3] != query.shape[-3]:
+        heads, shared = query.shape[-3], value.shape[-3]
+        if not isinstance(heads, int) or not isinstance(shared, int) or heads % shared:
+            node.unsupported(f"of {heads} heads that share {shared}")
+        return repeat(expr, heads // shared, axis=value.rank - 3)
+    wanted = (*query.shape[:-2], *value.shape[-2:])
+    return expr if value.shape == wanted else broadcast_to(expr, wanted)
+
+
+ATTENTION: tuple[Converter, ...] = converters(
+    "scaled_dot_product_attention", _attention, "dropout_p", "is_causal", "scale", "enable_gqa"
+)

@@ -1,0 +1,86 @@
+"""Elements chosen by index: embedding, gather, index_select, index; and parts put in place of others."""
+
+from __future__ import annotations
+
+from relay.arith.expr import IntExpr
+from relay.base.dtypes import DType
+from relay.frontend.shared.indices import gathered, places_of, taken
+from relay.frontend.shared.node import Result
+from relay.frontend.shared.slicing import FAR, slice_axes
+from relay.frontend.torch.node import Converter, TorchNode, converters
+from relay.ir.expr import Expr
+from relay.ops.indexing.index import gather_nd
+from relay.ops.manipulation.combine import concatenate
+from relay.ops.manipulation.shape import expand_dims
+from relay.ops.manipulation.transpose import transpose
+
+
+def _what(node: TorchNode) -> str:
+    """Who is given the indices."""
+    return f"{node.operator} {node.name}"
+
+
+def _embedding(node: TorchNode) -> Result:
+    return taken(node.value(0), node.value(1), 0, _what(node))
+
+
+def _index_select(node: TorchNode) -> Result:
+    return taken(node.value(0), node.value(1), node.axis("dim"), _what(node))
+
+
+def _gather(node: TorchNode) -> Result:
+    return gathered(node.value(0), node.value(1), node.axis("dim"), _what(node))
+
+
+def _index(node: TorchNode) -> Result:
+    """NumPy's indexing by integers: x[i, j, :, ..]. Indices side by side stand where they were, others come first."""
+    data = node.value(0)
+    chosen = {axis: index for axis, index in enumerate(node.inputs[1:]) if index is not None}
+    if any(index.dtype.is_bool or index.dtype is DType.UINT8 for index in chosen.values()):
+        node.unsupported("by a mask, whose result is as long as data decide")
+    if len(chosen) == 1:
+        ((axis, index),) = chosen.items()
+        return taken(data, index, axis, _what(node))
+    places, shape = places_of(node, data, chosen, _what(node))
+    others = [axis for axis in range(data.rank) if axis not in chosen]
+    found = gather_nd(transpose(data.expr, (*chosen, *others)), places, index_rank=len(chosen))
+    first, last = min(chosen), max(chosen)
+    if first == 0 or last - first >= len(chosen):
+        return found
+    rank = len(shape)
+    return transpose(found, (*range(rank, rank + first), *range(rank), *range(rank + first, rank + len(others))))
+
+
+def _replaced(node: TorchNode, part: Expr, start: IntExpr, end: IntExpr, axis: int) -> Expr:
+    """x[.., :start, ..], the part, x[.., end:, ..]"""
+    data = node.value(0)
+    before = slice_axes(data.expr, data.shape, {axis: (0, start, 1)}) if start != 0 else None
+    after = slice_axes(data.expr, data.shape, {axis: (end, FAR, 1)}) if end != data.shape[axis] else None
+    parts = [each for each in (before, part, after) if each is not None]
+    return concatenate(parts, axis) if len(parts) > 1 else part
+
+
+def _slice_scatter(node: TorchNode) -> Result:
+    axis = node.axis("dim", default=0)
+    extent, start, end = node.value(0).shape[axis], node.extent("start", 0), node.extent("end", FAR)
+    if node.int("step", 1) != 1 or not all(isinstance(each, int) for each in (extent, start, end)):
+        node.unsupported("with a step, or between symbolic places")
+    first, last, _ = slice(start, end).indices(extent)  # pyright: ignore[reportArgumentType]
+    return _replaced(node, node.operand(1), first, last, axis)
+
+
+def _select_scatter(node: TorchNode) -> Result:
+    axis, index = node.axis("dim"), node.extent("index")
+    if isinstance(index, int) and index < 0:
+        index = node.value(0).shape[axis] + index
+    return _replaced(node, expand_dims(node.operand(1), axis), index, index + 1, axis)
+
+
+INDEXING: tuple[Converter, ...] = (
+    *converters("embedding", _embedding, "padding_idx", "scale_grad_by_freq", "sparse"),
+    *converters("index_select", _index_select, "dim"),
+    *converters("gather", _gather, "dim", "sparse_grad"),
+    *converters("index", _index, overloads=("Tensor",)),
+    *converters("slice_scatter", _slice_scatter, "dim", "start", "end", "step"),
+    *converters("select_scatter", _select_scatter, "dim", "index"),
+)

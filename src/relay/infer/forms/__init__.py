@@ -1,0 +1,1 @@
+"""The typing of each form of the language, one walk over them."""

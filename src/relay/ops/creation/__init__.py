@@ -1,0 +1,1 @@
+"""Operators that make tensors of numbers: constants, ranges, random numbers, triangles."""

@@ -1,0 +1,1 @@
+"""Operators of networks: products, convolutions, pooling, normalization, attention, resizing."""

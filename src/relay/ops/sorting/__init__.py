@@ -1,0 +1,1 @@
+"""Operators that order elements: sort, topk, unique, searchsorted."""
