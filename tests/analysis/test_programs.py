@@ -13,6 +13,7 @@ from relay.ir.traversal import post_order
 from relay.ops.table import OPERATORS
 from relay.transform import AnnotateTarget, FuseOps, PartitionGraph, ToANormalForm
 from tests.messages import check_message
+from tests.transform.takers import Takes
 
 HEADER = '#[version = "0.0.5"]\n'
 
@@ -116,7 +117,8 @@ def test_element_types():
 def test_regions_before_and_after_partitioning():
     x = relay.var("x", shape=(2,))
     module = relay.IRModule.from_expr(relay.Function((x,), relay.tanh(relay.exp(relay.tanh(x)))))
-    annotated = AnnotateTarget({"mine": ["tanh"]})(module)
+    with relay.PassContext(external_compilers={"mine": Takes.always("tanh")}):
+        annotated = AnnotateTarget(["mine"])(module)
     before, after = annotated_regions(annotated), annotated_regions(PartitionGraph(annotated))
     assert [(each.compiler, each.name) for each in before] == [("mine", ""), ("mine", "")]
     assert [each.name for each in after] == ["mine_main_0", "mine_main_1"]

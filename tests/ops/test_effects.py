@@ -28,6 +28,7 @@ from relay.transform.framework.context import PassContext
 from tests.messages import check_message
 from tests.ops.test_own_operators import twice
 from tests.transform.passes import CHANGES_TYPES, CONTEXT, PASSES
+from tests.transform.takers import Takes
 
 NOTES: list[int] = []
 FACTS: dict[str, Any] = {
@@ -261,13 +262,14 @@ def test_effects_that_kernels_would_not_have_are_refused(name: str, facts: dict[
 @pytest.mark.parametrize("taken", [["mine.noted"], ["mine.noted", "add"], ["add", "nn.relu"], ["mine.positive"]])
 def test_regions_of_other_compilers_keep_what_happens(taken: list[str]) -> None:
     passes = (
-        relay.transform.AnnotateTarget({"other": taken}),
+        relay.transform.AnnotateTarget(["other"]),
         relay.transform.MergeCompilerRegions(),
         relay.transform.PartitionGraph(),
     )
     for text in PROGRAMS.values():
         module = relay.transform.infer_type(relay.parse(HEAD + text))
         after = module
-        for each in passes:
-            after = each(after)
+        with relay.PassContext(external_compilers={"other": Takes.always(*taken)}):
+            for each in passes:
+                after = each(after)
         assert_same(happened(after), happened(module))

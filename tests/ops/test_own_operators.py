@@ -40,6 +40,7 @@ from relay.runtime.values.values import DataValue
 from tests.driver.processes import environment
 from tests.messages import check_message
 from tests.pages import run_page
+from tests.transform.takers import Takes
 
 TWICE = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(3), float32]) { mine.twice(nn.relu(%x)) }'
 
@@ -89,7 +90,8 @@ def test_every_executor_runs_it(registered, executor):
 
 
 def test_another_compiler_may_take_it(registered):
-    marked = relay.transform.AnnotateTarget({"other": ["mine.twice"]})(relay.parse(TWICE))
+    with relay.PassContext(external_compilers={"other": Takes.always("mine.twice")}):
+        marked = relay.transform.AnnotateTarget(["other"])(relay.parse(TWICE))
     assert 'Compiler="other"' in marked.astext()
 
 
