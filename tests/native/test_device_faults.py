@@ -39,6 +39,14 @@ def _kind_is_forgotten() -> Iterator[None]:
     relay.unregister_target(KIND)
 
 
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """A shell that starts tests in the background has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @dataclass
 class SlowFrame(Frame):
     """A submission has run when `done` says so."""
