@@ -250,7 +250,10 @@ class Evaluator:
         """A call that the run makes, of `callee`, which does what `source` does. What it may reach is forgotten if it
         may write; its result may be any of it."""
         op, *atoms = yield from self.atoms((callee, *values))
-        types = () if self.residual.copies else node.given_type_args
+        types = node.given_type_args
+        if self.residual.copies:  # what the program says of a callee, where that may be said here
+            said = [self.residual.annotation(each) for each in types] if callee is source else []
+            types = tuple([each for each in said if each is not None]) if None not in said else ()
         result = self.residual.emit(Call(op, tuple(atoms), node.attrs, types, span=node.span), node, type_, name)
         store = self.residual.store
         store.escape((callee, *values))
@@ -344,7 +347,10 @@ class Evaluator:
         type_ = environment.type_of(var)
         if not self.residual.copies:
             return PartialValue(None, type_, var, None, var)
-        annotation = None if var.type_annotation is None else self.residual.annotation(type_)
+        annotation = None
+        if var.type_annotation is not None:  # where ? stands there, the type has an extent that nothing else names
+            declared = instantiated(var.type_annotation, environment.types)
+            annotation = self.residual.annotation(type_) or self.residual.annotation(declared)
         return PartialValue(None, type_, Var(var.name_hint, annotation, span=var.span))
 
     def kept_function(self, value: PartialValue, function: Function, environment: Environment) -> Naming:
