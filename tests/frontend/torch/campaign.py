@@ -1,7 +1,8 @@
-"""Every model of the list, compared with eager: `python -m tests.frontend.torch.campaign [--compiled] [names]`."""
+"""Every model of the list, compared with eager: `python -m tests.frontend.torch.campaign [--compiled] [NAME …]`."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 import warnings
@@ -26,17 +27,19 @@ def outcome(case: Case, *, dynamic: bool, compiled: bool) -> tuple[str, str]:
     return ("agree" if worst <= TOLERANCE else "wrong"), f"{worst:.1e}"
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.frontend.torch.campaign", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="parts of the names of models (default: all)")
+    parser.add_argument("--compiled", action="store_true", help="natively, not by the reference interpreter")
+    options = parser.parse_args()
     console = Console(highlight=False)
-    compiled = "--compiled" in arguments
-    names = [argument for argument in arguments if not argument.startswith("--")]
     counts: dict[str, int] = {}
     for case in MODELS:
-        if names and not any(name in case.name for name in names):
+        if options.names and not any(name in case.name for name in options.names):
             continue
         for dynamic in (False, True) if case.dynamic is not None else (False,):
             start = time.perf_counter()
-            kind, text = outcome(case, dynamic=dynamic, compiled=compiled)
+            kind, text = outcome(case, dynamic=dynamic, compiled=options.compiled)
             counts[kind] = counts.get(kind, 0) + 1
             label = f"{case.name}{', dynamic' if dynamic else ''}"
             console.print(
@@ -48,4 +51,4 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
