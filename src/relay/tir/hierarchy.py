@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
-from relay.base.near_names import near_names
+from relay.base.named import find_named
 from relay.tir.buffer import INNERMOST, OUTERMOST, Scope
 
 PLAIN_SCOPES = (Scope.GLOBAL, Scope.LOCAL, Scope.REGISTER)
@@ -121,44 +121,32 @@ class Hierarchy:
 
     def scope(self, name: str) -> Scope:
         """The scope of that name. Raises `RelayError` (`schedule-scope`)."""
-        for scope in self.all_scopes:
-            if scope.name == name:
-                return scope
-        names = [scope.name for scope in self.all_scopes]
-        raise RelayError(
-            rule="schedule-scope",
-            message=f"there is no scope `{name}`",
-            expected="one of " + ", ".join(names),
-            found=name,
-            remedy=near_names(name, names),
+        return find_named(
+            self.all_scopes, name, rule="schedule-scope", message=f"there is no scope `{name}`", suggests=True
         )
 
     def thread(self, name: str) -> ThreadAxis:
         """The thread axis of that name. Raises `RelayError` (`schedule-thread`)."""
-        for axis in self.threads:
-            if axis.name == name:
-                return axis
-        names = [axis.name for axis in self.threads]
-        raise RelayError(
+        return find_named(
+            self.threads,
+            name,
             rule="schedule-thread",
             message=f"this target has no threads along `{name}`",
-            expected="one of " + ", ".join(names) if names else "a target with threads that loops are bound to",
-            found=name,
-            remedy=near_names(name, names) or "`parallel` shares the iterations of a loop among the threads of a CPU",
+            remedy="`parallel` shares the iterations of a loop among the threads of a CPU",
+            expected_of_none="a target with threads that loops are bound to",
+            suggests=True,
         )
 
     def queue(self, name: str) -> Queue:
         """The queue of that name. Raises `RelayError` (`schedule-queue`)."""
-        for queue in self.queues:
-            if queue.name == name:
-                return queue
-        names = [queue.name for queue in self.queues]
-        raise RelayError(
+        return find_named(
+            self.queues,
+            name,
             rule="schedule-queue",
             message=f"this target has no queue `{name}`",
-            expected="one of " + ", ".join(names) if names else "a target with queues",
-            found=name,
-            remedy=near_names(name, names) or "leave the stage to the thread itself",
+            remedy="leave the stage to the thread itself",
+            expected_of_none="a target with queues",
+            suggests=True,
         )
 
 
