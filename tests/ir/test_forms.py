@@ -329,7 +329,7 @@ def test_leaves_have_no_children(leaf: Any) -> None:
 
 
 def test_only_expressions_have_children() -> None:
-    assert refusal(lambda: children(1)).rule == "wrong-argument"  # type: ignore[arg-type]
+    assert refusal(lambda: children(1)).rule == "wrong-argument"
 
 
 def test_type_arguments_that_inference_found_are_no_part_of_the_program() -> None:
