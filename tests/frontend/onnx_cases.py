@@ -26,6 +26,12 @@ class Case:
     outputs: int = 1
     tolerance: float = 1e-5  # relative to the largest magnitude of the output; ROUNDING
     name: str = ""
+    domain: str = ""
+
+    @property
+    def qualified(self) -> str:
+        """What the table of converters calls the operator."""
+        return f"{self.domain}.{self.operator}" if self.domain else self.operator
 
     def __str__(self) -> str:
         parts = [self.operator, self.name, *(f"{k}={v}" for k, v in self.attributes.items()), f"opset{self.opset}"]
@@ -36,7 +42,7 @@ class Case:
         given = [(f"in{i}", a) for i, a in enumerate(self.inputs) if a is not None and i not in self.weights]
         stored = [(f"in{i}", a) for i, a in enumerate(self.inputs) if a is not None and i in self.weights]
         outputs = [f"out{i}" for i in range(self.outputs)]
-        node = helper.make_node(self.operator, names, outputs, name="the_node", **self.attributes)
+        node = helper.make_node(self.operator, names, outputs, name="the_node", domain=self.domain, **self.attributes)
         graph = helper.make_graph(
             [node],
             "case",
@@ -44,14 +50,15 @@ class Case:
             [onnx.ValueInfoProto(name=output) for output in outputs],
             [numpy_helper.from_array(a, n) for n, a in stored],
         )
-        return model_of(graph, self.opset)
+        return model_of(graph, self.opset, self.domain)
 
     def feeds(self) -> dict[str, Array]:
         return {f"in{i}": a for i, a in enumerate(self.inputs) if a is not None and i not in self.weights}
 
 
-def model_of(graph: onnx.GraphProto, opset: int) -> onnx.ModelProto:
-    opsets = [helper.make_opsetid("", opset)]
+def model_of(graph: onnx.GraphProto, opset: int, domain: str = "") -> onnx.ModelProto:
+    """`opset` is that of the domain; the standard one is there, too."""
+    opsets = [helper.make_opsetid(domain, opset)] + ([helper.make_opsetid("", 17)] if domain else [])
     return helper.make_model(graph, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets))
 
 

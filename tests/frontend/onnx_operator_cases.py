@@ -6,8 +6,15 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from tests.frontend.onnx_attention_cases import ATTENTION_CASES
 from tests.frontend.onnx_cases import Case, bools, floats, ints, scalar, whole
+from tests.frontend.onnx_computed_cases import COMPUTED_CASES
 from tests.frontend.onnx_index_cases import INDEX_CASES
+from tests.frontend.onnx_learning_cases import LEARNING_CASES
+from tests.frontend.onnx_older_cases import OLDER_CASES
+from tests.frontend.onnx_quantization_cases import QUANTIZATION_CASES
+from tests.frontend.onnx_recurrent_cases import RECURRENT_CASES
+from tests.frontend.onnx_sampling_cases import SAMPLING_CASES
 
 
 def _elementwise() -> list[Case]:
@@ -372,5 +379,12 @@ CASES: tuple[Case, ...] = (
     *_reductions(),
     *_shapes(),
     *INDEX_CASES,
+    *RECURRENT_CASES,
+    *LEARNING_CASES,
+    *COMPUTED_CASES,
+    *QUANTIZATION_CASES,
+    *SAMPLING_CASES,
     *_resizes(),
+    *OLDER_CASES,
+    *ATTENTION_CASES,
 )

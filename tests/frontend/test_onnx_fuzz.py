@@ -11,14 +11,18 @@ from examples.onnx_models import EncoderSize, build
 from onnx import helper
 
 from relay.base.diagnostics import RelayError
-from relay.frontend.onnx import from_onnx
+from relay.frontend.onnx import CONVERTERS, from_onnx
 from tests.frontend.onnx_operator_cases import CASES
+from tests.frontend.onnx_suite import suite_cases
 
 MODELS = {
     "encoder": build("encoder", "n", encoder=EncoderSize(1, 8, 2, 8, 4)).SerializeToString(),
     "mlp": build("mlp").SerializeToString(),
     "squeezenet": build("squeezenet", 1, (33, 35), classes=2).SerializeToString(),
 }
+
+
+UNLIKELY = (0, -1, -2, 1, 2, 7, 2**31, -(2**31), 2**62, -(2**63))
 
 
 def survives(content: bytes) -> None:
@@ -57,14 +61,43 @@ def test_random_bytes() -> None:
 def test_mutated_nodes() -> None:
     """One-node models of every operator, with numbers in attributes and weights replaced by unlikely ones."""
     random = np.random.default_rng(3)
-    unlikely = (0, -1, -2, 1, 2, 7, 2**31, -(2**31), 2**62, -(2**63))
     for case in CASES:
         model = case.model()
         for _ in range(2):
             hostile = onnx.ModelProto()
             hostile.CopyFrom(model)
-            _mutate(hostile, random, unlikely)
+            _mutate(hostile, random, UNLIKELY)
             survives(hostile.SerializeToString())
+
+
+def test_mutated_nodes_that_onnx_defines() -> None:
+    """Cases of the suite for operators that are imported by their definitions, whatever attributes and shapes say."""
+    random = np.random.default_rng(4)
+    chosen = [case for case in suite_cases(("node",)) if _is_defined(case.model)]
+    assert len(chosen) > 30
+    for index in random.permutation(len(chosen))[:30]:
+        hostile = onnx.ModelProto()
+        hostile.CopyFrom(chosen[index].model)
+        _mutate(hostile, random, UNLIKELY)
+        survives(hostile.SerializeToString())
+
+
+def _is_defined(model: onnx.ModelProto) -> bool:
+    node, *rest = model.graph.node
+    if rest or node.op_type in CONVERTERS or node.domain not in ("", "ai.onnx.preview"):
+        return False
+    schema = onnx.defs.get_schema(node.op_type, node.domain)
+    return schema.has_function or schema.has_context_dependent_function
+
+
+def test_nodes_of_every_opset() -> None:
+    """A node may name any opset, whatever it was written for."""
+    random = np.random.default_rng(5)
+    for case in CASES:
+        model = case.model()
+        for version in (1, 6, 9, 11, *random.integers(7, 29, 2)):
+            model.opset_import[0].version = int(version)
+            survives(model.SerializeToString())
 
 
 def _mutate(model: onnx.ModelProto, random: np.random.Generator, unlikely: tuple[int, ...]) -> None:
@@ -88,7 +121,7 @@ def _mutate(model: onnx.ModelProto, random: np.random.Generator, unlikely: tuple
     if choice == 3 and node.input:
         del node.input[int(random.integers(len(node.input))) :]
     if choice == 4:
-        schema = onnx.defs.get_schema(node.op_type, case_opset(model), "")
+        schema = onnx.defs.get_schema(node.op_type, node_opset(model), node.domain)
         for name, declared in schema.attributes.items():
             if declared.type == onnx.defs.OpSchema.AttrType.INTS and not any(a.name == name for a in node.attribute):
                 node.attribute.append(helper.make_attribute(name, [number(), number()]))
@@ -96,5 +129,6 @@ def _mutate(model: onnx.ModelProto, random: np.random.Generator, unlikely: tuple
                 node.attribute.append(helper.make_attribute(name, number()))
 
 
-def case_opset(model: onnx.ModelProto) -> int:
-    return int(model.opset_import[0].version)
+def node_opset(model: onnx.ModelProto) -> int:
+    domain = model.graph.node[0].domain
+    return next(int(entry.version) for entry in model.opset_import if entry.domain == domain)

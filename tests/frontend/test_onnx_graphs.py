@@ -13,6 +13,7 @@ from onnx import helper, numpy_helper
 
 from relay.base.diagnostics import RelayError
 from relay.frontend.onnx import from_onnx
+from relay.frontend.onnx.weights import ELEMENT_TYPES
 from relay.ir.expr import Call, Constant, Op
 from relay.ir.module import IRModule
 from relay.ir.traversal import post_order
@@ -274,9 +275,9 @@ def test_names_inside_a_branch_are_its_own() -> None:
 def test_what_a_branch_cannot_is_said_too() -> None:
     model = graph_of([if_node("c")], {"x": [3]}, ["y"], {"w": floats(1)})
     model.graph.input.append(helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, []))
-    model.graph.node[0].attribute[0].g.node[0].op_type = "NonZero"
+    model.graph.node[0].attribute[0].g.node[0].op_type = "StringNormalizer"
     del model.graph.node[0].attribute[0].g.node[0].input[1:]
-    assert "NonZero" in str(refused(model))
+    assert "StringNormalizer" in str(refused(model))
 
 
 # Functions
@@ -316,9 +317,9 @@ def test_functions_of_the_model_are_put_in_with_their_attributes() -> None:
 
 
 def test_what_a_function_cannot_is_named_by_its_call() -> None:
-    bad = function_of("Bad", ["a"], [helper.make_node("NonZero", ["a"], ["out"], name="inner")])
+    bad = function_of("Bad", ["a"], [helper.make_node("StringNormalizer", ["a"], ["out"], name="inner")])
     error = refused(with_functions([helper.make_node("Bad", ["x"], ["y"], domain="mine", name="outer")], [bad]))
-    assert "operator NonZero   in outer/inner" in str(error)
+    assert "operator StringNormalizer   in outer/inner" in str(error)
 
 
 def test_functions_without_end_are_refused() -> None:
@@ -353,11 +354,11 @@ def refused(model: onnx.ModelProto | bytes, **options: object) -> RelayError:
 def test_everything_that_cannot_be_imported_is_said_at_once(golden) -> None:
     model = graph_of(
         [
-            helper.make_node("NonZero", ["x"], ["a"], name="nz_0"),
-            helper.make_node("NonZero", ["x"], ["b"], name="nz_1"),
+            helper.make_node("StringNormalizer", ["x"], ["a"], name="words_0"),
+            helper.make_node("StringNormalizer", ["x"], ["b"], name="words_1"),
             helper.make_node("Relu", ["a"], ["c"], name="behind"),
             helper.make_node("FusedGelu", ["x"], ["d"], name="gelu", domain="com.microsoft"),
-            helper.make_node("Pad", ["x", "pads"], ["e"], name="padded", mode="wrap"),
+            helper.make_node("Pad", ["x", "pads"], ["e"], name="padded", mode="mirror"),
             helper.make_node("MaxPool", ["x"], ["f", "g"], name="pool", kernel_shape=[2, 2]),
             helper.make_node("Relu", ["x"], ["h"], name="odd", alpha=2.0),
             helper.make_node("Conv", ["x", "w"], ["i"], name="conv", auto_pad="SAME"),
@@ -400,7 +401,7 @@ def test_inputs_that_the_model_does_not_have(golden) -> None:
 
 
 def test_opsets_outside_the_range() -> None:
-    for opset in (12, 29, 2**40):
+    for opset in (0, 29, 2**40):
         model = graph_of([helper.make_node("Relu", ["x"], ["y"])], {"x": [2]}, ["y"])
         model.opset_import[0].version = opset
         assert f"opset {opset}" in str(refused(model))
@@ -471,8 +472,7 @@ def test_importing_relay_does_not_import_onnx() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("dtype", [name for name, number in onnx.TensorProto.DataType.items() if number in
-                                   (1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16, 17, 19, 22)])  # fmt: skip
+@pytest.mark.parametrize("dtype", [onnx.TensorProto.DataType.Name(each) for each in ELEMENT_TYPES])
 def test_weights_of_every_element_type_in_both_storages(dtype: str) -> None:
     number = onnx.TensorProto.DataType.Value(dtype)
     values = np.array([0, 1, 2, 3, 1]).astype(helper.tensor_dtype_to_np_dtype(number))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from relay.base.frozen import frozen
 from relay.frontend.onnx.package import onnx_package
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto
+    from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto, TypeProto
     from onnx.defs import OpSchema
 
 AttributeData: TypeAlias = Union[
     int, float, str, "tuple[int, ...]", "tuple[float, ...]", "tuple[str, ...]", "TensorProto", "GraphProto",
-    "SparseTensorProto",
+    "SparseTensorProto", "TypeProto",
 ]  # fmt: skip
 
 # AttributeProto.AttributeType, by number (onnx.proto3).
@@ -27,34 +27,36 @@ _NAMES = {
 @frozen(eq=False)
 class Schema:
     """What ONNX says of an operator at an opset. `declared` are its attributes, `defaults` what they are worth where a
-    node does not have them; `inputs` and `outputs` the least and the largest number of each."""
+    node does not have them; `inputs` and `outputs` the least and the largest number of each, `input_names` what the
+    inputs are called; `definition` is ONNX's own record."""
 
     since_version: int
     declared: Mapping[str, OpSchema.Attribute]
     defaults: Mapping[str, AttributeData]
     inputs: tuple[int, int]
     outputs: tuple[int, int]
+    input_names: tuple[str, ...]
+    definition: OpSchema
 
 
-def find_schema(operator: str, opset: int) -> Schema | None:
-    """The schema of an operator, or None when ONNX did not have it yet."""
+def find_schema(domain: str, operator: str, opset: int) -> Schema | None:
+    """The schema of an operator, or None when ONNX did not have it yet. One that is deprecated means what it did."""
     defs = onnx_package("onnx.defs")
-    if not defs.has(operator, ""):
+    if not defs.has(operator, domain):
         return None
     try:
-        found: OpSchema = defs.get_schema(operator, opset, "")
+        found: OpSchema = defs.get_schema(operator, opset, domain)
     except defs.SchemaError:
         return None
     declared = dict(found.attributes)
     defaults = {name: data for name, each in declared.items() if (data := _data(each.default_value)) is not None}
     inputs, outputs = (found.min_input, found.max_input), (found.min_output, found.max_output)
-    return Schema(found.since_version, declared, defaults, inputs, outputs)
+    names = tuple(each.name for each in found.inputs)
+    return Schema(found.since_version, declared, defaults, inputs, outputs, names, found)
 
 
-def read_attributes(
-    node: NodeProto, schema: Schema, understood: frozenset[str]
-) -> tuple[dict[str, AttributeData], list[str]]:
-    """`(attributes with the schema's defaults, what cannot be imported and why)`."""
+def read_attributes(node: NodeProto, schema: Schema) -> tuple[dict[str, AttributeData], list[str]]:
+    """`(attributes with the schema's defaults, what is wrong with them)`."""
     found: dict[str, AttributeData] = {}
     problems: list[str] = []
     for attribute in node.attribute:
@@ -62,8 +64,6 @@ def read_attributes(
         data = None if problem else _data(attribute)
         if problem is None and data is None:
             problem = f"has an attribute `{attribute.name}` that cannot be read"
-        if problem is None and attribute.name not in understood and data != schema.defaults.get(attribute.name):
-            problem = f"with the attribute `{attribute.name}`"
         if problem is not None:
             problems.append(f"{node.op_type} {problem}")
         elif data is not None:
@@ -74,6 +74,11 @@ def read_attributes(
         if declared.required and not any(attribute.name == name for attribute in node.attribute)
     ]
     return {**schema.defaults, **found}, problems
+
+
+def not_understood(attributes: Mapping[str, AttributeData], schema: Schema, understood: Container[str]) -> list[str]:
+    """Attributes that a converter does not know, unless they say what they would say by default."""
+    return [name for name, data in attributes.items() if name not in understood and data != schema.defaults.get(name)]
 
 
 def _problem(attribute: AttributeProto, schema: Schema, found: Mapping[str, AttributeData]) -> str | None:
@@ -115,6 +120,10 @@ def _data(attribute: AttributeProto) -> AttributeData | None:
             return None if None in texts else tuple(text for text in texts if text is not None)
         case 11:
             return attribute.sparse_tensor
+        case 13:
+            return attribute.tp
+        case 13:
+            return attribute.tp
         case _:
             return None
 

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from relay.base.arguments import MAPPING, WHOLE_NUMBER, takes
 from relay.frontend.onnx.converters.table import CONVERTERS
-from relay.frontend.onnx.graph import NEWEST_OPSET, OLDEST_OPSET, STANDARD_DOMAINS, GraphImporter
+from relay.frontend.onnx.fixed_inputs import fixed_inputs
+from relay.frontend.onnx.graph import GraphImporter
+from relay.frontend.onnx.graph_inputs import graph_inputs
 from relay.frontend.onnx.malformed import malformed
+from relay.frontend.onnx.opsets import STANDARD, model_opsets, supported
 from relay.frontend.onnx.reading import ModelSource, read_model
-from relay.frontend.onnx.weights import element_type
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.findings import Findings
 from relay.frontend.shared.inputs import GivenTypes, Shape
-from relay.frontend.shared.names import SymbolNames, printable
+from relay.frontend.shared.value import Item
 from relay.ir.module import IRModule
-from relay.ir.types import TensorType
-from relay.ops.framework.build import dimensions
-
-if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, ValueInfoProto
+from relay.ir.types import TensorType, TypeCall
 
 
-@takes(shape=MAPPING, opset=WHOLE_NUMBER)
+@takes(shape=MAPPING, opset=WHOLE_NUMBER, constants=MAPPING)
 def from_onnx(
     model: ModelSource,
     shape: Mapping[str, Shape] | None = None,
     dtype: str | Mapping[str, str] = "float32",
     opset: int | None = None,
     freeze_params: bool = False,
+    constants: Mapping[str, ArrayLike] | None = None,
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
     """Import an ONNX model: `(module, parameters by name)`.
 
@@ -43,18 +42,19 @@ def from_onnx(
     `shape` gives the shape of inputs by name, in place of the model's; a string in it names a symbolic extent, as
     symbolic dimensions of the model do (`("n", 3, 224, 224)`). `dtype` is the element type of inputs that the model
     does not type. `opset` is taken in place of the one that the model states. With `freeze_params` the weights become
-    constants of the program, and the parameters are empty.
+    constants of the program, and the parameters are empty. `constants` fixes inputs by name: they are no parameters,
+    and what depends on their numbers (a shape that is an input, axes, sizes) is known from the start.
 
     Raises `RelayError`: `unsupported-onnx` (operators, attributes, opsets and domains that cannot be imported, all of
     them at once, with the names of the nodes), `malformed-onnx`, `not-an-onnx-model`, `cannot-read`, `bad-tensor`,
-    `bad-external-data`, `unsupported-element-type`, `unknown-input`, `missing-package`, and the rules of the
-    operators' type relations, placed at the node.
+    `bad-external-data`, `unsupported-element-type`, `unknown-input`, `wrong-argument`, `missing-package`, and the rules
+    of the operators' type relations, placed at the node.
     """
-    module, views = read_onnx(model, shape, dtype, opset, freeze_params)
+    module, views = read_onnx(model, shape, dtype, opset, freeze_params, constants=constants)
     return module, {name: np.require(view, requirements="A") for name, view in views.items()}
 
 
-@takes(shape=MAPPING, opset=WHOLE_NUMBER)
+@takes(shape=MAPPING, opset=WHOLE_NUMBER, constants=MAPPING)
 def read_onnx(
     model: ModelSource,
     shape: Mapping[str, Shape] | None = None,
@@ -62,6 +62,7 @@ def read_onnx(
     opset: int | None = None,
     freeze_params: bool = False,
     path: str | os.PathLike[str] | None = None,
+    constants: Mapping[str, ArrayLike] | None = None,
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
     """`from_onnx`, for who copies the weights anyhow: they are views of the model's bytes, wherever those begin. With
     bytes, `path` says of which file they are."""
@@ -69,9 +70,15 @@ def read_onnx(
     proto = source.proto
     findings = Findings("unsupported-onnx")
     builder = ProgramBuilder(findings, freeze_params)
-    found = _opset(proto, findings) if opset is None else _supported(opset, findings)
-    inputs = [builder.input(name, type_) for name, type_ in _inputs(proto.graph, GivenTypes(shape or {}, dtype))]
-    outputs = GraphImporter(source, found, CONVERTERS, inputs, builder).run()
+    opsets = model_opsets(proto.opset_import, proto.ir_version)
+    opsets = supported(opsets if opset is None else {**opsets, STANDARD: opset}, findings)
+    fixed = fixed_inputs(proto.graph.input, constants or {})
+    given = GivenTypes({**(shape or {}), **fixed.shapes}, dtype, fixed.extents)
+    inputs = [
+        builder.constant(name, fixed.arrays[name]) if name in fixed.arrays else _input(builder, name, type_)
+        for name, type_ in graph_inputs(proto.graph, given)
+    ]
+    outputs = GraphImporter(source, opsets, CONVERTERS, inputs, builder).run()
     if findings or outputs is None:
         raise findings.error(source.name)
     if not outputs:
@@ -79,60 +86,5 @@ def read_onnx(
     return builder.finish(outputs)
 
 
-def _opset(model: ModelProto, findings: Findings) -> int:
-    """The opset of the standard operators."""
-    versions = [entry.version for entry in model.opset_import if entry.domain in STANDARD_DOMAINS]
-    if len(versions) != 1:
-        raise malformed(f"the model names {len(versions)} opsets of the standard operators", expected="exactly one")
-    return _supported(versions[0], findings)
-
-
-def _supported(opset: int, findings: Findings) -> int:
-    """The opset itself, or the nearest that is supported, so that the search for other problems can go on."""
-    nearest = min(max(opset, OLDEST_OPSET), NEWEST_OPSET)
-    if nearest != opset:
-        findings.add(f"opset {opset}", f"the model; {OLDEST_OPSET} to {NEWEST_OPSET} can be imported")
-    return nearest
-
-
-def _inputs(graph: GraphProto, given: GivenTypes) -> list[tuple[str, TensorType]]:
-    """Name and type of each input that is not a weight."""
-    weights = {tensor.name for tensor in graph.initializer} | {s.values.name for s in graph.sparse_initializer}
-    infos = [info for info in graph.input if info.name not in weights]
-    given.check_names([info.name for info in infos])
-    symbols = SymbolNames()
-    return [(info.name, _input(info, given, symbols)) for info in infos]
-
-
-def _input(info: ValueInfoProto, given: GivenTypes, symbols: SymbolNames) -> TensorType:
-    what = f"the input {printable(info.name)!r}"
-    if not info.name:
-        raise malformed("an input of the graph has no name")
-    if info.type.WhichOneof("value") not in ("tensor_type", None):
-        kind = info.type.WhichOneof("value")
-        raise malformed(
-            f"{what} is not a tensor", expected="a tensor", remedy=f"it is a {kind}, which has no type in Relay"
-        )
-    tensor = info.type.tensor_type
-    element = element_type(tensor.elem_type, what) if tensor.elem_type else given.dtype_of(info.name)
-    shape = given.shape_of(info.name)
-    if shape is None:
-        if not tensor.HasField("shape"):
-            raise malformed(f"{what} has no shape", remedy=f'give one: shape={{"{printable(info.name)}": (…)}}')
-        shape = dimensions([_extent(info, axis, symbols) for axis in range(len(tensor.shape.dim))])
-    if len(shape) > np.iinfo(np.int8).max // 4:
-        raise malformed(f"{what} has {len(shape)} axes")
-    return TensorType(shape, element)
-
-
-def _extent(info: ValueInfoProto, axis: int, symbols: SymbolNames) -> int | str:
-    """A number, or the name of a symbol: the model's, or one of our own where it has none."""
-    extent = info.type.tensor_type.shape.dim[axis]
-    if extent.HasField("dim_value"):
-        if extent.dim_value < 0:
-            raise malformed(
-                f"axis {axis} of the input {printable(info.name)!r} has extent {extent.dim_value}",
-                remedy=f'give the shape: shape={{"{printable(info.name)}": (…)}}',
-            )
-        return extent.dim_value
-    return symbols.of(extent.dim_param or f"{info.name}_{axis}")
+def _input(builder: ProgramBuilder, name: str, type_: TensorType | TypeCall) -> Item:
+    return builder.input(name, type_) if isinstance(type_, TensorType) else builder.structure_input(name, type_)

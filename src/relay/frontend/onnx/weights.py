@@ -24,12 +24,17 @@ Array = NDArray[np.generic]
 ELEMENT_TYPES: dict[int, DType] = {
     1: DType.FLOAT32, 2: DType.UINT8, 3: DType.INT8, 4: DType.UINT16, 5: DType.INT16, 6: DType.INT32, 7: DType.INT64,
     9: DType.BOOL, 10: DType.FLOAT16, 11: DType.FLOAT64, 12: DType.UINT32, 13: DType.UINT64, 16: DType.BFLOAT16,
-    17: DType.FLOAT8_E4M3FN, 19: DType.FLOAT8_E5M2, 22: DType.INT4,
+    17: DType.FLOAT8_E4M3FN, 18: DType.FLOAT8_E4M3FNUZ, 19: DType.FLOAT8_E5M2, 20: DType.FLOAT8_E5M2FNUZ,
+    21: DType.UINT4, 22: DType.INT4, 23: DType.FLOAT4_E2M1FN, 24: DType.FLOAT8_E8M0FNU, 25: DType.UINT2, 26: DType.INT2,
 }  # fmt: skip
 UNSUPPORTED_TYPES: dict[int, str] = {
-    0: "undefined", 8: "string", 14: "complex64", 15: "complex128", 18: "float8e4m3fnuz", 20: "float8e5m2fnuz",
-    21: "uint4", 23: "float4e2m1", 24: "float8e8m0", 25: "uint2", 26: "int2",
-}  # fmt: skip
+    0: "undefined",
+    8: "string",
+    14: "complex64",
+    15: "complex128",
+    27: "float6e2m3",
+    28: "float6e3m2",
+}
 _EXTERNAL = 1
 
 
@@ -37,10 +42,10 @@ def element_type(number: int, what: str) -> DType:
     """The element type with this ONNX number. Raises `RelayError` (rule `unsupported-element-type`)."""
     dtype = ELEMENT_TYPES.get(number)
     if dtype is None:
+        found = UNSUPPORTED_TYPES.get(number, f"element type number {number}")
         raise RelayError(
-            rule="unsupported-element-type", message=f"{what} has elements that Relay has no type for",
-            expected="one of " + ", ".join(ELEMENT_TYPES.values()),
-            found=UNSUPPORTED_TYPES.get(number, f"element type number {number}"),
+            rule="unsupported-element-type", message=f"{what} has elements of type {found}, which Relay does not have",
+            expected="one of " + ", ".join(ELEMENT_TYPES.values()), found=found,
         )  # fmt: skip
     return dtype
 
@@ -71,15 +76,20 @@ def read_tensor(tensor: TensorProto, folder: Path | None, what: str, raw: memory
 
 
 def _size_bytes(count: int, dtype: DType) -> int:
-    return (count + 1) // 2 if dtype is DType.INT4 else count * dtype.item_bytes
+    return -(-count * dtype.bits // 8) if _is_packed(dtype) else count * dtype.item_bytes
+
+
+def _is_packed(dtype: DType) -> bool:
+    """Whether a byte holds several elements."""
+    return dtype.bits < 8 and not dtype.is_bool
 
 
 def _from_bytes(raw: bytes | memoryview, dtype: DType, count: int, what: str) -> Array:
     expected_bytes = _size_bytes(count, dtype)
     if len(raw) != expected_bytes:
         raise _bad(what, f"{expected_bytes:,} bytes for {count:,} elements of {dtype}", f"{len(raw):,} bytes")
-    if dtype is DType.INT4:
-        return _unpacked_int4(np.frombuffer(raw, np.uint8), count)
+    if _is_packed(dtype):
+        return _unpacked(np.frombuffer(raw, np.uint8), dtype, count)
     return np.frombuffer(raw, dtype.numpy)
 
 
@@ -94,11 +104,11 @@ def _from_field(tensor: TensorProto, dtype: DType, count: int, what: str) -> Arr
             values = np.array(tensor.int64_data, np.int64)
         case DType.UINT32 | DType.UINT64:
             values = np.array(tensor.uint64_data, np.uint64).astype(dtype.numpy)
-        case DType.INT4:
+        case _ if _is_packed(dtype):
             packed = np.array(tensor.int32_data, np.int32).astype(np.uint8)
             if packed.size != _size_bytes(count, dtype):
-                raise _bad(what, f"{count:,} elements", f"{packed.size * 2:,}")
-            return _unpacked_int4(packed, count)
+                raise _bad(what, f"{count:,} elements", f"{packed.size * 8 // dtype.bits:,}")
+            return _unpacked(packed, dtype, count)
         case _:
             stored = np.array(tensor.int32_data, np.int32)
             by_bits = dtype.is_float
@@ -108,10 +118,11 @@ def _from_field(tensor: TensorProto, dtype: DType, count: int, what: str) -> Arr
     return values
 
 
-def _unpacked_int4(packed: NDArray[np.uint8], count: int) -> Array:
-    """Two elements a byte, the first in the low half (onnx.proto3, `raw_data`)."""
-    nibbles = np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)[:count].astype(np.int8)
-    return np.where(nibbles > 7, nibbles - 16, nibbles).astype(DType.INT4.numpy)
+def _unpacked(packed: NDArray[np.uint8], dtype: DType, count: int) -> Array:
+    """Several elements a byte, the first in the lowest bits (onnx.proto3, `raw_data`)."""
+    shifts = np.arange(0, 8, dtype.bits, dtype=np.uint8)
+    alone = (packed[:, None] >> shifts) & np.uint8((1 << dtype.bits) - 1)
+    return alone.reshape(-1)[:count].view(dtype.numpy)
 
 
 def _external_bytes(tensor: TensorProto, folder: Path | None, what: str, size_bytes: int) -> bytes:

@@ -7,21 +7,26 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
 from relay.base.span import Span, reading
-from relay.frontend.shared.extent_values import array_of_extents, symbol_origins
+from relay.frontend.shared.extent_values import Origin, Origins, array_of_extents, decided_extents, symbol_origins
 from relay.frontend.shared.findings import Findings
 from relay.frontend.shared.node import AnyNode, Converter, Node, Result, Unsupported, results_of
 from relay.frontend.shared.placing import Placer
-from relay.frontend.shared.value import Value, is_symbolic
+from relay.frontend.shared.structures import data_types, expr_of, item_of
+from relay.frontend.shared.value import Item, Structure, Value, is_symbolic, known_value
 from relay.infer.infer_type import infer_type
-from relay.ir.expr import Constant, Expr, ExprBase, Function, Tuple, Var
+from relay.ir.expr import Constant, Constructor, Expr, ExprBase, Function, Let, Tuple, Var, const
 from relay.ir.module import IRModule
-from relay.ir.types import TensorType
+from relay.ir.traversal import post_order
+from relay.ir.types import TensorType, Type, TypeCall
 from relay.ir.variables import free_vars, substitute
+from relay.ops.checked import checked
+from relay.ops.elementwise.comparison import greater_equal
 from relay.ops.framework.build import with_known_type
 from relay.ops.framework.known_elements import LARGEST_KNOWN, Known, known_elements
 
@@ -46,14 +51,30 @@ class ProgramBuilder:
         self._placer = Placer()
         self._inputs: list[Var] = []
         self._weights: dict[Var, NDArray[Any]] = {}
+        self._numbers: dict[Symbol, Origin] = {}
         self._extents: dict[Var, _Extents] = {}
+        self._decided: dict[Symbol, Origin] = {}
 
     # Leaves
 
     def input(self, name: str, type_: TensorType) -> Value:
+        return Value(name, self._parameter(name, type_), type_)
+
+    def structure_input(self, name: str, type_: TypeCall) -> Structure:
+        """An input that is a list or an optional."""
+        return Structure(name, type_, self._parameter(name, type_))
+
+    def _parameter(self, name: str, type_: Type) -> Expr:
         var = with_known_type(Var(self._names.take(name), type_))
         self._inputs.append(var)
-        return Value(name, self._placer.keep(var), type_)
+        return self._placer.keep(var)
+
+    def number(self, name: str, symbol: Symbol) -> None:
+        """An input that is a whole number, at least 0 as extents are, whose arithmetic calls it `symbol`. No tensor may
+        have an extent of it."""
+        given = self.input(name, TensorType((), DType.INT64)).expr
+        holds = greater_equal(given, const(0, DType.INT64))
+        self._numbers[symbol] = Origin(checked(given, holds, f"`{name}` is a whole number of at least 0"), None)
 
     def made(self, expr: Expr, type_: TensorType) -> Value:
         """What a converter has made, as a value that a graph inside its node can take; it has its place."""
@@ -68,6 +89,12 @@ class ProgramBuilder:
             leaf = with_known_type(Var(self._names.take(name), type_))
             self._weights[leaf] = array
         return Value(name, self._placer.keep(leaf), type_, array)
+
+    def constant(self, name: str, array: NDArray[Any]) -> Value:
+        """What users fix: numbers of the program, with which shape arithmetic counts."""
+        value = known_value(name, array)
+        self._placer.keep(value.expr)
+        return value
 
     def known(self, name: str, elements: NDArray[Any], span: Span, dtype: DType = DType.INT64) -> Value:
         """Elements computed from shapes and constants of the model: numbers, or extents, which are of type `dtype`."""
@@ -84,20 +111,27 @@ class ProgramBuilder:
 
     def convert(
         self, converter: Converter[AnyNode], node: AnyNode, names: Sequence[str], span: Span
-    ) -> tuple[Value | None, ...]:
-        """What the outputs of a node, called `names`, stand for. New expressions get the place `span`, as does the
-        error of an operator that refuses its inputs. What is known of the inputs is known of the results. None for all
-        of them if the node cannot be converted, and for one that has no name and is not computed."""
+    ) -> tuple[Item | None, ...]:
+        """What `converted` gives; None for all outputs if the node cannot be converted, which is told to `findings`."""
         try:
-            with reading(span):
-                return self._values(node, converter.convert(node), names, span)
+            return self.converted(converter, node, names, span)
         except Unsupported as missing:
             self.findings.add(missing.reason, node.name)
             return (None,) * len(names)
+
+    def converted(
+        self, converter: Converter[AnyNode], node: AnyNode, names: Sequence[str], span: Span
+    ) -> tuple[Item | None, ...]:
+        """What the outputs of a node, called `names`, stand for; None for one that has no name and is not computed. New
+        expressions get the place `span`, as does the error of an operator that refuses its inputs. What is known of the
+        inputs is known of the results. Raises `Unsupported` if the node cannot be converted."""
+        try:
+            with reading(span):
+                return self._values(node, converter.convert(node), names, span)
         except RelayError as error:
             raise error.moved_to(span) from None
 
-    def _values(self, node: Node, result: Result, names: Sequence[str], span: Span) -> tuple[Value | None, ...]:
+    def _values(self, node: Node, result: Result, names: Sequence[str], span: Span) -> tuple[Item | None, ...]:
         results = results_of(result)
         if len(results) < len(names):
             node.unsupported(f"with {len(names)} outputs")
@@ -105,47 +139,62 @@ class ProgramBuilder:
         known = dict(zip(exprs, _known_results(node, exprs), strict=True))
         unknown = [expr for expr in exprs if known[expr] is None]
         placed = dict(zip(unknown, self._placer.place(unknown, span), strict=True))
-        values: list[Value | None] = []
+        values: list[Item | None] = []
         for position, name in enumerate(names):
             made = results[position]
             match made:
-                case Value():
+                case Value() | Structure():
                     values.append(made)
                 case None:
                     if name:
                         node.unsupported(f"with its output {position} in use")
                     values.append(None)
                 case ExprBase():
-                    type_, elements = _tensor_type(made, node), known[made]
+                    elements = known[made]
                     if elements is None:
-                        values.append(Value(name, placed[made], type_))
+                        item = _item(node, placed[made], name)
+                        self.note_extents(item)
+                        values.append(item)
                     else:
-                        values.append(self.known(name, elements, span, type_.dtype))
+                        values.append(self.known(name, elements, span, node.type_of(made).dtype))
                 case _:
                     values.append(self.known(name, made, span))
         return tuple(values)
 
+    def note_extents(self, item: Item) -> None:
+        """Where the run finds the extents that what makes an item decides."""
+        if isinstance(item, Value):
+            for symbol, origin in decided_extents(item.expr, item.type):
+                self._decided.setdefault(symbol, origin)
+
     # The whole
 
-    def finish(self, outputs: Sequence[Value]) -> tuple[IRModule, dict[str, NDArray[Any]]]:
-        """The module whose `@main` gives the outputs (a tuple, unless there is one), and its parameters by name."""
-        exprs = tuple(output.expr for output in outputs)
-        body = exprs[0] if len(exprs) == 1 else with_known_type(Tuple(exprs))
+    def finish(self, outputs: Sequence[Item], checks: Sequence[Expr] = ()) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+        """The module whose `@main` gives the outputs (a tuple, unless there is one), after the `checks`, which end the
+        run; and its parameters by name."""
+        exprs = tuple(expr_of(output) for output in outputs)
+        body: Expr = exprs[0] if len(exprs) == 1 else with_known_type(Tuple(exprs))
+        for check in reversed(checks):
+            body = Let(with_known_type(Var("checked", check.checked_type)), check, body)
+        origins = {**self._numbers, **self._decided, **symbol_origins(self._inputs)}
+        # What decides an extent may itself need extents, of what was made before it.
+        while needed := [var for var in free_vars(body) if var in self._extents]:
+            body = substitute(body, {var: self._extent_values(self._extents[var], origins) for var in needed})
         reached = set(free_vars(body))
-        origins = symbol_origins(self._inputs)
-        body = substitute(body, {
-            var: self._placer.place([array_of_extents(each.elements, each.dtype, origins)], each.span)[0]
-            for var, each in self._extents.items() if var in reached
-        })  # fmt: skip
         used = {var: array for var, array in self._weights.items() if var in reached}
         module = IRModule.from_expr(Function((*self._inputs, *used), body))
+        if _has_structures(self._inputs, body):
+            module = module.update(data_types())
         return infer_type(module), {var.name_hint: array for var, array in used.items()}
+
+    def _extent_values(self, extents: _Extents, origins: Origins) -> Expr:
+        return self._placer.place([array_of_extents(extents.elements, extents.dtype, origins)], extents.span)[0]
 
 
 def _known_results(node: Node, exprs: Sequence[Expr]) -> Sequence[NDArray[Any] | None]:
     """The elements of results of a node, where they follow from known elements of its inputs. Weights stay what they
     are: floats are computed only together with something that comes from shapes."""
-    values = [value for value in node.inputs if value is not None]
+    values = [value for value in node.inputs if isinstance(value, Value)]
     if not any(value.from_shapes for value in values) and any(value.dtype.is_float for value in values):
         return [None] * len(exprs)
     given: dict[Expr, Known | None] = {value.expr: _if_small(value.known) for value in values}
@@ -156,8 +205,14 @@ def _if_small(known: NDArray[Any] | None) -> NDArray[Any] | None:
     return known if known is not None and known.size <= LARGEST_KNOWN else None
 
 
-def _tensor_type(expr: Expr, node: Node) -> TensorType:
-    type_ = expr.checked_type
-    if not isinstance(type_, TensorType):
+def _has_structures(inputs: Sequence[Var], body: Expr) -> bool:
+    """Whether a program has values of the prelude's data types: it is given them, or makes them."""
+    given = any(isinstance(var.type_annotation, TypeCall) for var in inputs)
+    return given or any(isinstance(node, Constructor) for node in post_order(body))
+
+
+def _item(node: Node, expr: Expr, name: str) -> Item:
+    item = item_of(expr, name)
+    if item is None:
         node.unsupported("whose result has no shape before the program runs")
-    return type_
+    return item

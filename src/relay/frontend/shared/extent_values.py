@@ -14,6 +14,7 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Expr, Var, const
 from relay.ir.types import TensorType
 from relay.ops.creation.create import shape_of
+from relay.ops.elementwise.convert import cast
 from relay.ops.elementwise.elementwise_binary import add, floor_divide, floor_mod, maximum, minimum, multiply, subtract
 from relay.ops.framework.build import with_known_type
 from relay.ops.indexing.index import take
@@ -23,12 +24,13 @@ from relay.ops.manipulation.shape import reshape
 
 @frozen(eq=False)
 class Origin:
-    """Where the run finds a symbol: `axis` of an input has `factor · symbol + offset` entries."""
+    """Where the run finds a symbol: `axis` of a tensor has `factor · symbol + offset` entries. Without an axis
+    the tensor is an int64 number, the symbol itself."""
 
-    var: Var
-    axis: int
-    factor: int
-    offset: int
+    tensor: Expr
+    axis: int | None
+    factor: int = 1
+    offset: int = 0
 
 
 Origins = Mapping[Symbol, Origin]
@@ -40,7 +42,7 @@ def symbol_origins(inputs: Sequence[Var]) -> dict[Symbol, Origin]:
     >>> from relay.ops.framework.build import symbol, var
     >>> n, m = symbol("n"), symbol("m")
     >>> found = symbol_origins([var("x", shape=(2 * n + 1, 3 * m)), var("y", shape=(m,))])
-    >>> [(found[each].var.name_hint, found[each].factor, found[each].offset) for each in (n, m)]
+    >>> [(found[each].tensor.name_hint, found[each].factor, found[each].offset) for each in (n, m)]
     [('x', 2, 1), ('y', 1, 0)]
     """
     found: dict[Symbol, Origin] = {}
@@ -66,6 +68,13 @@ def _of_one_symbol(extent: IntExpr) -> Iterator[tuple[int, int, Symbol]]:
             pass
 
 
+def decided_extents(made: Expr, type_: TensorType) -> Iterator[tuple[Symbol, Origin]]:
+    """The extents of a tensor that are symbols of their own: what makes it decides them, unless an input had them."""
+    for axis, extent in enumerate(type_.shape):
+        if isinstance(extent, Symbol):
+            yield extent, Origin(made, axis, 1, 0)
+
+
 def array_of_extents(known: NDArray[Any], dtype: DType, origins: Origins) -> Expr:
     """A tensor of `known.shape` whose elements are these extents."""
     elements = [_scalar(element, dtype, origins) for element in known.ravel().tolist()]
@@ -82,7 +91,9 @@ def _scalar(extent: IntExpr, dtype: DType, origins: Origins) -> Expr:
             return with_known_type(const(extent, dtype))
         case Symbol() if extent in origins:
             origin = origins[extent]
-            entries: Expr = take(shape_of(origin.var, dtype), const(origin.axis, DType.INT64))
+            if origin.axis is None:
+                return origin.tensor if dtype is DType.INT64 else cast(origin.tensor, dtype)
+            entries: Expr = take(shape_of(origin.tensor, dtype), const(origin.axis, DType.INT64))
             if origin.offset:
                 entries = subtract(entries, const(origin.offset, dtype))
             return entries if origin.factor == 1 else floor_divide(entries, const(origin.factor, dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from relay.arith.expr import IntExpr
@@ -22,7 +23,7 @@ _SHAPE = Kind((tuple, list), "a tuple of extents", lambda value: f"write ({value
 @frozen(eq=False)
 class GivenTypes:
     """The arguments `shape` and `dtype` of an importer: shapes by the names of inputs, and the element type of inputs
-    that the model does not type, of all or by name.
+    that the model does not type, of all or by name. `extents` are numbers for dimensions that the model names.
 
     >>> given = GivenTypes({"x": ("n", 3)}, {"y": "int8"})
     >>> given.check_names(["x", "y"])
@@ -38,6 +39,7 @@ class GivenTypes:
 
     shape: Mapping[str, Shape]
     dtype: str | Mapping[str, str] = "float32"
+    extents: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def check_names(self, names: Sequence[str]) -> None:
         """Raises `RelayError` (rule `unknown-input`) where a name is none of the model's."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from relay.arith.expr import IntExpr
 from relay.base.frozen import frozen
-from relay.frontend.shared.value import Value, is_symbolic
+from relay.frontend.shared.value import Item, Structure, Value, is_symbolic
 from relay.ir.expr import Expr
+from relay.ir.types import TensorType
 from relay.ops.framework.build import TupleWrapper
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Node:
 
     operator: str
     name: str
-    inputs: tuple[Value | None, ...]
+    inputs: tuple[Item | None, ...]
     attributes: Mapping[str, object]
     output_count: int
 
@@ -47,6 +48,19 @@ class Node:
         return value
 
     def optional_value(self, index: int) -> Value | None:
+        item = self.optional_item(index)
+        if isinstance(item, Structure):
+            self.unsupported(f"of a value of type {item.type}")
+        return item
+
+    def item(self, index: int) -> Item:
+        """An input of any kind: a tensor, a list, an optional."""
+        item = self.optional_item(index)
+        if item is None:
+            self.unsupported(f"without its input {index}")
+        return item
+
+    def optional_item(self, index: int) -> Item | None:
         return self.inputs[index] if index < len(self.inputs) else None
 
     def values(self) -> tuple[Value, ...]:
@@ -132,14 +146,21 @@ class Node:
             self.unsupported(f"with axis {axis} of a tensor that has {rank}")
         return axis % rank
 
+    def type_of(self, expr: Expr) -> TensorType:
+        """The type of an expression that the converter built."""
+        if not isinstance(expr.checked_type, TensorType):
+            self.unsupported("with operands that have no shape before the program runs")
+        return expr.checked_type
+
     def unsupported(self, reason: str) -> NoReturn:
         raise Unsupported(f"{self.operator} {reason}")
 
 
 AnyNode = TypeVar("AnyNode", bound=Node, contravariant=True)
 
-Output: TypeAlias = Union[Expr, Value, "NDArray[Any]"]
-"""An expression, an input passed on, or elements known now: numbers, or extents (dtype object), which are int64."""
+Output: TypeAlias = Union[Expr, Item, "NDArray[Any]"]
+"""An expression, an input passed on or a structure made of such, or elements known now: numbers, or extents (dtype
+object), which are int64."""
 Result: TypeAlias = Union[Output, TupleWrapper, "tuple[Output | None, ...]"]
 """What a converter gives: one output, or one entry an output; None for an output that it does not compute."""
 

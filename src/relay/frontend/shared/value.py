@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
-from relay.ir.expr import Expr
-from relay.ir.types import TensorType
+from relay.ir.expr import Constant, Expr
+from relay.ir.types import TensorType, TypeCall
+from relay.ops.framework.build import with_known_type
 from relay.ops.framework.symbolic_integer import Undecided, known_array
 
 
@@ -42,6 +43,30 @@ class Value:
     @property
     def dtype(self) -> DType:
         return self.type.dtype
+
+
+@frozen(eq=False)
+class Structure:
+    """A list or an optional of the model, `List[…]` or `Option[…]` of the prelude: its expression, or the `parts` that
+    it is made of, as long as these are known, and nobody has needed it as one value. An optional has one part or none.
+
+    Of what an empty list would hold nothing may be known: its type has an `IncompleteType` there.
+    """
+
+    name: str
+    type: TypeCall
+    expr: Expr | None = None
+    parts: tuple[Item, ...] | None = None
+
+
+Item: TypeAlias = Union[Value, Structure]
+"""What a name of a model may stand for."""
+
+
+def known_value(name: str, elements: NDArray[Any]) -> Value:
+    """Numbers that the model says, where an operator takes a tensor."""
+    constant = with_known_type(Constant(elements))
+    return Value(name, constant, TensorType(elements.shape, constant.dtype), elements, from_shapes=True)
 
 
 def is_symbolic(known: NDArray[Any]) -> bool:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from relay.base.dtypes import DType
 from relay.frontend.onnx.node import Converter, OnnxNode
-from relay.frontend.shared.activations import (
+from relay.frontend.shared.formulas.activations import (
     above,
     exponential_unit,
     gelu_by_tanh,
+    hard_sigmoid,
     mish,
     rectified,
     scaled,
     shrink,
     softplus,
+    softsign,
 )
+from relay.frontend.shared.formulas.triangles import positions
 from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.value import Value
 from relay.ir.expr import Expr, const
+from relay.ir.types import TensorType
 from relay.ops.elementwise import activation
-from relay.ops.elementwise.elementwise_binary import add, divide, multiply
-from relay.ops.elementwise.elementwise_unary import abs as magnitude
+from relay.ops.elementwise.comparison import equal
+from relay.ops.elementwise.convert import cast
+from relay.ops.elementwise.elementwise_binary import multiply
 from relay.ops.elementwise.elementwise_unary import sigmoid
+from relay.ops.framework.dimensions import product
 from relay.ops.indexing.index import one_hot
+from relay.ops.manipulation.shape import expand_dims, reshape
 from relay.ops.nn import softmax
 from relay.ops.reduction.reduce_index import argmax
 
@@ -56,20 +66,12 @@ def _celu(node: OnnxNode) -> Result:
     return exponential_unit(node.expr(), alpha, alpha, 1.0, node.value(0).dtype)
 
 
-def _softsign(node: OnnxNode) -> Result:
-    return divide(node.expr(), add(const(1, node.value(0).dtype), magnitude(node.expr())))
-
-
-def _hard_sigmoid_of(x: Expr, alpha: float, beta: float, dtype: DType) -> Expr:
-    return activation.clip(add(scaled(x, alpha, dtype), const(beta, dtype)), 0.0, 1.0)
-
-
 def _hard_sigmoid(node: OnnxNode) -> Result:
-    return _hard_sigmoid_of(node.expr(), node.float("alpha"), node.float("beta"), node.value(0).dtype)
+    return hard_sigmoid(node.expr(), node.float("alpha"), node.float("beta"), node.value(0).dtype)
 
 
 def _hard_swish(node: OnnxNode) -> Result:
-    return multiply(node.expr(), _hard_sigmoid_of(node.expr(), 1 / 6, 0.5, node.value(0).dtype))
+    return multiply(node.expr(), hard_sigmoid(node.expr(), 1 / 6, 0.5, node.value(0).dtype))
 
 
 def _swish(node: OnnxNode) -> Result:
@@ -87,15 +89,37 @@ def _shrink(node: OnnxNode) -> Result:
     return shrink(node.expr(), node.float("lambd"), node.float("bias"), node.value(0).dtype)
 
 
-def _hardmax(node: OnnxNode) -> Result:
+def _hardmax(_: OnnxNode, value: Value, axis: int) -> Expr:
     """1 at the first largest element along the axis, 0 elsewhere."""
-    axis, value = node.axis(), node.value(0)
-    depth = value.shape[axis]
+    depth, first = value.shape[axis], argmax(value.expr, axis)
     if not isinstance(depth, int):
-        node.unsupported("along a symbolic axis")
-    first = argmax(value.expr, axis)
+        places = reshape(positions((value, axis)), (depth, *(1 for _ in range(axis + 1, value.rank))))
+        return cast(equal(expand_dims(cast(first, DType.INT64), axis), places), value.dtype)
     return one_hot(first, const(1, value.dtype), const(0, value.dtype), depth, axis, value.dtype)
 
+
+def _along_axis(function: Callable[[OnnxNode, Value, int], Expr]) -> Callable[[OnnxNode], Result]:
+    """Along one axis; before opset 13 over all axes from that one on, taken together."""
+
+    def convert(node: OnnxNode) -> Result:
+        value = node.value(0)
+        if node.opset >= 13 or value.rank == 0:
+            return function(node, value, node.axis())
+        axis = node.axis(rank=value.rank + 1) if node.int("axis") >= 0 else node.axis()
+        if axis == value.rank - 1:
+            return function(node, value, axis)
+        sides = product(value.shape[:axis]), product(value.shape[axis:])
+        rows = Value(value.name, reshape(value.expr, sides), TensorType(sides, value.dtype))
+        return reshape(function(node, rows, 1), value.shape)
+
+    return convert
+
+
+_ALONG_AXIS: Mapping[str, Callable[[OnnxNode, Value, int], Expr]] = {
+    "Softmax": lambda _, value, axis: softmax.softmax(value.expr, axis),
+    "LogSoftmax": lambda _, value, axis: softmax.log_softmax(value.expr, axis),
+    "Hardmax": _hardmax,
+}
 
 ACTIVATIONS: tuple[Converter, ...] = (
     converter("Relu", _relu),
@@ -106,14 +130,12 @@ ACTIVATIONS: tuple[Converter, ...] = (
     converter("Selu", _selu, "alpha", "gamma"),
     converter("Celu", _celu, "alpha"),
     converter("Softplus", lambda node: softplus(node.expr(), node.value(0).dtype)),
-    converter("Softsign", _softsign),
+    converter("Softsign", lambda node: softsign(node.expr(), node.value(0).dtype)),
     converter("Mish", lambda node: mish(node.expr(), node.value(0).dtype)),
     converter("HardSigmoid", _hard_sigmoid, "alpha", "beta"),
     converter("HardSwish", _hard_swish),
     converter("Swish", _swish, "alpha"),
     converter("Gelu", _gelu, "approximate"),
     converter("Shrink", _shrink, "bias", "lambd"),
-    converter("Softmax", lambda node: softmax.softmax(node.expr(), node.axis()), "axis"),
-    converter("LogSoftmax", lambda node: softmax.log_softmax(node.expr(), node.axis()), "axis"),
-    converter("Hardmax", _hardmax, "axis"),
+    *(converter(name, _along_axis(each), "axis", changes=(13,)) for name, each in _ALONG_AXIS.items()),
 )

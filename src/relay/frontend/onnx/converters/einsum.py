@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.frontend.onnx.node import Converter
-from relay.frontend.shared.einsum import einsum
+from relay.frontend.shared.formulas.einsum import einsum
 from relay.frontend.shared.node import converter
 
 EINSUM: tuple[Converter, ...] = (converter("Einsum", einsum, "equation"),)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.formulas.rounding import round_to_even
 from relay.frontend.shared.node import Result, converter
-from relay.frontend.shared.rounding import round_to_even
+from relay.frontend.shared.value import Value, is_symbolic
 from relay.ir.expr import Call, const
 from relay.ops.elementwise import activation, comparison, convert
 from relay.ops.elementwise import elementwise_binary as binary
@@ -93,7 +94,35 @@ def _reciprocal(node: OnnxNode) -> Result:
     return binary.divide(const(1.0, node.value(0).dtype), node.expr())
 
 
+def _one_truth(value: Value) -> bool | None:
+    """What all elements of a tensor of bools are, where that follows from shapes."""
+    known = value.known
+    if known is None or not value.from_shapes or is_symbolic(known) or (known.any() and not known.all()):
+        return None
+    return bool(known.all())
+
+
+def _logical(function: Binary, deciding: bool) -> Callable[[OnnxNode], Result]:
+    """`deciding` on one side is the result, whatever the other side is."""
+
+    def convert(node: OnnxNode) -> Result:
+        left, right = node.value(0), node.value(1)
+        for value in (left, right):
+            if _one_truth(value) is deciding and left.shape == right.shape:
+                return value
+        return function(left.expr, right.expr)
+
+    return convert
+
+
 def _where(node: OnnxNode) -> Result:
+    """A condition that is known takes its side now, and with it what is known of that side."""
+    condition, then, otherwise = node.values()
+    truth = _one_truth(condition)
+    if truth is not None:
+        chosen = then if truth else otherwise
+        if all(chosen.shape == each.shape or each.rank == 0 for each in (condition, then, otherwise)):
+            return chosen
     return comparison.where(node.expr(0), node.expr(1), node.expr(2))
 
 
@@ -106,8 +135,8 @@ _UNARY = {
     "IsNaN": comparison.isnan,
 }  # fmt: skip
 _BINARY = {
-    "Add": binary.add, "Sub": binary.subtract, "Mul": binary.multiply, "Div": binary.divide, "And": binary.logical_and,
-    "Or": binary.logical_or, "Xor": binary.logical_xor, "BitwiseAnd": binary.bitwise_and,
+    "Add": binary.add, "Sub": binary.subtract, "Mul": binary.multiply, "Div": binary.divide,
+    "Xor": binary.logical_xor, "BitwiseAnd": binary.bitwise_and,
     "BitwiseOr": binary.bitwise_or, "BitwiseXor": binary.bitwise_xor, "Equal": comparison.equal,
     "Less": comparison.less, "LessOrEqual": comparison.less_equal, "Greater": comparison.greater,
     "GreaterOrEqual": comparison.greater_equal,
@@ -118,6 +147,8 @@ ELEMENTWISE: tuple[Converter, ...] = (
     *(converter(name, _unary(function)) for name, function in _UNARY.items()),
     *(converter(name, _binary(function)) for name, function in _BINARY.items()),
     *(converter(name, _variadic(function)) for name, function in _VARIADIC.items()),
+    converter("And", _logical(binary.logical_and, False)),
+    converter("Or", _logical(binary.logical_or, True)),
     converter("Mean", _mean),
     converter("Round", lambda node: round_to_even(node.expr(), node.value(0).dtype)),
     converter("Mod", _mod, "fmod"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.formulas.normalizing import divided_by_root_mean_square, standardized
 from relay.frontend.shared.node import Result, converter
-from relay.frontend.shared.normalizing import divided_by_root_mean_square, standardized
 from relay.ir.expr import const
 from relay.ops.creation.create import zeros
 from relay.ops.elementwise.comparison import equal, where
@@ -15,15 +15,24 @@ from relay.ops.manipulation.tile import repeat
 from relay.ops.nn import norm
 from relay.ops.nn.norm_vector import lrn
 from relay.ops.reduction import reduce
+from relay.ops.reduction.variance import mean_variance
 
 
 def _batch_norm(node: OnnxNode) -> Result:
-    """Inference only: the statistics are inputs."""
-    if node.int("training_mode", 0):
-        node.unsupported("in training mode")
-    parts = [node.expr(index) for index in range(5)]
-    result = norm.batch_norm(*parts, axis=1, epsilon=node.float("epsilon"))[0]
-    return (result, None, None)
+    """By statistics that are inputs, or, in training, by those of the batch, which the next inputs are mixed with."""
+    epsilon = node.float("epsilon")
+    x, scale, bias, mean, variance = (node.expr(index) for index in range(5))
+    if not node.int("training_mode", 0):
+        return (norm.batch_norm(x, scale, bias, mean, variance, axis=1, epsilon=epsilon)[0], None, None)
+    share = node.float("momentum")
+    axes = tuple(axis for axis in range(node.value(0).rank) if axis != 1)
+    now = mean_variance(x, axes)
+    result = norm.batch_norm(x, scale, bias, now[0], now[1], axis=1, epsilon=epsilon)[0]
+    mixed = (
+        add(multiply(const(share, old.dtype), old.expr), multiply(const(1 - share, old.dtype), new))
+        for old, new in zip((node.value(3), node.value(4)), now, strict=True)
+    )
+    return (result, *mixed)
 
 
 def _layer_norm(node: OnnxNode) -> Result:

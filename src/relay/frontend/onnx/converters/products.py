@@ -1,10 +1,11 @@
-"""Matrix products: MatMul and Gemm.   a[.., m, k] × b[.., k, n] → [.., m, n]"""
+"""Matrix products and determinants: MatMul, Gemm, Det.   a[.., m, k] × b[.., k, n] → [.., m, n]"""
 
 from __future__ import annotations
 
 from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.formulas.determinant import LARGEST, determinant
+from relay.frontend.shared.formulas.products import matmul
 from relay.frontend.shared.node import Result, converter
-from relay.frontend.shared.products import matmul
 from relay.ir.expr import Expr, const
 from relay.ops.elementwise.activation import bias_add
 from relay.ops.elementwise.elementwise_binary import add, multiply
@@ -32,7 +33,16 @@ def _gemm(node: OnnxNode) -> Result:
     return add(result, addend)
 
 
+def _det(node: OnnxNode) -> Result:
+    value = node.value(0)
+    size = value.shape[-1] if value.rank >= 2 else None
+    if not isinstance(size, int) or value.shape[-2] != size or size > LARGEST:
+        node.unsupported(f"of {value.type}, which is not [.., n, n] of at most {LARGEST} rows")
+    return determinant(value.expr, value.shape[:-2], size, value.dtype)
+
+
 PRODUCTS: tuple[Converter, ...] = (
+    converter("Det", _det),
     converter("MatMul", matmul),
     converter("Gemm", _gemm, "alpha", "beta", "transA", "transB"),
 )

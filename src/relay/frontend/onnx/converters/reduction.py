@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.base.dtypes import DType
+from relay.frontend.onnx.converters.shaping.computed import is_plain
 from relay.frontend.onnx.node import Converter, OnnxNode
 from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.places.computed_axes import entries, reduced
 from relay.ir.expr import Call, Expr
 from relay.ops.elementwise.convert import cast
 from relay.ops.elementwise.elementwise_binary import add, multiply, subtract
@@ -24,8 +26,9 @@ Reduce = Callable[[Expr, Axes, bool], Expr]
 def _axes(node: OnnxNode) -> Axes | None:
     """The axes to reduce: an attribute, or an input since opset 18 (13 for ReduceSum). None: the input as it is."""
     rank = node.value(0).rank
-    if node.optional_value(1) is not None:
-        given = node.integers(1, "axes")
+    given_value = node.optional_value(1)
+    if given_value is not None:
+        given = () if given_value.shape == (0,) else node.integers(1, "axes")
     else:
         given = node.ints("axes", ())
     if given:
@@ -37,14 +40,23 @@ def _reduction(function: Reduce, each: Callable[[Expr], Expr] | None = None) -> 
     """`each` is what a reduction of no axes still does to the elements (`noop_with_empty_axes`)."""
 
     def convert(node: OnnxNode) -> Result:
+        keepdims = bool(node.int("keepdims"))
+        if not is_plain(node, 1):
+            given, count = entries(node, 1, "axes")
+            if count:
+                return reduced(node.value(0), given, count, keepdims, f"{node.operator} {node.name}", _among(function))
         axes = _axes(node)
         if axes is None:
             return node.value(0) if each is None else each(node.expr())
         if not axes:  # a scalar: one element to sum over
             return node.value(0) if each is None else each(node.expr())
-        return function(node.expr(), axes, bool(node.int("keepdims")))
+        return function(node.expr(), axes, keepdims)
 
     return convert
+
+
+def _among(function: Reduce) -> Callable[[Expr, Axes], Expr]:
+    return lambda x, axes: function(x, axes, False)
 
 
 def _plain(function: Callable[..., Call], of_bools: Callable[..., Call] | None = None) -> Reduce:

@@ -1,0 +1,1 @@
+"""Converters of what makes, orders and moves elements."""

@@ -1,0 +1,1 @@
+"""Converters of what looks at space: convolutions, poolings, resizes, samples of images."""

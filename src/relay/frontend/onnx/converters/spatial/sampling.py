@@ -1,0 +1,195 @@
+"""Images read at places that data compute: GridSample, AffineGrid, RoiAlign, DeformConv."""
+
+from __future__ import annotations
+
+from relay.frontend.onnx.converters.spatial.windows import read_window
+from relay.frontend.onnx.node import Converter, OnnxNode
+from relay.frontend.shared.formulas.normalizing import as_dtype
+from relay.frontend.shared.node import Result, converter
+from relay.frontend.shared.places.computed_axes import LONG, entries
+from relay.frontend.shared.places.resampling import Sampling, steps
+from relay.frontend.shared.places.sampling import extent_of, from_unit, sampled, taps_around, unit_places
+from relay.frontend.shared.places.told import with_extents
+from relay.frontend.shared.value import Value
+from relay.ir.expr import Expr, const
+from relay.ir.types import TensorType
+from relay.ops.elementwise.activation import bias_add
+from relay.ops.elementwise.comparison import greater_equal, less, less_equal, where
+from relay.ops.elementwise.convert import cast
+from relay.ops.elementwise.elementwise_binary import add, divide, logical_and, maximum, multiply, subtract
+from relay.ops.elementwise.elementwise_unary import ceil
+from relay.ops.indexing.check_indices import check_indices
+from relay.ops.indexing.index import take
+from relay.ops.manipulation.shape import expand_dims, reshape
+from relay.ops.manipulation.tile import broadcast_to
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.nn.matmul import batch_matmul
+from relay.ops.reduction import reduce
+
+_METHODS = {"nearest": "nearest", "bilinear": "linear", "linear": "linear", "bicubic": "cubic", "cubic": "cubic"}
+
+
+def _grid_sample(node: OnnxNode) -> Result:
+    """grid[batch, .., axes] names places from the last axis to the first."""
+    data, grid = node.value(0), node.value(1)
+    method, padding = _METHODS.get(node.text("mode")), node.text("padding_mode")
+    spatial = data.rank - 2
+    if method is None or padding not in ("zeros", "border", "reflection"):
+        node.unsupported(f"with mode {node.text('mode')!r} and padding_mode {padding!r}")
+    if spatial < 1 or grid.rank != data.rank or not data.dtype.is_float:
+        node.unsupported(f"of {data.type} and {grid.type}")
+    aligned = bool(node.int("align_corners"))
+    places = as_dtype(with_extents(node, grid, {grid.rank - 1: spatial}), data.dtype)
+    named = [
+        from_unit(
+            take(places, const(spatial - 1 - axis, LONG), axis=grid.rank - 1),
+            extent_of(data, axis + 2, data.dtype), data.dtype, align_corners=aligned,
+        )
+        for axis in range(spatial)
+    ]  # fmt: skip
+    return sampled(data, named, Sampling(method), padding, align_corners=aligned)
+
+
+def _affine_grid(node: OnnxNode) -> Result:
+    """theta[batch, axes, axes + 1] × size → grid[batch, .., axes]: places of the result as theta moves them."""
+    theta, aligned = node.value(0), bool(node.int("align_corners"))
+    size, count = entries(node, 1, "a size")
+    spatial = count - 2
+    if theta.rank != 3 or theta.shape[1:] != (spatial, spatial + 1):
+        node.unsupported(f"with {theta.type} for {count} sizes")
+    dtype = theta.dtype
+
+    def column(at: int) -> Expr:
+        part = take(theta.expr, const(at, LONG), axis=2)  # [batch, axes]
+        return reshape(part, (theta.shape[0], *(1,) * spatial, spatial), allowzero=True)
+
+    total = column(spatial)
+    for axis in range(spatial):
+        extent = take(size, const(2 + axis, LONG), axis=0)
+        known = node.value(1).known
+        exact = known.ravel().tolist()[2 + axis] if known is not None else None
+        places = cast(steps(exact if isinstance(exact, int) else extent), dtype)
+        line = unit_places(cast(extent, dtype), places, dtype, align_corners=aligned)
+        line = expand_dims(line, 1, spatial - axis)  # [e, 1, ..]: its axis among those of the grid
+        total = add(total, multiply(column(spatial - 1 - axis), line))
+    return total
+
+
+def _roi_align(node: OnnxNode) -> Result:
+    """Each region in bins, each bin the mean (or the maximum) of samples in it, taken between elements.
+
+    Mask R-CNN (He et al., 2017), section 3. How many samples a bin has, `sampling_ratio` says, or the run: one for
+    each element that it covers."""
+    data, regions, batch = node.value(0), node.value(1), node.value(2)
+    if data.rank != 4 or regions.rank != 2:
+        node.unsupported(f"of {data.type} and {regions.type}")
+    corners = with_extents(node, regions, {1: 4})
+    mode, coordinates = node.text("mode"), node.text("coordinate_transformation_mode", "output_half_pixel")
+    if mode not in ("avg", "max"):
+        node.unsupported(f"with mode {mode!r}")
+    dtype, half_pixel = data.dtype, coordinates == "half_pixel"
+    zero, one, half = (const(number, dtype) for number in (0, 1, 0.5))
+    ratio, scale = node.int("sampling_ratio"), const(node.float("spatial_scale"), dtype)
+    places: list[Expr] = []
+    counted: list[tuple[Expr, Expr]] = []
+    valid: list[Expr] = []
+    # Axes: [region, bins over y, bins over x, samples over y, samples over x]
+    for axis, bins, (first, second) in ((0, node.int("output_height"), (1, 3)), (1, node.int("output_width"), (0, 2))):
+        low, high = (multiply(take(corners, const(at, LONG), axis=1), scale) for at in (first, second))
+        if half_pixel:
+            low, high = subtract(low, half), subtract(high, half)
+        length = subtract(high, low) if half_pixel else maximum(subtract(high, low), one)
+        size = divide(length, const(bins, dtype))
+        count = const(ratio, dtype) if ratio > 0 else maximum(ceil(size), one)
+        most = ratio if ratio > 0 else cast(reduce.max(count, (0,)), LONG)
+        sample = expand_dims(cast(steps(most), dtype), 1, 1 - axis) if axis == 0 else cast(steps(most), dtype)
+        bin_ = expand_dims(cast(steps(bins), dtype), 1, 3 - axis)
+        low, size = (expand_dims(each, 1, 4) for each in (low, size))
+        count = expand_dims(count, 1, 4) if ratio <= 0 else count
+        place = add(add(low, multiply(bin_, size)), multiply(add(sample, half), divide(size, count)))
+        extent = extent_of(data, axis + 2, dtype)
+        inside = logical_and(greater_equal(place, const(-1, dtype)), less_equal(place, extent))
+        places.append(place)
+        valid.append(inside)
+        counted.append((less(sample, count), count))
+    y, x = places
+    y, x = add(y, multiply(x, zero)), add(x, multiply(y, zero))  # all have all axes
+    which = check_indices(as_dtype(batch.expr, LONG), (data.shape[0],), f"{node.operator} {node.name}")
+    taps = taps_around(data, (y, x), Sampling("linear"), "border", align_corners=True, batch=expand_dims(which, 1, 5))
+    taken = logical_and(counted[0][0], counted[1][0])
+    kept = expand_dims(cast(logical_and(*valid), dtype), 5, 2)
+    values = multiply(multiply(taps.values, taps.weights), kept)  # [region, y, x, sy, sx, taps, channel]
+    chosen = expand_dims(taken, len(_shape(taken)), 2)
+    if mode == "max":
+        lowest = const(float("-inf"), dtype)
+        found = reduce.max(where(chosen, values, lowest), (3, 4, 5))
+    else:
+        total = reduce.sum(where(chosen, values, zero), (3, 4, 5))
+        number = multiply(counted[0][1], counted[1][1])
+        if ratio <= 0:
+            number = reshape(number, (regions.shape[0], 1, 1, 1), allowzero=True)
+        found = divide(total, number)
+    return transpose(found, (0, 3, 1, 2))
+
+
+def _shape(x: Expr) -> tuple[object, ...]:
+    type_ = x.checked_type
+    return type_.shape if isinstance(type_, TensorType) else ()
+
+
+def _deform_conv(node: OnnxNode) -> Result:
+    """A convolution whose taps lie elsewhere by offsets, with a factor each (Dai et al., 2017; Zhu et al., 2019)."""
+    data, weight, offset, mask = node.value(0), node.value(1), node.value(2), node.optional_value(4)
+    shape, kernel = data.shape, weight.shape[2:]
+    fixed = (*shape, *weight.shape, *offset.shape)
+    if data.rank != 4 or weight.rank != 4 or not all(isinstance(extent, int) for extent in fixed):
+        node.unsupported(f"of {data.type} with a weight of type {weight.type} and offsets of type {offset.type}")
+    batch, channels, height, width = (int(extent) for extent in shape if isinstance(extent, int))
+    rows, columns = (extent for extent in kernel if isinstance(extent, int))
+    window = read_window(node, (rows, columns))
+    groups, offset_groups, taps = node.int("group"), node.int("offset_group"), rows * columns
+    out_rows, out_columns = offset.shape[2:]
+    if channels % offset_groups or channels % groups or offset.shape[1] != offset_groups * taps * 2:
+        node.unsupported(f"with {offset_groups} groups of offsets of type {offset.type}")
+    dtype, outer = data.dtype, batch * offset_groups
+    moved = reshape(offset.expr, (outer, taps, 2, out_rows, out_columns), allowzero=True)
+
+    def place(axis: int) -> Expr:
+        at = cast(steps((rows, columns)[axis]), dtype)
+        tap = multiply(at, const(window.dilations[axis], dtype))
+        grid = expand_dims(tap, 1) if axis == 0 else tap
+        tap = expand_dims(reshape(broadcast_to(grid, (rows, columns)), (taps,)), 1, 2)  # [taps, 1, 1]
+        count = (out_rows, out_columns)[axis]
+        assert isinstance(count, int)
+        start = multiply(cast(steps(count), dtype), const(window.strides[axis], dtype))
+        start = subtract(expand_dims(start, 1) if axis == 0 else start, const(window.padding[axis], dtype))
+        return add(take(moved, const(axis, LONG), axis=2), add(tap, start))  # [outer, taps, out rows, out columns]
+
+    grouped = (outer, channels // offset_groups, height, width)
+    parts = Value("", reshape(data.expr, grouped, allowzero=True), TensorType(grouped, dtype))
+    found = sampled(parts, (place(0), place(1)), Sampling("linear"), "zeros", align_corners=True)
+    if mask is not None:
+        found = multiply(found, reshape(mask.expr, (outer, 1, taps, out_rows, out_columns), allowzero=True))
+    size, outputs = out_rows * out_columns, weight.shape[0]
+    assert isinstance(outputs, int)
+    columns_ = reshape(found, (batch * groups, channels // groups * taps, size), allowzero=True)
+    weights = reshape(weight.expr, (1, groups, outputs // groups, channels // groups * taps), allowzero=True)
+    weights = broadcast_to(weights, (batch, groups, outputs // groups, channels // groups * taps))
+    weights = reshape(weights, (batch * groups, outputs // groups, channels // groups * taps), allowzero=True)
+    product = batch_matmul(weights, columns_, transpose_b=False)
+    result = reshape(product, (batch, outputs, out_rows, out_columns), allowzero=True)
+    bias = node.optional_value(3)
+    return result if bias is None else bias_add(result, bias.expr, axis=1)
+
+
+SAMPLING: tuple[Converter, ...] = (
+    converter("GridSample", _grid_sample, "align_corners", "mode", "padding_mode", changes=(20,)),
+    converter("AffineGrid", _affine_grid, "align_corners"),
+    converter(
+        "RoiAlign", _roi_align, "coordinate_transformation_mode", "mode", "output_height", "output_width",
+        "sampling_ratio", "spatial_scale",
+    ),
+    converter(
+        "DeformConv", _deform_conv, "dilations", "group", "kernel_shape", "offset_group", "pads", "strides",
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What models mean that is several operators here."""

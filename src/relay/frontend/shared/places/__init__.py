@@ -1,0 +1,1 @@
+"""Where elements come from and go to: axes, slices, indices, windows, places between elements."""

@@ -1,0 +1,1 @@
+"""Operators of detection: boxes chosen by score."""
