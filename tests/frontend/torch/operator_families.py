@@ -78,7 +78,8 @@ def indices(x: Tensor, i: Tensor) -> Sequence[Any]:
         x[i], x[:, i], x[i, i], x[:, i, i], x[i, :, i], x[i[:, None], i], x.gather(1, i.view(1, -1, 1).expand(3, 3, 2)),
         x.index_select(2, i), torch.take_along_dim(x, i.view(1, -1, 1), 1), functional.embedding(i, x[:, :, 0]), x[-1, 1:][..., i],
         x.scatter(1, i.view(1, -1, 1).expand(3, 3, 2), x), x.scatter(0, i.view(-1, 1, 1), 2.0), x.scatter_add(2, i.expand(2, 2, 3), x),
-        x.scatter_reduce(0, i.view(-1, 1, 1).expand(3, 3, 3), x, "amax"), x.index_add(1, i, x, alpha=2), x.index_copy(2, i, -x),
+        x.scatter_reduce(0, i.view(-1, 1, 1).expand(3, 3, 3), x, "amax"),
+        x.scatter_reduce(0, i.view(-1, 1, 1).expand(3, 3, 3), x, "mean"), x.index_add(1, i, x, alpha=2), x.index_copy(2, i, -x),
         x.index_fill(0, i[:1], 5.0), x.index_fill(0, i[:1], torch.tensor(4.0)), x.scatter(1, i.view(1, -1, 1), 3.0, reduce="multiply"),
         x.scatter(1, i.view(1, -1, 1), x[:1, :, :1], reduce="add"), x.index_put((i, i), x[0]), x.index_put((i[:2],), torch.tensor(1.0), accumulate=True),
         torch.where(x > 0, x, 0).masked_fill_(x > 1, 9), x.clone().index_put_((x > 0,), torch.tensor(0.5)),
@@ -120,7 +121,24 @@ def windows(x: Tensor, w: Tensor) -> Sequence[Any]:
         functional.interpolate(x, (9, 5), mode="bilinear"), functional.interpolate(x, (3, 4), mode="bilinear", align_corners=True),
         functional.interpolate(x, (9, 5), mode="bicubic"), functional.interpolate(x, (9, 5), mode="nearest-exact"),
         functional.interpolate(row, 11, mode="linear"), functional.interpolate(row, 11), functional.lp_pool2d(x, 2, 2),
-        functional.local_response_norm(x, 2),
+        functional.local_response_norm(x, 2), *functional.max_pool2d(x, 3, 2, 1, return_indices=True), *functional.max_pool2d(x[0], (2, 3), (1, 2), 0, (2, 1), True, return_indices=True),
+        *functional.max_pool1d(row, 3, 2, 1, return_indices=True), *functional.max_pool3d(x[:, :, None], (1, 2, 2), return_indices=True), *(functional.interpolate(x, scale_factor=(1.3, 0.7), mode=mode) for mode in ("nearest", "nearest-exact", "bilinear", "bicubic")),
+        functional.interpolate(row, scale_factor=2.3, mode="linear"), functional.interpolate(x, scale_factor=1.3, mode="bilinear", align_corners=True),
+    )  # fmt: skip
+
+
+def images(x: Tensor, theta: Tensor) -> Sequence[Any]:
+    grid = functional.affine_grid(theta, (2, 2, 5, 6), align_corners=False)
+    pooled, places = functional.max_pool2d(x, 2, return_indices=True)
+    far, where = functional.max_pool2d(x, 3, 2, 1, 1, return_indices=True)
+    row, row_places = functional.max_pool1d(x[:, :, 0], 2, return_indices=True)
+    return (
+        grid, functional.affine_grid(theta, (2, 2, 3, 1), align_corners=True), pooled, places, far, where, row, row_places,
+        *(functional.grid_sample(x, 1.4 * grid, mode, padding, align_corners=aligned)
+          for mode in ("bilinear", "nearest", "bicubic") for padding in ("zeros", "border", "reflection") for aligned in (True, False)),
+        functional.grid_sample(x[:, :, None], torch.cat([grid, grid[..., :1]], -1)[:, None], align_corners=True),
+        functional.max_unpool2d(pooled, places, 2), functional.fold(functional.unfold(x, 3), (8, 8), 3),
+        functional.fold(functional.unfold(x, 2, 2, 1, 2), (8, 8), 2, 2, 1, 2),
     )  # fmt: skip
 
 
@@ -142,6 +160,35 @@ def attentions(q: Tensor, k: Tensor) -> Sequence[Any]:
     )  # fmt: skip
 
 
+def encoders(x: Tensor, w: Tensor, v: Tensor) -> Sequence[Any]:
+    """The operators that PyTorch's layers are in inference; masks are of queries and keys, of keys, of all."""
+    row, padded = torch.ones(5, 5).triu(1), torch.arange(5)[None] > torch.tensor([[4], [2]])
+    rest, all_heads = (w[:4, :4], v[:4]), (row > 0).expand(2, 2, 5, 5)
+    wide = (w[:, :4], v, w[:4], v[:4])
+
+    def layer(gelu: bool, first: bool, *mask: Any) -> Tensor:
+        return torch._transformer_encoder_layer_fwd(
+            x, 4, 2, w[:, :4], v, *rest, gelu, first, 1e-5, *(v[:4], v[4:8]) * 2, *wide, *mask
+        )
+
+    def several(y: Tensor, *rest_: Any) -> Any:
+        return torch._native_multi_head_attention(x, y, y, 4, 2, w[:, :4], v, *rest, *rest_)
+
+    return (
+        layer(False, False), layer(True, True), layer(True, False, row, 0), layer(False, True, padded, 1), layer(True, True, all_heads, 2),
+        *several(x), *several(x, row > 0, True, False, 0), several(x, padded, False, True, 1)[0],
+    )  # fmt: skip
+
+
+def bags(w: Tensor, i: Tensor, starts: Tensor) -> Sequence[Any]:
+    bag, rows = functional.embedding_bag, i.view(4, 2)
+    return (
+        bag(i, w, starts), bag(i, w, starts, mode="sum"), bag(i, w, starts, mode="max"), bag(rows, w), bag(i, w, starts, mode="mean", padding_idx=1),
+        bag(i, w, starts, mode="max", padding_idx=1), bag(rows, w, mode="sum", per_sample_weights=w[:4, :2]),
+        bag(i, w, torch.cat([starts, torch.tensor([8])]), include_last_offset=True), functional.bilinear(w, w * 2, w[:2].repeat(2, 1).reshape(4, 3, 1).expand(4, 3, 3) * 1, w[0, :1].expand(4)),
+    )  # fmt: skip
+
+
 def _integers(*shape: int) -> Tensor:
     return torch.arange(torch.Size(shape).numel()).view(shape) % 4
 
@@ -155,7 +202,10 @@ FAMILIES: Mapping[str, Family] = {
     "creation": (creation, lambda: (torch.randn(2, 3),)),
     "products": (products, lambda: (torch.randn(3, 3), torch.randn(3, 3), torch.randn(2, 3, 3))),
     "windows": (windows, lambda: (torch.randn(2, 2, 8, 8), torch.randn(4, 2, 3, 3))),
+    "images": (images, lambda: (torch.randn(2, 2, 8, 8), torch.randn(2, 2, 3))),
     "norms": (norms, lambda: (torch.randn(2, 2, 4, 6), torch.randn(6))),
+    "encoders": (encoders, lambda: (torch.randn(2, 5, 4), torch.randn(12, 12), torch.randn(12))),
+    "bags": (bags, lambda: (torch.randn(4, 3), torch.tensor([0, 1, 3, 1, 2, 2, 1, 0]), torch.tensor([0, 2, 2, 5]))),
     "attentions": (attentions, lambda: (torch.randn(2, 2, 5, 4), torch.randn(2, 2, 7, 4))),
 }
 

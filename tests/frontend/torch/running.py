@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch.utils._pytree import tree_leaves
 
-import relay
+import relay.dynamo
 from relay.frontend import from_pytorch
+from relay.frontend.torch import Coverage, report, reset_report
 from relay.interpret.evaluate import evaluate
 from relay.ir.module import IRModule
 from tests.frontend.torch.case import Case, Inputs
@@ -83,3 +84,30 @@ def differences(case: Case, *, dynamic: bool = False, compiled: bool = False) ->
         results = run(program, params, inputs, compiled=compiled)
         found.append(difference(results[: len(expected)], expected))
     return found
+
+
+def captured(case: Case, *, dynamic: bool = False) -> tuple[list[float], Coverage]:
+    """The difference of a model under `torch.compile` from eager at each size, and what of it ran natively."""
+    relay.dynamo.register()
+    torch.compiler.reset()
+    reset_report()
+    torch.manual_seed(0)
+    module = case.module().eval()
+    run = torch.compile(module, backend="relay", dynamic=True if dynamic else None)
+    found: list[float] = []
+    for size in (0, 1) if dynamic else (0,):
+        torch.manual_seed(1)
+        inputs = case.inputs(size)
+        before = {name: each.clone() for name, each in module.state_dict().items()}
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = _with_state(module, module(*inputs[0], **inputs[1]))
+            module.load_state_dict(before)
+            results = _with_state(module, run(*inputs[0], **inputs[1]))
+        found.append(difference(results, expected))
+    return found, report()
+
+
+def _with_state(module: torch.nn.Module, results: Any) -> list[NDArray[Any]]:
+    """Copies of the results and of what the module holds after it ran."""
+    return [each.copy() for each in (*arrays(results), *arrays(list(module.state_dict().values())))]

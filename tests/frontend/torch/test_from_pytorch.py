@@ -8,6 +8,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,16 @@ def test_a_guard_of_the_export_is_a_check_of_the_run():
         evaluate(module, [np.zeros(4, np.float32)])
 
 
+def test_guards_are_checked_before_anything_is_computed():
+    class Rows(nn.Module):
+        def forward(self, table: Tensor, rows: Tensor) -> Tensor:
+            return table[rows].sum() if table.shape[0] // 2 == 1 else table.sum()
+
+    module, _ = from_pytorch(Rows(), (torch.zeros(3, 2), torch.tensor([1])), dynamic_shapes=({0: Dim.AUTO}, None))
+    with pytest.raises(RelayError, match="exported for inputs where"):
+        relay.build(module)(np.zeros((4, 2), np.float32), np.array([9]))
+
+
 def test_a_range_that_the_user_gives_is_a_check_of_the_run():
     module, _ = from_pytorch(nn.ReLU(), (torch.zeros(5),), dynamic_shapes=({0: Dim("n", min=3, max=8)},))
     evaluate(module, [np.zeros(8, np.float32)])
@@ -207,8 +218,24 @@ def test_a_recurrent_layer_of_dynamic_length_computes_what_its_steps_share_once(
 
 
 def test_an_export_leaves_pytorch_as_it_was():
+    class Fails(Sequence):
+        def forward(self, x: Tensor) -> Tensor:
+            raise ValueError(self.lstm(x)[0])
+
     kernels = dict(torch.ops.aten.lstm.input.py_kernels)
     from_pytorch(Sequence(), (torch.randn(5, 2, 3),))
+    with pytest.raises(RelayError, match="cannot-export"):
+        from_pytorch(Fails(), (torch.randn(5, 2, 3),))
+    assert torch.ops.aten.lstm.input.py_kernels == kernels
+
+
+def test_threads_export_one_after_another():
+    def exported(_: int) -> str:
+        return from_pytorch(Sequence(), (torch.randn(5, 2, 3),), dynamic_shapes=({0: Dim.DYNAMIC},))[0].astext()
+
+    kernels = dict(torch.ops.aten.lstm.input.py_kernels)
+    with ThreadPoolExecutor(3) as threads:
+        assert len(set(threads.map(exported, range(3)))) == 1
     assert torch.ops.aten.lstm.input.py_kernels == kernels
 
 

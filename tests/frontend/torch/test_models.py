@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.frontend.torch.models import MODELS, TRANSFORMERS
-from tests.frontend.torch.running import TOLERANCE, differences
+from tests.frontend.torch.running import TOLERANCE, captured, differences
 
 _BY_NAME = {case.name: case for case in MODELS}
 _STATIC = (
@@ -34,3 +34,13 @@ def test_models_with_dynamic_dimensions_agree_at_two_sizes(name: str):
 @pytest.mark.parametrize("name", ["mlp", "lstm"])
 def test_compiled_models_agree_with_eager(name: str):
     assert max(differences(_BY_NAME[name], compiled=True)) <= TOLERANCE
+
+
+@pytest.mark.parametrize(("name", "dynamic"), [
+    ("bert", False), ("experts", False), ("lstm both ways", False), ("scan", False), ("llama block", True),
+])  # fmt: skip
+def test_captured_models_agree_with_eager_and_run_natively(name: str, dynamic: bool):
+    gaps, coverage = captured(_BY_NAME[name], dynamic=dynamic)
+    assert max(gaps) <= TOLERANCE
+    assert coverage.native > 0
+    assert not coverage.eager

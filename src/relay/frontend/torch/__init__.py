@@ -1,6 +1,7 @@
 """PyTorch models in."""
 
+from relay.frontend.torch.captured.coverage import Coverage, report, reset_report
 from relay.frontend.torch.importing import from_pytorch
 from relay.frontend.torch.table import CONVERTERS
 
-__all__ = ["CONVERTERS", "from_pytorch"]
+__all__ = ["CONVERTERS", "Coverage", "from_pytorch", "report", "reset_report"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from relay.frontend.shared.control import conditional, scalar_truth
+from relay.frontend.shared.control.branches import conditional, scalar_truth
+from relay.frontend.shared.control.loops import repeated, scanned
 from relay.frontend.shared.node import Result, converter
 from relay.frontend.shared.value import Value
-from relay.frontend.torch.loops import repeated, scanned
 from relay.frontend.torch.node import Converter, TorchNode
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType

@@ -11,7 +11,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.frontend.torch.archive import read_archive
 from relay.frontend.torch.package import torch_package
-from relay.frontend.torch.whole_layers import whole_recurrent_layers
+from relay.frontend.torch.tracing import decompositions_without, whole_recurrent_layers
 
 if TYPE_CHECKING:
     from torch import nn
@@ -37,13 +37,9 @@ def functional_program(
 
     Raises `RelayError`: `cannot-export`, `not-a-pytorch-model`, `cannot-read`, `missing-package`.
     """
-    table = torch_package("torch.export").default_decompositions()
-    for operator in list(table):
-        if str(operator) in kept:
-            del table[operator]
     with whole_recurrent_layers():
         program = _program(model, example_args, example_kwargs, dynamic_shapes)
-        return FunctionalProgram(program.run_decompositions(table), _guards(program))
+        return FunctionalProgram(program.run_decompositions(decompositions_without(kept)), _guards(program))
 
 
 def _guards(program: ExportedProgram) -> Sequence[str]:

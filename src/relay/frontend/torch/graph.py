@@ -19,7 +19,7 @@ from relay.base.span import Source, Span
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.node import Node, Output, Result, Unsupported, results_of
 from relay.frontend.shared.node import converter as record_of
-from relay.frontend.shared.value import Value
+from relay.frontend.shared.value import Item, Value
 from relay.frontend.torch.arguments import Arguments, bound
 from relay.frontend.torch.node import Converter, TorchNode
 from relay.frontend.torch.numbers import float_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import torch
     from torch import fx
 
-Made: TypeAlias = Union[Value, "tuple[Value | None, ...]", "fx.GraphModule", None]
+Made: TypeAlias = Union[Item, "tuple[Item | None, ...]", "fx.GraphModule", None]
 """What a node of a graph stands for: a tensor, several, a graph; None for numbers, which their own node tells, and for
 what could not be converted, which the findings tell."""
 
@@ -104,7 +104,17 @@ class GraphImporter:
         return None
 
     def _call(self, node: fx.Node, values: Mapping[fx.Node, Made]) -> Made:
-        name, label = str(node.target), _label(node)
+        try:
+            return self.made(node, values)
+        except Unsupported as missing:
+            self._builder.findings.add(missing.reason, _label(node))
+            return None
+
+    def made(self, node: fx.Node, values: Mapping[fx.Node, Made]) -> Made:
+        """What a call stands for: None for a number, and for what uses what could not be converted.
+
+        Raises `Unsupported`, and the `RelayError` of an operator that refuses its inputs."""
+        name = str(node.target)
         if node.target is operator.getitem:
             whole: Any = values[node.args[0]]  # pyright: ignore[reportArgumentType]
             return None if whole is None else whole[node.args[1]]
@@ -112,23 +122,17 @@ class GraphImporter:
             self._guard(node)
         if name in _ITEMS:
             return self._item(node, values)
-        if not any(map(_is_tensor, _outputs(node))):
+        if not any(map(is_tensor, outputs_of(node))):
             return None  # a number, which its node tells to whoever uses it, or nothing
         record = self._converters.get(name)
         if record is None:
-            self._builder.findings.add(f"operator {name}", label)
-            return None
+            raise Unsupported(f"operator {name}")
         span = _span(self.name, node)
-        try:
-            read = self._read(node, record, values, span)
-        except Unsupported as missing:
-            self._builder.findings.add(missing.reason, label)
-            return None
+        read = self._read(node, record, values, span)
         if read is None:
             return None
-        names = _names(node)
         held = record_of(name, partial(_held, record))
-        made = self._builder.convert(held, read, names, span)
+        made = self._builder.converted(held, read, _names(node), span)
         return made if isinstance(node.meta["val"], (tuple, list)) else made[0]
 
     def _item(self, node: fx.Node, values: Mapping[fx.Node, Made]) -> Made:
@@ -137,16 +141,13 @@ class GraphImporter:
         if whole is None or whole.rank == 0:
             return whole
         read = Node(str(node.target), _label(node), (whole,), {}, 1)
-        return self._builder.convert(_ITEM, read, [node.name], _span(self.name, node))[0]
+        return self._builder.converted(_ITEM, read, [node.name], _span(self.name, node))[0]
 
     def _guard(self, node: fx.Node) -> None:
         statement = _number(node.args[0])
         if isinstance(statement, torch_package().SymBool):
             text = printed(statement)
-            try:
-                self.guards.append(Guard(condition_of(parsed(text), self._extents.named), text))
-            except Unsupported as missing:
-                self._builder.findings.add(missing.reason, _label(node))
+            self.guards.append(Guard(condition_of(parsed(text), self._extents.named), text))
 
     def _read(self, node: fx.Node, record: Converter, values: Mapping[fx.Node, Made], span: Span) -> TorchNode | None:
         """The call as converters see it; None if it uses what could not be converted. Raises `Unsupported`."""
@@ -158,7 +159,7 @@ class GraphImporter:
                 return None
             inputs.append(made if isinstance(made, Value) else None)
         attributes = {name: self._plain(each, values) for name, each in arguments.attributes.items()}
-        types = tuple(self.type_of(each) if _is_tensor(each) else None for each in _outputs(node))
+        types = tuple(self.type_of(each) if is_tensor(each) else None for each in outputs_of(node))
         common = partial(_common_dtype, arguments)
         return TorchNode(
             str(node.target),
@@ -256,18 +257,18 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (bool, int, float, torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
-def _is_tensor(value: object) -> bool:
+def is_tensor(value: object) -> bool:
     return isinstance(value, torch_package().Tensor)
 
 
-def _outputs(node: fx.Node) -> Sequence[Any]:
+def outputs_of(node: fx.Node) -> Sequence[Any]:
     value = node.meta.get("val")
     return value if isinstance(value, (tuple, list)) else (value,)
 
 
 def _names(node: fx.Node) -> list[str]:
     """A name for each output that something uses, else the empty one."""
-    count = len(_outputs(node))
+    count = len(outputs_of(node))
     if not isinstance(node.meta["val"], (tuple, list)):
         return [node.name]
     taken: list[Any] = [user.args[1] for user in node.users if user.target is operator.getitem]

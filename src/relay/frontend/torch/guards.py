@@ -37,12 +37,16 @@ _COMPARE = {"==": comparison.equal, "!=": comparison.not_equal, "<": comparison.
 
 
 def guards_of(
-    program: ExportedProgram, statements: Sequence[str], inputs: Mapping[str, Value], extents: Extents
+    program: ExportedProgram,
+    statements: Sequence[str],
+    inputs: Mapping[str, Value],
+    numbers: Mapping[str, IntExpr],
+    extents: Extents,
 ) -> list[Guard]:
-    """The statements that an export found on its way, and the ranges of its symbols. Raises `Unsupported`."""
-    found = [
-        Guard(condition_of(parsed(text), partial(_extent_of_input, inputs)), _readable(text)) for text in statements
-    ]
+    """The statements that an export found on its way, and the ranges of its symbols; `numbers` are inputs that are
+    symbols themselves. Raises `Unsupported`."""
+    leaf = partial(_extent_of_input, inputs, numbers)
+    found = [Guard(condition_of(parsed(text), leaf), _readable(text)) for text in statements]
     ranges = {str(symbol): range_ for symbol, range_ in program.range_constraints.items()}
     for name, extent in extents.symbols.items():
         low, high = (None, None) if name not in ranges else (_bound(ranges[name].lower), _bound(ranges[name].upper))
@@ -63,9 +67,11 @@ def _readable(text: str) -> str:
     return text.replace("L['", "").replace("']", "", 1) if text.count("L['") == 1 else text
 
 
-def _extent_of_input(inputs: Mapping[str, Value], tree: ast.expr) -> IntExpr | None:
-    """`L['k']['z'][0].size()[1]`: PyTorch calls that input `k_z_0`."""
+def _extent_of_input(inputs: Mapping[str, Value], numbers: Mapping[str, IntExpr], tree: ast.expr) -> IntExpr | None:
+    """`L['k']['z'][0].size()[1]`: PyTorch calls that input `k_z_0`. Without `.size()[..]` it is a number."""
     match tree:
+        case ast.Subscript(value=ast.Name(id="L") | ast.Subscript()):
+            return numbers.get("_".join(_PATH.findall(ast.unparse(tree))))
         case ast.Subscript(
             value=ast.Call(func=ast.Attribute(value=path, attr="size"), args=[]), slice=ast.Constant(value=int(axis))
         ):
@@ -76,10 +82,11 @@ def _extent_of_input(inputs: Mapping[str, Value], tree: ast.expr) -> IntExpr | N
             return None
 
 
-def with_guards(output: Value, guards: Sequence[Guard], builder: ProgramBuilder) -> Value:
-    """An output, if all guards hold; else the run ends. Those that always hold are not checked.
+def checks_of(guards: Sequence[Guard], builder: ProgramBuilder) -> list[Expr]:
+    """Bool scalars that end the run where a guard does not hold. Those that always hold are not checked.
 
     Raises `RelayError` (rule `check-failed`) for one that never does."""
+    found: list[Expr] = []
     for guard in guards:
         match _proof(guard.condition):
             case Proof.YES:
@@ -87,8 +94,8 @@ def with_guards(output: Value, guards: Sequence[Guard], builder: ProgramBuilder)
             case Proof.NO:
                 raise RelayError(rule="check-failed", message=_message(guard))
             case Proof.UNKNOWN:
-                output = _with_guard(output, guard, builder)
-    return output
+                found.append(_check(guard, builder))
+    return found
 
 
 def _message(guard: Guard) -> str:
@@ -122,16 +129,16 @@ def _holds(condition: Condition, extent: Callable[[IntExpr], Expr]) -> Expr:
             return logical_not(_holds(part, extent))
 
 
-def _with_guard(output: Value, guard: Guard, builder: ProgramBuilder) -> Value:
+def _check(guard: Guard, builder: ProgramBuilder) -> Expr:
     span = Span(Source("guards of the export", guard.text), 1)
 
     def extent(of: IntExpr) -> Expr:
         return builder.known("extent", np.array(of, object), span).expr
 
     def convert(_: Node) -> Expr:
-        return checked(output.expr, _holds(guard.condition, extent), _message(guard))
+        holds = _holds(guard.condition, extent)
+        return checked(holds, holds, _message(guard))
 
-    node = Node("guard", guard.text, (output,), {}, 1)
-    (value,) = builder.convert(converter("guard", convert), node, [output.name], span)
-    assert value is not None
-    return value
+    (value,) = builder.convert(converter("guard", convert), Node("guard", guard.text, (), {}, 1), ["guard"], span)
+    assert isinstance(value, Value)
+    return value.expr

@@ -7,24 +7,23 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, Symbol
 from relay.base.arguments import MAPPING, Kind, takes
 from relay.base.diagnostics import RelayError
 from relay.base.span import Source, Span
 from relay.frontend.shared.building import ProgramBuilder
 from relay.frontend.shared.findings import Findings
-from relay.frontend.shared.names import SymbolNames, printable
+from relay.frontend.shared.names import printable
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.shared.value import Value
 from relay.frontend.torch.exporting import FunctionalProgram, Model, functional_program
-from relay.frontend.torch.graph import GraphImporter, Made
-from relay.frontend.torch.guards import guards_of, with_guards
+from relay.frontend.torch.graph import GraphImporter, Made, is_tensor, outputs_of
+from relay.frontend.torch.guards import checks_of, guards_of
 from relay.frontend.torch.package import torch_package
-from relay.frontend.torch.symbols import Extents
+from relay.frontend.torch.symbols import Extents, is_symbol, named_symbols, symbols_of
 from relay.frontend.torch.table import CONVERTERS
 from relay.frontend.torch.tensors import array_of_tensor, storage_key
 from relay.ir.module import IRModule
-from relay.ops.framework.build import symbol
 
 if TYPE_CHECKING:
     import torch
@@ -51,7 +50,8 @@ def from_pytorch(
     `@main` takes the tensors among the inputs, in their order, then the parameters and buffers that are used, by their
     qualified names; tied weights are one parameter. Its value is the tensors and numbers among the outputs, in their
     order, then what the model makes of the buffers and inputs that it changes; a tuple, unless there is one. Containers
-    are taken apart and `None` is left out. Numbers and texts among the inputs are what they were in the example.
+    are taken apart and `None` is left out. Numbers and texts among the inputs are what they were in the example,
+    but whole numbers that `dynamic_shapes` lets vary, which are int64 inputs.
     Dynamic dimensions are symbols, and what the export took for granted about them is checked by the run. With
     `freeze_params` the weights become constants of the program, and the parameters are empty.
 
@@ -77,9 +77,10 @@ class _ProgramImporter:
         self._findings = Findings("unsupported-pytorch")
         self._builder = ProgramBuilder(self._findings, freeze_params)
         placeholders = [node for node in program.graph.nodes if node.op == "placeholder"]
-        self._extents = Extents(_symbols(placeholders))
+        self._extents = Extents(named_symbols(placeholders))
         self._graph = GraphImporter(name, self._builder, self._extents, CONVERTERS)
         self._stored: dict[tuple[object, ...], Value] = {}
+        self._numbers: dict[str, IntExpr] = {}
         self._placeholders = placeholders
 
     def run(self) -> tuple[IRModule, dict[str, NDArray[Any]]]:
@@ -95,14 +96,15 @@ class _ProgramImporter:
                 rule="not-a-pytorch-model", message=f"{self._name} has no outputs that are tensors or numbers",
                 expected="one or more", found="none",
             )  # fmt: skip
-        outputs[0] = with_guards(outputs[0], guards, self._builder)
-        return self._builder.finish(outputs)
+        return self._builder.finish(outputs, checks_of(guards, self._builder))
 
     def _input(self, spec: Any, node: fx.Node) -> Value | None:
         """What a placeholder stands for: an input, a weight or a constant; None for numbers, which the graph has."""
         value, torch = node.meta["val"], torch_package()
         if not isinstance(value, torch.Tensor):
-            if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            if is_symbol(value):
+                self._number(node, self._extents.of(value))
+            elif isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
                 self._findings.add("an input that is a number and may vary", node.name)
             return None
         try:
@@ -113,6 +115,20 @@ class _ProgramImporter:
         if spec.target is None:
             return self._builder.input(node.name, type_)
         return self._weight(spec)
+
+    def _number(self, node: fx.Node, number: IntExpr) -> None:
+        """An input that is a whole number and may vary: it can be computed with, and be no extent."""
+        assert isinstance(number, Symbol)
+        (name,) = symbols_of(node.meta["val"])
+        extents = [
+            extent
+            for each in self._program.graph.nodes for value in outputs_of(each) if is_tensor(value)
+            for extent in value.shape if name in symbols_of(extent)
+        ]  # fmt: skip
+        if extents:
+            self._findings.add("an input that is a number and decides extents", node.name)
+        self._numbers[node.name] = number
+        self._builder.number(node.name, number)
 
     def _weight(self, spec: Any) -> Value:
         program = self._program
@@ -137,28 +153,10 @@ class _ProgramImporter:
 
     def _guards(self, inputs: Mapping[str, Value]) -> list[Any]:
         try:
-            return [*guards_of(self._program, self._statements, inputs, self._extents), *self._graph.guards]
+            return [
+                *guards_of(self._program, self._statements, inputs, self._numbers, self._extents),
+                *self._graph.guards,
+            ]
         except Unsupported as missing:
             self._findings.add(missing.reason, "the guards of the export")
             return []
-
-
-def _symbols(placeholders: Sequence[fx.Node]) -> dict[str, IntExpr]:
-    """The symbols of the inputs' extents by PyTorch's names, each called after the first axis that it is alone."""
-    torch, names = torch_package(), SymbolNames()
-    symbols: dict[str, IntExpr] = {}
-    axes = [
-        (node.name, axis, extent.node.expr)
-        for node in placeholders
-        if isinstance(node.meta["val"], torch.Tensor)
-        for axis, extent in enumerate(node.meta["val"].shape)
-        if isinstance(extent, torch.SymInt)
-    ]
-    for name, axis, expression in axes:
-        if expression.is_Symbol and str(expression) not in symbols:
-            symbols[str(expression)] = symbol(names.of(f"{name}_{axis}"))
-    for _, _, expression in axes:
-        for each in sorted(map(str, expression.free_symbols)):
-            if each not in symbols:
-                symbols[each] = symbol(names.of(each))
-    return symbols

@@ -3,44 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
+from relay.frontend.shared.control.loops import Exprs
+from relay.frontend.shared.control.recurrent import Cell, gates_of, gru_state, lstm_memory, one_way
 from relay.frontend.shared.node import Result
-from relay.frontend.torch.loops import Exprs, scanned
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
-from relay.ir.types import TensorType
 from relay.ops.elementwise.activation import bias_add, relu
-from relay.ops.elementwise.elementwise_binary import add, multiply, subtract
+from relay.ops.elementwise.elementwise_binary import add, multiply
 from relay.ops.elementwise.elementwise_unary import sigmoid, tanh
 from relay.ops.indexing.index import take
 from relay.ops.manipulation.combine import concatenate, split, stack
 from relay.ops.manipulation.transpose import transpose
 from relay.ops.nn.matmul import dense
 
-Cell: TypeAlias = Callable[[Expr, Exprs, Callable[[Expr], Expr]], tuple[Expr, ...]]
-"""The input's part of the gates, the state, and what makes the state's part of the gates: the next state, h first."""
+
+def _lstm_cell(state: Exprs, entries: Exprs, hidden: Exprs) -> tuple[Exprs, Exprs]:
+    """Gates are stacked i, f, g, o."""
+    (h, c), (row,) = state, entries
+    i, f, g, o = split(add(_product(h, hidden), row), 4, axis=1)
+    c = lstm_memory(sigmoid(f), c, sigmoid(i), tanh(g))
+    h = multiply(sigmoid(o), tanh(c))
+    return (h, c), (h,)
 
 
-def _lstm_cell(row: Expr, state: Exprs, gates_of: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
-    """Gates are stacked i, f, g, o (Hochreiter and Schmidhuber 1997, with a forget gate)."""
-    h, c = state
-    i, f, g, o = split(add(gates_of(h), row), 4, axis=1)
-    c = add(multiply(sigmoid(f), c), multiply(sigmoid(i), tanh(g)))
-    return multiply(sigmoid(o), tanh(c)), c
-
-
-def _gru_cell(row: Expr, state: Exprs, gates_of: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
-    """Gates are stacked r, z, n (Cho et al. 2014, 1406.1078; the reset gate after the product)."""
-    (h,) = state
+def _gru_cell(state: Exprs, entries: Exprs, hidden: Exprs) -> tuple[Exprs, Exprs]:
+    """Gates are stacked r, z, n; the reset gate comes after the product."""
+    (h,), (row,) = state, entries
     r, z, n = split(row, 3, axis=1)
-    hr, hz, hn = split(gates_of(h), 3, axis=1)
+    hr, hz, hn = split(_product(h, hidden), 3, axis=1)
     candidate = tanh(add(n, multiply(sigmoid(add(r, hr)), hn)))
-    return (add(candidate, multiply(sigmoid(add(z, hz)), subtract(h, candidate))),)
+    h = gru_state(sigmoid(add(z, hz)), h, candidate)
+    return (h,), (h,)
 
 
 def _rnn_cell(function: Callable[[Expr], Expr]) -> Cell:
-    return lambda row, state, gates_of: (function(add(gates_of(state[0]), row)),)
+    def step(state: Exprs, entries: Exprs, hidden: Exprs) -> tuple[Exprs, Exprs]:
+        h = function(add(_product(state[0], hidden), entries[0]))
+        return (h,), (h,)
+
+    return step
 
 
 def _recurrent(cell: Cell, states: int) -> Callable[[TorchNode], Result]:
@@ -77,17 +79,9 @@ def _direction(
 ) -> tuple[Expr, Exprs]:
     """One layer, one way over the sequence: its outputs [n, b, hidden] and the last state. The input's part of the
     gates is computed for the whole sequence at once."""
-
-    rows = _product(x, weights[::2])
-    assert isinstance(rows.checked_type, TensorType)
-    assert isinstance(first[0].checked_type, TensorType)
-    outputs = TensorType((rows.checked_type.shape[0], *first[0].checked_type.shape), node.dtype)
-
-    def step(state: Exprs, entries: Exprs, hidden: Exprs) -> tuple[Exprs, Exprs]:
-        after = cell(entries[0], state, lambda h: _product(h, hidden))
-        return after, after[:1]
-
-    *last, output = scanned(node, first, [rows], weights[1::2], [outputs], step, backwards=backwards)
+    weight, *bias = weights[::2]
+    rows = gates_of(node, x, weight, *bias or (None,))
+    last, (output,) = one_way(node, cell, [rows], first, weights[1::2], 1, backwards=backwards)
     return output, last
 
 

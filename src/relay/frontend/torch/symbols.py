@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from relay.arith.expr import (
     Comparison,
@@ -18,11 +18,14 @@ from relay.arith.expr import (
     multiply,
 )
 from relay.base.frozen import frozen
+from relay.frontend.shared.names import SymbolNames
 from relay.frontend.shared.node import Unsupported
 from relay.frontend.torch.package import torch_package
+from relay.ops.framework.build import symbol
 
 if TYPE_CHECKING:
     import torch
+    from torch import fx
 
 Condition: TypeAlias = Union[Comparison, "Every", "Some", "Not"]
 """A statement about extents."""
@@ -185,3 +188,33 @@ class Extents:
 def printed(value: torch.SymInt | torch.SymBool) -> str:
     """The expression of a symbolic number as Python."""
     return str(torch_package("torch.utils._sympy.printers").PythonPrinter().doprint(value.node.expr))
+
+
+def named_symbols(placeholders: Sequence[fx.Node]) -> dict[str, IntExpr]:
+    """The symbols of the inputs by PyTorch's names, each called after the first axis or number that it is alone."""
+    torch, names = torch_package(), SymbolNames()
+    symbols: dict[str, IntExpr] = {}
+    extents: list[tuple[str, Any]] = []
+    for node in placeholders:
+        value = node.meta["val"]
+        if isinstance(value, torch.Tensor):
+            extents += [(f"{node.name}_{axis}", extent) for axis, extent in enumerate(value.shape)]
+    extents += [(node.name, node.meta["val"]) for node in placeholders]
+    for name, extent in extents:
+        if is_symbol(extent) and str(extent.node.expr) not in symbols:
+            symbols[str(extent.node.expr)] = symbol(names.of(name))
+    for _, extent in extents:
+        for each in symbols_of(extent):
+            if each not in symbols:
+                symbols[each] = symbol(names.of(each))
+    return symbols
+
+
+def is_symbol(value: Any) -> bool:
+    """Whether a number is a symbol alone."""
+    return isinstance(value, torch_package().SymInt) and bool(value.node.expr.is_Symbol)
+
+
+def symbols_of(value: Any) -> list[str]:
+    """The names of the symbols in the expression of a symbolic integer; none of anything else."""
+    return sorted(map(str, value.node.expr.free_symbols)) if isinstance(value, torch_package().SymInt) else []

@@ -11,6 +11,9 @@ from relay.frontend.torch.converters.attention import ATTENTION
 from relay.frontend.torch.converters.convolution import CONVOLUTIONS
 from relay.frontend.torch.converters.creation import CREATION
 from relay.frontend.torch.converters.elementwise import ELEMENTWISE
+from relay.frontend.torch.converters.embedding_bags import EMBEDDING_BAGS
+from relay.frontend.torch.converters.encoder_layers import ENCODER_LAYERS
+from relay.frontend.torch.converters.images import IMAGES
 from relay.frontend.torch.converters.indexing import INDEXING
 from relay.frontend.torch.converters.normalization import NORMALIZATIONS
 from relay.frontend.torch.converters.pooling import POOLINGS
@@ -25,8 +28,9 @@ CONVERTERS: Mapping[str, Converter] = MappingProxyType(
     {
         record.operator: record
         for record in (
-            *ELEMENTWISE, *ACTIVATIONS, *REDUCTIONS, *SHAPES, *INDEXING, *UPDATES, *CREATION, *PRODUCTS, *CONVOLUTIONS,
-            *NORMALIZATIONS, *POOLINGS, *ATTENTION, *RECURRENT, *CONTROL,
+            *ELEMENTWISE, *ACTIVATIONS, *REDUCTIONS, *SHAPES, *INDEXING, *EMBEDDING_BAGS, *UPDATES, *CREATION,
+            *PRODUCTS, *CONVOLUTIONS, *NORMALIZATIONS, *POOLINGS, *ATTENTION, *ENCODER_LAYERS, *RECURRENT, *CONTROL,
+            *IMAGES,
         )
     }
 )  # fmt: skip

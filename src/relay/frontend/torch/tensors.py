@@ -12,7 +12,7 @@ from relay.frontend.torch.package import torch_package
 if TYPE_CHECKING:
     import torch
 
-_DTYPES = {str(dtype): dtype for dtype in DType if dtype is not DType.INT4}
+_DTYPES = {str(dtype): dtype for dtype in DType if dtype.is_bool or dtype.bits >= 8}
 
 
 def element_type(dtype: torch.dtype) -> DType | None:

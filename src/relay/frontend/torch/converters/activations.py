@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from relay.frontend.shared.activations import (
+from relay.frontend.shared.formulas.activations import (
     above,
     exponential_unit,
     gelu_by_tanh,

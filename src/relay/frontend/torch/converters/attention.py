@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from relay.frontend.shared.formulas.heads import for_each_head
+from relay.frontend.shared.formulas.triangles import in_triangle
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.triangles import in_triangle
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
-from relay.ops.manipulation.tile import broadcast_to, repeat
+from relay.ops.manipulation.tile import broadcast_to
 from relay.ops.nn.attention import attention
 
 
@@ -35,10 +36,7 @@ def _heads(node: TorchNode, index: int) -> Expr:
     query, value = node.value(0), node.value(index)
     expr = value.expr
     if node.flag("enable_gqa") and value.shape[-3] != query.shape[-3]:
-        heads, shared = query.shape[-3], value.shape[-3]
-        if not isinstance(heads, int) or not isinstance(shared, int) or heads % shared:
-            node.unsupported(f"of {heads} heads that share {shared}")
-        return repeat(expr, heads // shared, axis=value.rank - 3)
+        return for_each_head(node, expr, value.shape[-3], query.shape[-3], value.rank - 3)
     wanted = (*query.shape[:-2], *value.shape[-2:])
     return expr if value.shape == wanted else broadcast_to(expr, wanted)
 

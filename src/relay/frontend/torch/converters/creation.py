@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from relay.frontend.shared.formulas.triangles import LARGEST_CONSTANT, triangle
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.triangles import LARGEST_CONSTANT, triangle
 from relay.frontend.torch.node import Converter, TorchNode, converters, in_type
 from relay.ir.expr import const
 from relay.ops.creation import create

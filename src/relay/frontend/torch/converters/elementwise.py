@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relay.base.dtypes import DType
-from relay.frontend.shared.node import Result
-from relay.frontend.shared.rounding import round_to_even
+from relay.frontend.shared.formulas.rounding import round_to_even
+from relay.frontend.shared.node import Result, converter
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr, const
 from relay.ops.elementwise import comparison
@@ -219,7 +219,7 @@ ELEMENTWISE: tuple[Converter, ...] = (
     *converters("bitwise_not", _unary(unary.bitwise_not, of_bools=unary.logical_not)),
     *converters("add", _sum(binary.add, binary.logical_or), overloads=_TENSOR_OR_NUMBER),
     *converters("sub", _sum(binary.subtract), overloads=_TENSOR_OR_NUMBER),
-    *converters("div", _divide, overloads=_TENSOR_OR_NUMBER),
+    *(record for name in ("div", "true_divide") for record in converters(name, _divide, overloads=_TENSOR_OR_NUMBER)),
     *converters("div", _divide, "rounding_mode", overloads=("Tensor_mode", "Scalar_mode")),
     *converters("pow", _power, overloads=("Tensor_Tensor", "Tensor_Scalar", "Scalar")),
     *converters("reciprocal", _reciprocal),
@@ -244,4 +244,5 @@ ELEMENTWISE: tuple[Converter, ...] = (
     *converters("dropout", _dropout, "p", "train"),
     *converters("native_dropout", _dropout, "p", "train"),
     *converters("_to_copy", _cast, "dtype"),
+    converter("prims.convert_element_type.default", _cast, "dtype"),
 )

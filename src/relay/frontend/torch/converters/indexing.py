@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
-from relay.frontend.shared.indices import gathered, places_of, taken
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.slicing import FAR, slice_axes
+from relay.frontend.shared.places.indices import gathered, places_of, taken
+from relay.frontend.shared.places.slicing import FAR, slice_axes
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
 from relay.ops.indexing.index import gather_nd
@@ -35,7 +35,8 @@ def _gather(node: TorchNode) -> Result:
 def _index(node: TorchNode) -> Result:
     """NumPy's indexing by integers: x[i, j, :, ..]. Indices side by side stand where they were, others come first."""
     data = node.value(0)
-    chosen = {axis: index for axis, index in enumerate(node.inputs[1:]) if index is not None}
+    given = (node.optional_value(index) for index in range(1, len(node.inputs)))
+    chosen = {axis: index for axis, index in enumerate(given) if index is not None}
     if any(index.dtype.is_bool or index.dtype is DType.UINT8 for index in chosen.values()):
         node.unsupported("by a mask, whose result is as long as data decide")
     if len(chosen) == 1:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ml_dtypes
 
+from relay.frontend.shared.formulas.normalizing import divided_by_root_mean_square, standardized
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.normalizing import divided_by_root_mean_square, standardized
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr, const
 from relay.ops.creation.create import ones, zeros

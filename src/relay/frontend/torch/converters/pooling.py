@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from relay.arith.expr import IntExpr
 from relay.frontend.shared.node import Result
+from relay.frontend.torch.converters.images import places_of_pool
+from relay.frontend.torch.converters.resampling import resampled
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
 from relay.ops.manipulation.shape import expand_dims, squeeze
@@ -42,6 +45,16 @@ def _maximum(spatial: int) -> Callable[[TorchNode], Expr]:
         dilation = node.per_axis("dilation", spatial, (1,))
         window = _window(node, spatial)
         return _batched(node, spatial, lambda x: _MAXIMA[spatial](x, dilation=dilation, **window))
+
+    return convert
+
+
+def _maximum_with_places(spatial: int) -> Callable[[TorchNode], Result]:
+    def convert(node: TorchNode) -> Result:
+        if node.output_count < 2:
+            return (_maximum(spatial)(node), None)
+        dilation = node.per_axis("dilation", spatial, (1,))
+        return (_maximum(spatial)(node), places_of_pool(node, spatial, _window(node, spatial), dilation))
 
     return convert
 
@@ -86,19 +99,15 @@ def _adaptive_maximum(spatial: int) -> Callable[[TorchNode], Expr]:
     return _adaptive(spatial, adaptive_max_pool2d, global_max_pool2d, reduce.max)
 
 
-def _resize(method: str, coordinates: str, rounding: str = "") -> Callable[[TorchNode], Result]:
-    """To the extents that PyTorch gives: it goes by the factors instead where these are not exact."""
+def _resize(name: str, method: str, coordinates: str, rounding: str = "") -> Callable[[TorchNode], Result]:
+    """To the extents that PyTorch gives, or by the factors where these are not exact."""
 
     def convert(node: TorchNode) -> Result:
         value, spatial = node.value(0), node.value(0).rank - 2
         factors = node.attributes.get("scale_factors", ())
         assert isinstance(factors, tuple)
-        exact = (
-            (isinstance(old, int) and old * factor == new) or (not isinstance(old, int) and factor == int(factor))
-            for factor, old, new in zip(factors, value.shape[2:], node.shape[2:], strict=False)
-        )
-        if not all(exact):
-            node.unsupported(f"of {value.type} by {factors}, to no whole number of elements")
+        if not all(map(_is_exact, factors, value.shape[2:], node.shape[2:])) and not node.flag("align_corners"):
+            return _by_factors(node, name, factors)
         mode = "align_corners" if node.flag("align_corners") else coordinates
         x = value.expr if spatial == 2 else expand_dims(value.expr, 2)
         size = node.shape[2:] if spatial == 2 else (1, *node.shape[2:])
@@ -110,20 +119,34 @@ def _resize(method: str, coordinates: str, rounding: str = "") -> Callable[[Torc
     return convert
 
 
+def _is_exact(factor: float, old: IntExpr, new: IntExpr) -> bool:
+    return old * factor == new if isinstance(old, int) else factor == int(factor)
+
+
+def _by_factors(node: TorchNode, name: str, factors: Sequence[float]) -> Expr:
+    result = node.expr()
+    for axis, factor in enumerate(factors, 2):
+        old, new = node.value(0).shape[axis], node.shape[axis]
+        if not isinstance(old, int) or not isinstance(new, int):
+            node.unsupported(f"of {node.value(0).type} by {factors}, to no whole number of elements")
+        result = resampled(result, axis, old, new, factor, name)
+    return result
+
+
 _POOL = ("kernel_size", "stride", "padding", "ceil_mode")
-_NEAREST = _resize("nearest_neighbor", "asymmetric", "floor")
-_NEAREST_EXACT = _resize("nearest_neighbor", "half_pixel", "round_prefer_ceil")
-_LINEAR = _resize("linear", "half_pixel")
+_NEAREST = _resize("nearest", "nearest_neighbor", "asymmetric", "floor")
+_NEAREST_EXACT = _resize("nearest_exact", "nearest_neighbor", "half_pixel", "round_prefer_ceil")
+_LINEAR = _resize("linear", "linear", "half_pixel")
 _RESIZES: Mapping[str, Callable[[TorchNode], Result]] = {
     "upsample_nearest1d": _NEAREST, "upsample_nearest2d": _NEAREST, "_upsample_nearest_exact1d": _NEAREST_EXACT,
     "_upsample_nearest_exact2d": _NEAREST_EXACT, "upsample_linear1d": _LINEAR, "upsample_bilinear2d": _LINEAR,
-    "upsample_bicubic2d": _resize("cubic", "half_pixel"),
+    "upsample_bicubic2d": _resize("cubic", "cubic", "half_pixel"),
 }  # fmt: skip
 
 POOLINGS: tuple[Converter, ...] = (
     *(record for rank in (1, 2, 3) for record in (
         *converters(f"max_pool{rank}d", _maximum(rank), *_POOL, "dilation"),
-        *converters(f"max_pool{rank}d_with_indices", _without_places(_maximum(rank)), *_POOL, "dilation"),
+        *converters(f"max_pool{rank}d_with_indices", _maximum_with_places(rank), *_POOL, "dilation"),
         *converters(f"avg_pool{rank}d", _average(rank), *_POOL, "count_include_pad", "divisor_override"),
         *converters(f"adaptive_avg_pool{rank}d", _adaptive_mean(rank), "output_size"),
         *converters(f"adaptive_max_pool{rank}d", _without_places(_adaptive_maximum(rank)), "output_size"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relay.frontend.shared.activations import scaled
-from relay.frontend.shared.einsum import einsum
+from relay.frontend.shared.formulas.activations import scaled
+from relay.frontend.shared.formulas.einsum import einsum
+from relay.frontend.shared.formulas.products import matmul, matrix_product
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.products import matmul, matrix_product
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr
 from relay.ops.elementwise.activation import bias_add
@@ -50,6 +50,16 @@ def _outer(node: TorchNode) -> Result:
     return multiply(expand_dims(node.operand(0), 1), node.operand(1))
 
 
+def _trilinear(node: TorchNode) -> Result:
+    """The product of three tensors, each with axes of one entry at its `expand`, summed over `sumdim`."""
+    factors = [node.expr(place) for place in range(3)]
+    for place in range(3):
+        for axis in sorted(node.ints(f"expand{place + 1}")):
+            factors[place] = expand_dims(factors[place], axis)
+    product = multiply(multiply(factors[0], factors[2]), factors[1])
+    return total(product, node.ints("sumdim"))
+
+
 PRODUCTS: tuple[Converter, ...] = (
     *converters("linear", _linear),
     *(record for name in ("matmul", "mm", "bmm", "mv", "dot") for record in converters(name, matmul)),
@@ -59,5 +69,6 @@ PRODUCTS: tuple[Converter, ...] = (
     ),
     *converters("baddbmm", _added(lambda node: batch_matmul(node.expr(1), node.expr(2), transpose_b=False))),
     *converters("outer", _outer),
+    *converters("_trilinear", _trilinear, "expand1", "expand2", "expand3", "sumdim", "unroll_dim"),
     *converters("einsum", einsum, "equation", "path"),
 )

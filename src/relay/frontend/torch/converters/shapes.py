@@ -9,7 +9,7 @@ import numpy as np
 
 from relay.arith.expr import IntExpr
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.slicing import FAR, slice_axes
+from relay.frontend.shared.places.slicing import FAR, slice_axes
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr, const
 from relay.ops.indexing.index import take

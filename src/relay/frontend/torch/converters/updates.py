@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relay.frontend.shared.indices import checked, places_of
 from relay.frontend.shared.node import Result
-from relay.frontend.shared.slicing import slice_axes
+from relay.frontend.shared.places.indices import checked, places_of
+from relay.frontend.shared.places.slicing import slice_axes
 from relay.frontend.torch.node import Converter, TorchNode, converters
 from relay.ir.expr import Expr, const
 from relay.ops.elementwise.comparison import where
@@ -16,7 +16,9 @@ from relay.ops.manipulation.shape import reshape
 from relay.ops.manipulation.tile import broadcast_to
 from relay.ops.manipulation.transpose import transpose
 
-_REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min", "add": "add", "multiply": "mul"}
+_REDUCTIONS = {
+    "sum": "add", "prod": "mul", "amax": "max", "amin": "min", "mean": "mean", "add": "add", "multiply": "mul",
+}  # fmt: skip
 """Relay's names of what becomes of an element and its update, by PyTorch's."""
 
 
@@ -71,7 +73,7 @@ def _along(mode: str) -> Callable[[TorchNode], Result]:
 
 def _index_put(node: TorchNode) -> Result:
     """NumPy's assignment x[i, j, :, ..] = values, or += with `accumulate`; of a mask over all axes, a number's."""
-    data, *indices, _ = node.inputs
+    data, *indices, _ = (node.optional_value(index) for index in range(len(node.inputs)))
     assert data is not None
     chosen = {axis: index for axis, index in enumerate(indices) if index is not None}
     values = node.value(len(node.inputs) - 1)

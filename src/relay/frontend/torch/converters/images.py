@@ -1,0 +1,111 @@
+"""Images read and written at places: grid_sampler, max_unpool, col2im, places of maxima.   x[batch, channels, ..]"""
+
+from __future__ import annotations
+
+from relay.frontend.shared.node import Result
+from relay.frontend.shared.places.computed_axes import LONG, numbers
+from relay.frontend.shared.places.folding import put_together
+from relay.frontend.shared.places.resampling import Sampling, steps
+from relay.frontend.shared.places.sampling import extent_of, from_unit, sampled, unit_places
+from relay.frontend.shared.places.window_places import Windows, places_of_maxima
+from relay.frontend.shared.value import Value
+from relay.frontend.torch.node import Converter, TorchNode, converters
+from relay.ir.expr import Expr, const
+from relay.ir.types import TensorType
+from relay.ops.creation.create import zeros
+from relay.ops.elementwise.convert import cast
+from relay.ops.elementwise.elementwise_binary import add, multiply
+from relay.ops.framework.dimensions import product
+from relay.ops.indexing.check_indices import check_indices
+from relay.ops.indexing.index import take
+from relay.ops.indexing.scatter import scatter_elements
+from relay.ops.manipulation.shape import expand_dims, reshape
+
+_METHODS = ("linear", "nearest", "cubic")
+_PADDINGS = ("zeros", "border", "reflection")
+"""By the numbers that PyTorch gives them."""
+
+
+def _grid_sampler(node: TorchNode) -> Result:
+    """grid[batch, .., axes] names places from the last axis to the first."""
+    data, grid = node.value(0), node.value(1)
+    method, padding = _METHODS[node.int("interpolation_mode")], _PADDINGS[node.int("padding_mode")]
+    spatial, aligned = data.rank - 2, node.flag("align_corners")
+    places = [
+        from_unit(
+            take(grid.expr, const(spatial - 1 - axis, LONG), axis=grid.rank - 1),
+            extent_of(data, axis + 2, data.dtype), data.dtype, align_corners=aligned,
+        )
+        for axis in range(spatial)
+    ]  # fmt: skip
+    return sampled(data, places, Sampling(method), padding, align_corners=aligned)
+
+
+def _affine_grid(node: TorchNode) -> Result:
+    """theta[batch, axes, axes + 1] × size → grid[batch, .., axes]"""
+    theta, size = node.value(0), node.ints("size")
+    spatial, dtype = len(size) - 2, theta.dtype
+
+    def column(at: int) -> Expr:
+        part = take(theta.expr, const(at, LONG), axis=2)
+        return reshape(part, (theta.shape[0], *(1,) * spatial, spatial), allowzero=True)
+
+    total = column(spatial)
+    for axis, extent in enumerate(size[2:]):
+        line = unit_places(const(extent, dtype), cast(steps(extent), dtype), dtype,
+                           align_corners=node.flag("align_corners"))  # fmt: skip
+        total = add(total, multiply(column(spatial - 1 - axis), expand_dims(line, 1, spatial - axis)))
+    return total
+
+
+def places_of_pool(
+    node: TorchNode, spatial: int, window: dict[str, tuple[int, ...]], dilation: tuple[int, ...]
+) -> Expr:
+    """Where the maxima of a pooling are, in each image."""
+    value = node.value(0)
+    alone = value.rank == spatial + 1
+    shape = (1, *value.shape) if alone else value.shape
+    extents = [extent for extent in shape[2:] if isinstance(extent, int)]
+    counts = [extent for extent in node.shape[-spatial:] if isinstance(extent, int)]
+    if len(extents) < spatial or len(counts) < spatial:
+        node.unsupported(f"with places of {value.type}")
+    data = Value("", reshape(value.expr, shape, allowzero=True), TensorType(shape, value.dtype)) if alone else value
+    windows = Windows(tuple(counts), window["pool_size"], window["strides"], dilation, window["padding"][:spatial])
+    places = places_of_maxima(data, extents, windows)
+    return reshape(places, node.shape, allowzero=True) if alone else places
+
+
+def _max_unpool(spatial: int, node: TorchNode) -> Result:
+    """Zeros, but for elements where a max_pool found them in their image."""
+    value, shape = node.value(0), node.shape
+    size = product(shape[-spatial:])
+    images = product(shape[:-spatial])
+    flat = (images, product(value.shape[-spatial:]))
+    places = check_indices(reshape(node.expr(1), flat, allowzero=True), (size,), f"{node.operator} {node.name}")
+    empty = zeros((images, size), value.dtype)
+    found = scatter_elements(empty, places, reshape(value.expr, flat, allowzero=True), 1)
+    return reshape(found, shape, allowzero=True)
+
+
+def _col2im(node: TorchNode) -> Result:
+    value, size, kernel = node.value(0), node.per_axis("output_size", 2), node.per_axis("kernel_size", 2)
+    alone = value.rank == 2
+    shape = (1, *value.shape) if alone else value.shape
+    columns = Value("", reshape(value.expr, shape, allowzero=True), TensorType(shape, value.dtype)) if alone else value
+    result = put_together(
+        columns, numbers(*size), numbers(*kernel), 2, node.per_axis("stride", 2), node.per_axis("dilation", 2),
+        node.per_axis("padding", 2) * 2,
+    )  # fmt: skip
+    return reshape(result, node.shape, allowzero=True)
+
+
+_GRID = ("interpolation_mode", "padding_mode", "align_corners")
+
+IMAGES: tuple[Converter, ...] = (
+    *(record for name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
+      for record in converters(name, _grid_sampler, *_GRID)),
+    *converters("affine_grid_generator", _affine_grid, "size", "align_corners"),
+    *converters("max_unpool2d", lambda node: _max_unpool(2, node), "output_size"),
+    *converters("max_unpool3d", lambda node: _max_unpool(3, node), "output_size", "stride", "padding"),
+    *converters("col2im", _col2im, "output_size", "kernel_size", "dilation", "padding", "stride"),
+)  # fmt: skip
