@@ -1,0 +1,60 @@
+"""Which values change with what is differentiated: all that are reached from it through values that have cotangents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from relay.ir.expr import Call, Expr, Function, GlobalVar, If, Let, Match, Op, Var, pattern_vars
+from relay.ir.sharing import value_node
+from relay.ir.traversal import children, post_order
+from relay.ir.types import Type
+from relay.ops.framework.record import NotDifferentiable, OperatorRecord
+
+
+def active_variables(body: Expr, roots: Iterable[Var], exists: Callable[[Type], bool]) -> set[Var]:
+    """The variables of a body in A-normal form that depend on `roots` in a way that can be differentiated; `exists`
+    says of which types there are cotangents."""
+    users: dict[Var, list[Var]] = {}
+    for node in post_order(body):
+        for source, target in _flows(node):
+            users.setdefault(source, []).append(target)
+    found: set[Var] = set()
+    waiting = list(roots)
+    while waiting:
+        var = waiting.pop()
+        if var not in found and var.checked_type is not None and exists(var.checked_type):
+            found.add(var)
+            waiting += users.get(var, ())
+    return found
+
+
+def _flows(node: Expr) -> Iterator[tuple[Var, Var]]:
+    """Pairs of variables, of which the second is made of the first."""
+    match node:
+        case Let(var, value):
+            for source in _sources(value):
+                yield source, var
+        case Match(Var() as data, clauses):
+            for clause in clauses:
+                for bound in pattern_vars(clause.lhs):
+                    yield data, bound
+        case _:
+            pass
+
+
+def _sources(value: Expr) -> Iterator[Var]:
+    match value:
+        case Var():
+            yield value
+        case If(_, true_branch, false_branch):
+            yield from (end for end in map(value_node, (true_branch, false_branch)) if isinstance(end, Var))
+        case Match(_, clauses):
+            yield from (end for clause in clauses if isinstance(end := value_node(clause.rhs), Var))
+        case Call(op=Op(operator=OperatorRecord(gradient=NotDifferentiable()))):
+            pass
+        case Function():
+            pass
+        case Call(op=callee, args=args) if isinstance(callee, Op | GlobalVar) or not isinstance(callee, Var):
+            yield from (each for each in args if isinstance(each, Var))
+        case _:
+            yield from (each for each in children(value) if isinstance(each, Var))

@@ -1,0 +1,63 @@
+"""The program that is differentiated, and the functions that are made of its functions: what both modes share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from relay.autodiff.activity import active_variables
+from relay.autodiff.cotangents import Cotangents
+from relay.base.fresh_names import FreshNames
+from relay.ir.datatype import TypeData
+from relay.ir.expr import Function, GlobalVar, Var
+from relay.ir.module import IRModule
+from relay.ir.types import GlobalTypeVar
+from relay.ir.variables import refresh, substitute
+from relay.normalize.a_normal_form import to_a_normal_form
+
+
+@dataclass(slots=True, eq=False)
+class DerivedProgram:
+    """A typed first-order module and what is added to it."""
+
+    module: IRModule
+    names: FreshNames = field(init=False)
+    types: Cotangents = field(init=False)
+    functions: dict[GlobalVar, Function] = field(default_factory=dict)
+    _normal: dict[GlobalVar, Function] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        taken = {each.name_hint for each in self.module} | {each.name for each in self.module.type_definitions}
+        self.names = FreshNames(taken.__contains__, "_", 0)
+        self.types = Cotangents(self.module, self.names)
+
+    def normal(self, name: GlobalVar) -> Function:
+        """A function of the module, in A-normal form."""
+        if name not in self._normal:
+            self._normal[name] = to_a_normal_form(self.module[name])
+        return self._normal[name]
+
+    def active(self, function: Function, active: Sequence[bool]) -> set[Var]:
+        """What depends on the parameters that are `active`."""
+        roots = [param for param, on in zip(function.params, active, strict=True) if on]
+        return active_variables(function.body, roots, self.types.exists)
+
+    def finished(
+        self, name: GlobalVar, function: Function, definitions: Mapping[GlobalTypeVar, TypeData] | None = None
+    ) -> IRModule:
+        """The module with all that was made, `function` under `name`, and data types beside those of cotangents."""
+        made = {**self.functions, **self.types.functions, name: function}
+        functions = {**self.module.functions, **{key: _annotated(each) for key, each in made.items()}}
+        types = {**self.module.type_definitions, **(definitions or {}), **self.types.definitions}
+        return IRModule(functions, types)
+
+
+def _annotated(function: Function) -> Function:
+    """A function with variables of its own, and with the types of its parameters written out."""
+    params = tuple(
+        Var(each.name_hint, each.type_annotation or each.checked_type, span=each.span) for each in function.params
+    )
+    body = substitute(function.body, dict(zip(function.params, params, strict=True)))
+    made = refresh(Function(params, body, function.ret_type, function.type_params, function.attrs, span=function.span))
+    assert isinstance(made, Function)
+    return made

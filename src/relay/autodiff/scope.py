@@ -1,0 +1,313 @@
+"""Scopes in A-normal form, transposed: what a scope hands on when it runs forward, and its bindings backward.
+
+A scope is a function body, a branch or a clause. Backward its bindings are met last to first: each hands the cotangent
+of what it binds on to what it is made of. A choice remembers which way it went: a generated data type has a constructor
+for each way, with those values of the branch that its way back needs. What is needed is what the finished way back
+mentions, so nothing is kept that is not used.
+
+    before:   let %y = if (%c) { let %a = exp(%x); multiply(%a, %a) } else { %x };
+    forward:  let %p = if (%c) { let %a = exp(%x); (multiply(%a, %a), Way0(%a)) } else { (%x, Way1) };
+              let %y = %p.0; let %way = %p.1;
+    backward: match (%way) { Way0(%a) => ..., Way1 => ... }, a tuple of cotangents of what the branches share
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from relay.arith.expr import Symbol
+from relay.autodiff.chain import Chain
+from relay.autodiff.cotangents import Cotangent, Cotangents, Parts
+from relay.autodiff.operators import pulled_back
+from relay.autodiff.patterns import filled, pattern_cotangent, taken_apart
+from relay.autodiff.saved import Saved, unpacked
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.ir.expr import (
+    Call,
+    Clause,
+    Constructor,
+    Expr,
+    GlobalVar,
+    If,
+    Match,
+    Op,
+    Pattern,
+    PatternWildcard,
+    Tuple,
+    TupleGetItem,
+    Var,
+    pattern_vars,
+    record_type,
+)
+from relay.ir.sharing import Scope, Scopes, let_chain
+from relay.ir.traversal import rebuild
+from relay.ir.types import TupleType, Type
+from relay.ir.variables import free_vars, substitute
+
+Back = Callable[["Backward"], None]
+"""One step of the way back: takes the cotangent of what it is about, and hands on those of what that is made of."""
+
+
+@dataclass(slots=True, eq=False)
+class Swept:
+    """A scope, forward and backward. `given`: the cotangent of its result, with which the way back begins;
+    `cotangents`: those of the variables around the scope, at the end of the way back."""
+
+    forward: Chain
+    result: Expr
+    given: Var
+    backward: Chain
+    cotangents: dict[Var, Cotangent]
+
+    def bound(self) -> set[Var]:
+        """The variables that the scope binds when it runs forward."""
+        return {var for var, _ in self.forward.bindings}
+
+
+class Functions(Protocol):
+    """What calls of global functions become."""
+
+    def forward(self, call: Call, active: Sequence[bool]) -> tuple[Expr, Type]:
+        """The call that gives a pair: the value, and what the way back needs, which is of the type given here."""
+        ...
+
+    def backward(self, call: Call, active: Sequence[bool], kept: Expr, cotangent: Expr) -> Expr:
+        """The call that gives the cotangents of the active arguments."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Backward:
+    """The way back through one scope, as far as it is written."""
+
+    types: Cotangents
+    active: set[Var]
+    chain: Chain = field(default_factory=Chain)
+    found: dict[Var, Cotangent] = field(default_factory=dict)
+
+    def hand_on(self, target: Expr, cotangent: Cotangent) -> None:
+        """Add to the cotangent of a variable; constants and what is not differentiated take none."""
+        if cotangent is None or not isinstance(target, Var) or target not in self.active:
+            return
+        self.found[target] = self.types.sum(self.found.get(target), cotangent, typed(target))
+
+    def taken(self, var: Var) -> Cotangent:
+        """The cotangent of a variable that nothing before it adds to."""
+        return self.found.pop(var, None)
+
+    def taken_whole(self, var: Var) -> Expr | None:
+        """The same as one expression, by name; None for zero."""
+        cotangent = self.taken(var)
+        if cotangent is None:
+            return None
+        type_ = typed(var)
+        return self.chain.bind(f"d_{var.name_hint}", self.types.whole(cotangent, type_, var), self.types.type_of(type_))
+
+
+@dataclass(slots=True, eq=False)
+class Sweep:
+    """The scopes of one function body, inner ones first."""
+
+    types: Cotangents
+    functions: Functions
+    active: set[Var]
+    saved: Saved
+    extents: Set[Symbol]
+    scopes: Scopes
+    done: dict[Scope, Swept] = field(default_factory=dict)
+
+    def swept(self) -> Swept:
+        """The outermost scope, with all others in it."""
+        for scope in reversed(self.scopes.outermost_first()):
+            self.done[scope] = self._scope(scope)
+        return self.done[self.scopes.root]
+
+    def _scope(self, scope: Scope) -> Swept:
+        lets, result = let_chain(scope.result)
+        forward = Chain()
+        steps: list[Back] = []
+        for let in lets:
+            if let.var in self.active:
+                steps.append(self._binding(let.var, let.value, forward))
+            else:
+                forward.bind_to(let.var, let.value)
+        given = Var("given")
+        backward = Backward(self.types, self.active)
+        if isinstance(result, Var) and result in self.active:
+            record_type(given, self.types.type_of(typed(result)))
+            backward.hand_on(result, given)
+        for step in reversed(steps):
+            step(backward)
+        return Swept(forward, result, given, backward.chain, backward.found)
+
+    def _binding(self, var: Var, value: Expr, forward: Chain) -> Back:
+        """Write a binding forward; gives its step of the way back."""
+        match value:
+            case If() | Match():
+                return self._choice(var, value, forward)
+            case Call(op=GlobalVar()):
+                return self._call(var, value, forward)
+            case _:
+                forward.bind_to(var, value)
+                return lambda back: value_back(back, var, value)
+
+    # ------------------------------------------------------------------------------------------- calls of functions
+
+    def _call(self, var: Var, call: Call, forward: Chain) -> Back:
+        active = [isinstance(each, Var) and each in self.active for each in call.args]
+        made, kept_type = self.functions.forward(call, active)
+        kept = _unpaired(forward, var, made, kept_type)
+
+        def back(backward: Backward) -> None:
+            cotangent = backward.taken_whole(var)
+            if cotangent is None:
+                return
+            of = [(each, self.types.type_of(typed(each))) for each, on in zip(call.args, active, strict=True) if on]
+            made = self.functions.backward(call, active, kept, cotangent)
+            together = backward.chain.bind("cotangents", made, TupleType(tuple(type_ for _, type_ in of)))
+            for at, (target, _) in enumerate(of):
+                backward.hand_on(target, self.types.part(together, at))
+
+        return back
+
+    # ------------------------------------------------------------------------------------------------------ choices
+
+    def _choice(self, var: Var, choice: If | Match, forward: Chain) -> Back:
+        """A choice: forward it gives its value and the way it went, backward it goes back by that way."""
+        inner = [self.done[scope] for scope in self.scopes.inner(choice)]
+        patterns = self._patterns(choice)
+        shared = list(dict.fromkeys(target for each in inner for target in each.cotangents))
+        data = self._active_data(choice)
+        shared = [each for each in shared if not any(each in pattern_vars(pattern) for pattern in patterns)]
+        ends: list[Expr] = []
+        for swept, pattern in zip(inner, patterns, strict=True):
+            parts = [self._whole(swept.cotangents.get(each), each) for each in shared]
+            if data is not None:
+                found = pattern_cotangent(self.types, pattern, typed(data), swept.cotangents)
+                parts.append(self.types.whole(found, typed(data), data))
+            ends.append(swept.backward.ending(Tuple(tuple(parts))))
+        bound = [each.bound() | set(pattern_vars(p)) for each, p in zip(inner, patterns, strict=True)]
+        needed = [[v for v in free_vars(end) if v in own] for end, own in zip(ends, bound, strict=True)]
+        ways = self.saved.ways(needed)
+        branches = [
+            swept.forward.before(Tuple((swept.result, Call(way, tuple(kept)))))
+            for swept, way, kept in zip(inner, ways, needed, strict=True)
+        ]
+        made = rebuilt_choice(choice, patterns, branches)
+        way = _unpaired(forward, var, made, self.saved.type_of_ways(ways))
+
+        def back(backward: Backward) -> None:
+            cotangent = backward.taken_whole(var)
+            if cotangent is None:
+                return
+            clauses = [
+                unpacked(way_taken, kept, substitute(end, {swept.given: cotangent}), self.extents)
+                for way_taken, kept, end, swept in zip(ways, needed, ends, inner, strict=True)
+            ]
+            targets = [*shared, data] if data is not None else shared
+            type_ = TupleType(tuple(self.types.type_of(typed(each)) for each in targets))
+            together = backward.chain.bind("cotangents", Match(way, tuple(clauses)), type_)
+            for at, target in enumerate(targets):
+                backward.hand_on(target, self.types.part(together, at))
+
+        return back
+
+    def _patterns(self, choice: If | Match) -> list[Pattern]:
+        if isinstance(choice, If):
+            return [PatternWildcard(), PatternWildcard()]
+        data = self._active_data(choice)
+        if data is None:
+            return [clause.lhs for clause in choice.clauses]
+        return [filled(self.types, clause.lhs, typed(data)) for clause in choice.clauses]
+
+    def _active_data(self, choice: If | Match) -> Var | None:
+        """What a match takes apart, if that has a cotangent."""
+        data = choice.data if isinstance(choice, Match) else None
+        return data if isinstance(data, Var) and data in self.active else None
+
+    def _whole(self, cotangent: Cotangent, var: Var) -> Expr:
+        return self.types.whole(cotangent, typed(var), var)
+
+
+def value_back(back: Backward, var: Var, value: Expr) -> None:
+    """Write the way back through what is neither a choice nor a call of a function."""
+    match value:
+        case Var():
+            back.hand_on(value, back.taken(var))
+        case Tuple(fields):
+            cotangent = back.taken(var)
+            for at, each in enumerate(fields):
+                back.hand_on(each, back.types.part(cotangent, at))
+        case TupleGetItem(tuple_value, index):
+            cotangent = back.taken(var)
+            if cotangent is not None:
+                count = len(_fields(tuple_value))
+                back.hand_on(tuple_value, Parts(tuple(cotangent if at == index else None for at in range(count))))
+        case Call(op=Op(), args=args):
+            given = back.taken_whole(var)
+            if given is not None:
+                for target, entry in zip(args, pulled_back(value, var, given), strict=True):
+                    if entry is not None and isinstance(target, Var) and target in back.active:
+                        back.hand_on(
+                            target, back.chain.bind(f"d_{target.name_hint}", entry, back.types.type_of(typed(target)))
+                        )
+        case Call(op=Constructor() as constructor, args=args):
+            given = back.taken_whole(var)
+            if given is not None:
+                _constructor_back(back, constructor, args, given)
+        case _:
+            raise refusal(value)
+
+
+def _constructor_back(back: Backward, constructor: Constructor, args: Sequence[Expr], given: Expr) -> None:
+    """What a constructor made: its cotangent is zero, or has those of the fields."""
+    made = back.types.of_constructor(constructor)
+    if made is None:
+        return
+    own, counted = made
+    targets = [args[at] for at in counted]
+    together = back.chain.bind(
+        "cotangents", taken_apart(back.types, own, given, [(typed(each), each) for each in targets])
+    )
+    for at, target in enumerate(targets):
+        back.hand_on(target, back.types.part(together, at))
+
+
+def _unpaired(forward: Chain, var: Var, made: Expr, kept_type: Type) -> Var:
+    """Bind `var` to the first of a pair; gives the name of the second."""
+    kept = record_type(Var("kept"), kept_type)
+    pair = forward.bind("pair", made, TupleType((typed(var), kept_type)))
+    forward.bind_to(var, TupleGetItem(pair, 0))
+    forward.bind_to(kept, TupleGetItem(pair, 1))
+    return kept
+
+
+def rebuilt_choice(choice: If | Match, patterns: Sequence[Pattern], branches: Sequence[Expr]) -> Expr:
+    """A choice with other branches."""
+    if isinstance(choice, If):
+        return rebuild(choice, (choice.cond, *branches))
+    return Match(choice.data, tuple(map(Clause, patterns, branches)), choice.complete, span=choice.span)
+
+
+def _fields(value: Expr) -> tuple[Type, ...]:
+    type_ = typed(value)
+    assert isinstance(type_, TupleType)
+    return type_.fields
+
+
+def typed(expr: Expr) -> Type:
+    """The type of an expression of a typed program."""
+    if expr.checked_type is None:
+        raise CompilerBug("autodiff", f"a {type(expr).__name__} without a type")
+    return expr.checked_type
+
+
+def refusal(value: Expr) -> RelayError:
+    """What is said of a form that a first-order program has not."""
+    return RelayError(
+        rule="no-gradient", message="how to differentiate this is not known", span=value.span,
+        found=f"a {type(value).__name__}" + (f" of type {value.checked_type}" if value.checked_type else ""),
+        expected="operators, tuples, data, choices, and calls of functions by name",
+    )  # fmt: skip

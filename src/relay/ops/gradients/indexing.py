@@ -1,0 +1,282 @@
+"""Gradients of elements by computed places: they are added up where they came from. Repeated places add up too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relay.arith.expr import IntExpr
+from relay.base.diagnostics import RelayError
+from relay.base.dtypes import DType
+from relay.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem, const
+from relay.ops.creation.create import shape_of
+from relay.ops.creation.triangle import TriluAttributes, trilu
+from relay.ops.elementwise.comparison import equal, greater_equal, less, where
+from relay.ops.elementwise.convert import cast
+from relay.ops.elementwise.elementwise_binary import add, divide, floor_mod, logical_and, maximum, minimum, subtract
+from relay.ops.framework.build import as_expr
+from relay.ops.gradients.shared import extents_of, fields_of, kept_where, rank_of, tensor_of, zeros_of
+from relay.ops.indexing.coordinates import MeshgridAttributes, grid_axes
+from relay.ops.indexing.index import GatherAttributes, GatherNDAttributes, TakeAttributes, gather, gather_nd
+from relay.ops.indexing.scatter import (
+    ScatterAttributes,
+    ScatterElementsAttributes,
+    ScatterNDAttributes,
+    scatter,
+    scatter_add,
+    scatter_nd,
+)
+from relay.ops.indexing.sequence import (
+    ReverseSequenceAttributes,
+    SequenceMaskAttributes,
+    reverse_sequence,
+    sequence_mask,
+)
+from relay.ops.indexing.strided_set import strided_set
+from relay.ops.manipulation.combine import concatenate, stack
+from relay.ops.manipulation.pad import pad
+from relay.ops.manipulation.shape import expand_dims, in_shape_of, reshape
+from relay.ops.manipulation.slice import strided_slice
+from relay.ops.manipulation.tile import broadcast_to
+from relay.ops.manipulation.transpose import transpose
+from relay.ops.reduction.reduce import all as all_of
+from relay.ops.reduction.reduce import sum as sum_over
+from relay.ops.sorting.sort import SortAttributes, TopKAttributes, argsort, topk
+
+Entries = tuple[Expr | None, ...]
+
+
+def of_take(call: Call, given: Expr) -> Entries:
+    """Added up where it was taken from; places outside count for the one that was read."""
+    assert isinstance(call.attrs, TakeAttributes)
+    data, indices = call.args
+    if call.attrs.batch_dims:
+        raise _not_yet(call, "of batches of its own")
+    if call.attrs.axis is None:
+        size = reshape(zeros_of(data), (-1,))
+        places = expand_dims(_inside(indices, tensor_of(size).shape[0], call.attrs.mode == "wrap"), 0)
+        return in_shape_of(scatter_nd(size, places, given, mode="add"), data), None
+    axis, rank = call.attrs.axis % rank_of(data), rank_of(data)
+    inner = rank_of(indices)
+    first = [*range(axis, axis + inner), *range(axis), *range(axis + inner, rank_of(given))]
+    rows = transpose(given, first) if axis else given
+    order = [axis, *(each for each in range(rank) if each != axis)]
+    zeros = transpose(zeros_of(data), order) if axis else zeros_of(data)
+    places = expand_dims(_inside(indices, tensor_of(data).shape[axis], call.attrs.mode == "wrap"), 0)
+    summed = scatter_nd(zeros, places, rows, mode="add")
+    return transpose(summed, [order.index(each) for each in range(rank)]) if axis else summed, None
+
+
+def of_gather(call: Call, given: Expr) -> Entries:
+    assert isinstance(call.attrs, GatherAttributes)
+    data, indices = call.args
+    axis = call.attrs.axis % rank_of(data)
+    places = _from_end(indices, tensor_of(data).shape[axis])
+    return scatter_add(zeros_of(data), places, given, axis), None
+
+
+def of_gather_nd(call: Call, given: Expr) -> Entries:
+    assert isinstance(call.attrs, GatherNDAttributes)
+    data, indices = call.args
+    if call.attrs.batch_dims:
+        raise _not_yet(call, "of batches of its own")
+    return scatter_nd(zeros_of(data), _columns(data, indices), given, mode="add"), None
+
+
+def of_adv_index(call: Call, given: Expr) -> Entries:
+    """The tuple of the gradient of the data, and of nothing for the indices."""
+    fields = fields_of(call.args[0])
+    data, *indices = (TupleGetItem(call.args[0], at) for at in range(len(fields)))
+    shape = tensor_of(given).shape[: rank_of(given) - (len(fields[0].shape) - len(indices))]
+    if not all(isinstance(extent, int) for extent in shape):
+        raise _not_yet(call, "of indices of unknown extents")
+    whole = [broadcast_to(cast(each, DType.INT64), shape) for each in indices]
+    found = scatter_nd(zeros_of(data), _columns(data, stack(whole, 0)), given, mode="add")
+    return (Tuple((found, *(Tuple(()) for _ in indices))),)
+
+
+def of_meshgrid(call: Call, given: Expr) -> Entries:
+    """The tuple of the sums over the axes along which each tensor was repeated."""
+    assert isinstance(call.attrs, MeshgridAttributes)
+    fields = fields_of(call.args[0])
+    axes = grid_axes(call.attrs, len(fields))
+    apart = [TupleGetItem(given, at) for at in range(len(fields))]
+    sums = [sum_over(part, axis=axis, exclude=True) for part, axis in zip(apart, axes, strict=True)]
+    return (Tuple(tuple(each if of.shape else reshape(each, ()) for each, of in zip(sums, fields, strict=True))),)
+
+
+def of_scatter(call: Call, given: Expr) -> Entries:
+    assert isinstance(call.attrs, ScatterAttributes)
+    return _scattered(call, given, call.attrs.axis, "update")
+
+
+def of_scatter_add(call: Call, given: Expr) -> Entries:
+    assert isinstance(call.attrs, ScatterAttributes)
+    return _scattered(call, given, call.attrs.axis, "add")
+
+
+def of_scatter_elements(call: Call, given: Expr) -> Entries:
+    assert isinstance(call.attrs, ScatterElementsAttributes)
+    return _scattered(call, given, call.attrs.axis, call.attrs.reduction)
+
+
+def _scattered(call: Call, given: Expr, axis: int, mode: str) -> Entries:
+    """By the data: what stays of them; by the updates: what became of them, 0 for those that were left out."""
+    data, indices, updates = call.args
+    axis %= rank_of(data)
+    extent = tensor_of(data).shape[axis]
+    is_inside = _is_inside(indices, _number(extent, indices))
+    if mode == "mean":
+        given = _by_counts(given, scatter_add(_ones_of(data), indices, _ones_of(updates), axis))
+    taken = kept_where(is_inside, gather(given, axis, indices))
+    if mode in ("add", "mean"):
+        return given, None, taken
+    if mode != "update":
+        raise _not_yet(call, f"by `{mode}`")
+    shape = extents_of(updates)
+    if shape is None:
+        raise _not_yet(call, "of updates of unknown extents")
+    order = const(np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape))
+    last = scatter(cast(zeros_of(data), DType.INT64), indices, order, axis)  # of several at one place the last stays
+    stays = equal(gather(last, axis, indices), order)
+    return scatter(given, indices, zeros_of(updates), axis), None, kept_where(stays, taken)
+
+
+def of_scatter_nd(call: Call, given: Expr) -> Entries:
+    assert isinstance(call.attrs, ScatterNDAttributes)
+    data, indices, updates = call.args
+    if call.attrs.mode == "mean":
+        given = _by_counts(given, scatter_nd(_ones_of(data), indices, _ones_of(updates), mode="add"))
+    elif call.attrs.mode != "add":
+        raise _not_yet(call, f"by `{call.attrs.mode}`")
+    rows = [_row(indices, at) for at in range(_count_of(indices))]
+    inside = [_is_inside(row, _extent(data, at, row)) for at, row in enumerate(rows)]
+    outer = rank_of(indices) - 1
+    is_inside = expand_dims(all_of(concatenate(inside, 0), (0,)), outer, rank_of(updates) - outer)
+    return given, None, kept_where(is_inside, gather_nd(given, indices))
+
+
+def _is_inside(indices: Expr, extent: Expr) -> Expr:
+    """Which places are updated: the others are left out."""
+    counted = where(less(indices, 0), add(indices, extent), indices)
+    return logical_and(greater_equal(counted, 0), less(counted, extent))
+
+
+def _extent(data: Expr, axis: int, like: Expr) -> Expr:
+    """An extent in the type of indices, which the run tells where the type does not."""
+    extent = tensor_of(data).shape[axis]
+    if isinstance(extent, int):
+        return _number(extent, like)
+    return cast(strided_slice(shape_of(data), [axis], [axis + 1]), tensor_of(like).dtype)
+
+
+def _ones_of(like: Expr) -> Expr:
+    return add(cast(zeros_of(like), DType.INT64), const(1, DType.INT64))
+
+
+def _by_counts(given: Expr, counts: Expr) -> Expr:
+    """Each element of a mean has its share of what the mean is given."""
+    return divide(given, cast(counts, tensor_of(given).dtype))
+
+
+def of_strided_set(call: Call, given: Expr) -> Entries:
+    _, part, begin, end, strides = call.args
+    if not (isinstance(begin, Constant) and isinstance(end, Constant) and isinstance(strides, Constant)):
+        raise _not_yet(call, "at places that only the run knows")
+    taken = strided_slice(given, begin.data.tolist(), end.data.tolist(), strides.data.tolist())
+    if tensor_of(taken).shape != tensor_of(part).shape:
+        taken = _fitted(call, taken, part)
+    return strided_set(given, zeros_of(part), begin, end, strides), taken, None, None, None
+
+
+def _fitted(call: Call, taken: Expr, part: Expr) -> Expr:
+    """As much as a part has of what lies at its place, and zeros for what of it reaches beyond."""
+    there, wanted = extents_of(taken), extents_of(part)
+    if there is None or wanted is None:
+        raise _not_yet(call, "of a part of unknown extents")
+    first = strided_slice(taken, [0] * len(wanted), list(map(min, there, wanted)))
+    return pad(first, [(0, max(0, own - extent)) for own, extent in zip(wanted, there, strict=True)])
+
+
+def of_reverse_sequence(call: Call, given: Expr) -> Entries:
+    """Its own inverse."""
+    assert isinstance(call.attrs, ReverseSequenceAttributes)
+    return reverse_sequence(given, call.args[1], call.attrs.seq_axis, call.attrs.batch_axis), None
+
+
+def of_sequence_mask(call: Call, given: Expr) -> Entries:
+    assert isinstance(call.attrs, SequenceMaskAttributes)
+    return sequence_mask(given, call.args[1], 0.0, call.attrs.axis), None
+
+
+def of_sort(call: Call, given: Expr) -> Entries:
+    """Back to where the elements stood."""
+    assert isinstance(call.attrs, SortAttributes)
+    data = call.args[0]
+    places = argsort(data, call.attrs.axis, call.attrs.is_ascend, "int64")
+    return (scatter_add(zeros_of(data), places, given, call.attrs.axis % rank_of(data)),)
+
+
+def of_topk(call: Call, given: Expr) -> Entries:
+    """Back to where the elements stood; the places have no gradient."""
+    assert isinstance(call.attrs, TopKAttributes)
+    data, axis = call.args[0], call.attrs.axis % rank_of(call.args[0])
+    if call.attrs.ret_type == "indices":
+        return (None,)
+    if call.attrs.ret_type == "both":
+        return (scatter_add(zeros_of(data), cast(TupleGetItem(call, 1), DType.INT64), TupleGetItem(given, 0), axis),)
+    found = topk(data, call.attrs.k, axis, "indices", call.attrs.is_ascend, "int64")
+    return (scatter_add(zeros_of(data), as_expr(found), given, axis),)
+
+
+def of_trilu(call: Call, given: Expr) -> Entries:
+    assert isinstance(call.attrs, TriluAttributes)
+    return trilu(given, call.args[1], call.attrs.upper), None
+
+
+def _inside(indices: Expr, extent: IntExpr, wraps: bool) -> Expr:
+    """The places that are read: moved to the ends, or counted round."""
+    count = _number(extent, indices)
+    if wraps:
+        return floor_mod(indices, count)
+    return maximum(minimum(indices, subtract(count, _number(1, indices))), _number(0, indices))
+
+
+def _from_end(indices: Expr, extent: IntExpr) -> Expr:
+    """The places that are read: negative ones count from the end, and the rest is moved inside."""
+    return _inside(where(less(indices, 0), add(indices, _number(extent, indices)), indices), extent, wraps=False)
+
+
+def _columns(data: Expr, indices: Expr) -> Expr:
+    """indices[k, ..] with each row inside its axis of the data."""
+    rows = [_row(indices, at) for at in range(_count_of(indices))]
+    return concatenate([_from_end(row, tensor_of(data).shape[at]) for at, row in enumerate(rows)], 0)
+
+
+def _count_of(indices: Expr) -> int:
+    """How many places each of the indices has."""
+    count = tensor_of(indices).shape[0]
+    assert isinstance(count, int)
+    return count
+
+
+def _row(indices: Expr, at: int) -> Expr:
+    """The places of one axis, as indices[1, ..]."""
+    return strided_slice(indices, [at], [at + 1], axes=[0])
+
+
+def _number(extent: IntExpr, like: Expr) -> Expr:
+    """A number of the type of indices."""
+    if not isinstance(extent, int):
+        raise RelayError(
+            rule="no-gradient", message="elements by computed places have no gradient along an axis of unknown extent",
+            found=str(extent), expected="an extent that is a number",
+        )  # fmt: skip
+    return const(extent, tensor_of(like).dtype)
+
+
+def _not_yet(call: Call, what: str) -> RelayError:
+    assert isinstance(call.op, Op)
+    return RelayError(
+        rule="no-gradient", message=f"`{call.op.name}` {what} has no gradient yet", span=call.span,
+        found=str(call.attrs),
+    )  # fmt: skip

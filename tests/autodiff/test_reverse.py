@@ -1,0 +1,112 @@
+"""Gradients of programs of every form are those by differences, natively and by the interpreter; second ones too."""
+
+import numpy as np
+import pytest
+
+import relay
+from tests.autodiff.numerical import check_gradient, differences, parsed
+from tests.autodiff.programs import PROGRAMS, arguments_of
+
+
+@pytest.mark.parametrize("title", PROGRAMS)
+@pytest.mark.parametrize("compiled", [True, False], ids=["native", "interpreted"])
+def test_gradients_are_those_by_differences(title, compiled):
+    module = parsed(PROGRAMS[title])
+    for arguments in arguments_of(module):
+        check_gradient(module, *arguments, compiled=compiled)
+
+
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_gradients_can_be_differentiated(title):
+    """The gradient by the first parameter, times numbers, is a program like another."""
+    first = relay.grad(parsed(PROGRAMS[title]), wrt=0)
+    main = first["main"]
+    weights = np.random.default_rng(1).standard_normal(main.params[0].checked_type.shape)
+    loss = relay.sum(main.body * relay.const(weights, "float64"))
+    module = first.with_function("main", relay.Function(main.params, loss))
+    for arguments in arguments_of(relay.transform.InferType(module)):
+        check_gradient(module, *arguments)
+
+
+def test_what_is_kept_is_what_the_way_back_mentions():
+    """`exp` needs its result, `sin` its argument, sums nothing."""
+    found = relay.value_and_grad(parsed(PROGRAMS["a choice"]))
+    assert "Ways_0(Tensor[(2, 3), float64], Tensor[(2, 3), float64]),\n  Ways_1,\n" in str(found)
+
+
+def test_what_is_not_asked_for_costs_nothing():
+    text = "def @main(%x: Tensor[(4, 3), float32], %w: Tensor[(3, 3), float32]) { sum(nn.dense(nn.dense(%x, %w), %w)) }"
+    by_x = relay.grad(parsed(text), wrt="x")
+    assert str(by_x).count("nn.matmul") == 2
+    assert str(relay.grad(parsed(text))).count("nn.matmul") == 4
+
+
+def test_operators_without_a_gradient_are_named():
+    with pytest.raises(relay.RelayError) as caught:
+        relay.grad(parsed("def @main(%x: Tensor[(4,), float32]) { sum(cumprod(%x)) }"))
+    assert caught.value.rule == "no-gradient"
+    assert "`cumprod` has no gradient" in str(caught.value)
+
+
+def test_a_value_that_is_no_tensor_is_refused():
+    with pytest.raises(relay.RelayError, match="the value of what is differentiated is not a tensor"):
+        relay.grad(parsed("def @main(%x: float32) { (%x, %x) }"))
+
+
+def test_parameters_are_named_or_counted():
+    module = parsed("def @main(%x: float32, %y: float32) { %x * %x * %y }")
+    by_name, by_place = relay.build(relay.grad(module, wrt=["y", "x"])), relay.build(relay.grad(module, wrt=-1))
+    assert [float(each) for each in by_name(3.0, 2.0)] == [9.0, 12.0]
+    assert float(by_place(3.0, 2.0)) == 9.0
+    with pytest.raises(relay.RelayError, match="no parameter 'z'"):
+        relay.grad(module, wrt="z")
+
+
+LISTS = """
+type List[A] { Cons(A, List[A]), Nil }
+def @total(%xs: List[float32]) -> float32 { match (%xs) { Nil => 0f, Cons(%h, %t) => %h * %h + @total(%t) } }
+def @second(%xs: List[float32]) -> float32 { match (%xs) { Cons(_, Cons(%b, _)) => %b * 3f, _ => 0f } }
+"""
+
+
+def test_the_gradient_of_a_list_is_a_list():
+    run = relay.build(relay.grad(parsed(LISTS + "def @main(%xs: List[float32]) { @total(%xs) }"), wrt=0))
+    assert [float(each) for each in run([1.0, 2.0, 3.0])] == [2.0, 4.0, 6.0]
+
+
+def test_what_is_not_used_of_a_list_has_zeros():
+    run = relay.build(relay.grad(parsed(LISTS + "def @main(%xs: List[float32]) { @second(%xs) }"), wrt=0))
+    assert [float(each) for each in run([1.0, 2.0, 5.0])] == [0.0, 3.0, 0.0]
+    assert [float(each) for each in run([1.0])] == [0.0]
+
+
+def test_data_with_integers_have_cotangents_of_a_type_of_their_own():
+    text = """
+        type Tree { Leaf(int32, float32), Node(Tree, Tree) }
+        def @of(%t: Tree) -> float32 { match (%t) { Leaf(_, %x) => %x * %x, Node(%l, %r) => @of(%l) * @of(%r) } }
+        def @main(%t: Tree) { @of(%t) }"""
+    found = str(relay.grad(parsed(text), wrt=0))
+    assert "type TreeCotangent {\n  TreeZero,\n  LeafCotangent(float32),\n" in found
+
+
+def test_loops_over_arrays_of_any_length_are_differentiated():
+    @relay.function
+    def f(x: relay.Tensor[("n",), "float64"], k: int):  # noqa: F821
+        y = x
+        for _ in range(k):
+            y = y * relay.sin(y)
+        return relay.sum(y)
+
+    for length in (1, 4):
+        x = np.random.default_rng(length).uniform(0.5, 1.5, length)
+        (wanted,) = differences(lambda x: f(x, 3), [x])
+        np.testing.assert_allclose(relay.grad(f, wrt="x")(x, 3), wanted, rtol=1e-7)
+        np.testing.assert_allclose(relay.jvp(f)(x, 3, np.ones(length))[1], np.sum(wanted), rtol=1e-7)
+
+
+def test_what_is_stopped_is_a_constant_in_both_modes_and_of_any_order():
+    text = "def @main(%x: float64) { stop_gradient(%x * %x) * %x * %x }"
+    module = parsed(text)
+    assert float(relay.build(relay.grad(module, wrt=0))(3.0)) == 54.0
+    assert float(relay.build(relay.jvp(module))(3.0, 1.0)[1]) == 54.0
+    assert float(relay.build(relay.grad(relay.grad(module, wrt=0), wrt=0))(3.0)) == 18.0
