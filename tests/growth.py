@@ -10,7 +10,7 @@ import numpy as np
 from relay.base.dtypes import DType
 from relay.tir.expr import Call
 from relay.tir.interpreter import interpret
-from relay.tir.semantics import INTRINSICS
+from relay.tir.intrinsics import INTRINSICS
 from relay.tir.stmt import Evaluate, For, PrimFunc, Stmt
 from relay.tir.stmt import Sequence as Statements
 from relay.tir.traversal import map_statement

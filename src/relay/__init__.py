@@ -5,7 +5,8 @@
     executable = relay.build(module, target="llvm", params=params, opt_level=3)
     y = executable(x)
 
-`relay.compile_model("model.onnx")` is the same in one step, and keeps what it makes for the next process.
+`relay.compile_model("model.onnx")` is the same in one step, and keeps what it makes for the next process;
+`relay.compile(network, (x,))` takes a model of PyTorch.
 
 Names are loaded when they are first used, so that `import relay` is cheap.
 """
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         dataflow_pattern,
         driver,
         dyn,
+        dynamo,
         frontend,
         image,
         ir,
@@ -38,14 +40,17 @@ if TYPE_CHECKING:
         testing,
         tir,
         transform,
+        vision,
     )
     from relay.base.diagnostics import CompilerBug, RelayError
     from relay.base.target import Target, register_target, unregister_target
     from relay.base.version import VERSION as __version__
     from relay.driver.build import build
     from relay.driver.executors import create_executor
+    from relay.driver.gradients import grad, jvp, value_and_grad, vjp
     from relay.driver.parameters import load_params, save_params
     from relay.driver.python_source import function, model
+    from relay.driver.pytorch import compile
     from relay.driver.reading import load_json, parse, parse_expr, save_json
     from relay.frontend.python.callables import ref
     from relay.frontend.python.datatype import datatype
@@ -100,8 +105,8 @@ if TYPE_CHECKING:
     from relay.transform.framework.context import PassContext
 
 _MODULES = (
-    "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "frontend", "image", "ir", "nn", "op", "operators",
-    "prelude", "random", "report", "runtime", "te", "testing", "tir", "transform",
+    "analysis", "annotation", "dataflow_pattern", "driver", "dyn", "dynamo", "frontend", "image", "ir", "nn", "op",
+    "operators", "prelude", "random", "report", "runtime", "te", "testing", "tir", "transform", "vision",
 )  # fmt: skip
 
 _HOMES = {
@@ -109,8 +114,10 @@ _HOMES = {
     "relay.base.target": ("Target", "register_target", "unregister_target"),
     "relay.driver.build": ("build",),
     "relay.driver.executors": ("create_executor",),
+    "relay.driver.gradients": ("grad", "jvp", "value_and_grad", "vjp"),
     "relay.driver.parameters": ("load_params", "save_params"),
     "relay.driver.python_source": ("function", "model"),
+    "relay.driver.pytorch": ("compile",),
     "relay.driver.reading": ("load_json", "parse", "parse_expr", "save_json"),
     "relay.frontend.python.callables": ("ref",),
     "relay.frontend.python.datatype": ("datatype",),
@@ -145,12 +152,12 @@ __all__ = [*_HOME_OF, *_MODULES]
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"relay.{name}")
+        return _loaded(f"relay.{name}")
     if name == "__version__":
-        return importlib.import_module("relay.base.version").VERSION
+        return _loaded("relay.base.version").VERSION
     if name.startswith("_"):
         raise AttributeError(f"module 'relay' has no attribute '{name}'")
-    home = importlib.import_module(_HOME_OF.get(name, "relay.op"))  # what is nowhere else is an operator
+    home = _loaded(_HOME_OF.get(name, "relay.op"))  # what is nowhere else is an operator
     try:
         value = getattr(home, name)
     except AttributeError:
@@ -159,5 +166,13 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def _loaded(module: str) -> Any:
+    """Without looking for cycles meanwhile: what modules are made of stays."""
+    from relay.base.collector import collection_paused  # `import relay` loads nothing yet
+
+    with collection_paused():
+        return importlib.import_module(module)
+
+
 def __dir__() -> list[str]:
-    return sorted({*__all__, "__version__", *importlib.import_module("relay.op").__all__})
+    return sorted({*__all__, "__version__", *_loaded("relay.op").__all__})

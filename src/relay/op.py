@@ -27,7 +27,7 @@ from relay.ops.elementwise.comparison import (
     not_equal,
     where,
 )
-from relay.ops.elementwise.convert import cast, cast_like
+from relay.ops.elementwise.convert import cast, cast_like, reinterpret
 from relay.ops.elementwise.elementwise_binary import (
     add,
     bitwise_and,
@@ -78,6 +78,7 @@ from relay.ops.elementwise.elementwise_unary import (
     sin,
     sinh,
     sqrt,
+    stop_gradient,
     tan,
     tanh,
     trunc,
@@ -201,6 +202,7 @@ __all__ = [
     "OPERATORS",
     "power",
     "prod",
+    "reinterpret",
     "repeat",
     "reshape",
     "reshape_like",
@@ -227,6 +229,7 @@ __all__ = [
     "sqrt",
     "squeeze",
     "stack",
+    "stop_gradient",
     "std",
     "strided_set",
     "strided_slice",

@@ -80,8 +80,8 @@ def test_call_graph():
     graph = call_graph(parse(MODULE, OPERATORS))
     names = [{name.name_hint for name in group} for group in graph.components]
     assert names == [{"even", "odd"}, {"pure"}, {"main"}, {"unused"}]
-    assert graph.is_recursive(GlobalVar("odd"))
-    assert not graph.is_recursive(GlobalVar("main"))
+    assert GlobalVar("odd") in graph.recursive
+    assert GlobalVar("main") not in graph.recursive
     assert [name.name_hint for name in graph.callers(GlobalVar("main"))] == ["unused"]
     assert GlobalVar("unused") not in graph.reachable([GlobalVar("main")])
 

@@ -162,3 +162,7 @@ def test_bounds_of_products_and_symbolic_divisors(a: int, da: int, b: int, db: i
         value = evaluate(form, values)
         for known in (ranges, half):
             assert bounds_of(form, known).contains(Interval(value, value))
+
+
+def test_a_symbol_of_one_value_is_that_number_in_sums_too() -> None:
+    assert Assumptions({I: Interval(3, 3)}).simplify(I + J) == J + 3

@@ -3,6 +3,7 @@
 import gc
 
 import pytest
+from tests.driver.processes import python
 
 from relay.base.collector import collection_paused
 
@@ -28,3 +29,15 @@ def test_what_was_made_in_the_pause_is_not_looked_through_when_it_ends() -> None
         made = [[k] for k in range(10_000)]
     assert not {id(each) for each in gc.get_objects(generation=0)} & {id(each) for each in made}
     assert gc.get_freeze_count() == 0
+
+
+def test_nothing_is_looked_through_while_the_compiler_is_loaded() -> None:
+    code = (
+        "import gc, relay\n"
+        "found = []\n"
+        "gc.callbacks.append(lambda phase, info: found.append(info['generation']))\n"
+        "relay.build\n"
+        "assert gc.isenabled()\n"
+        "print(found.count(2))\n"
+    )
+    assert python(code).strip() == "0"

@@ -441,17 +441,16 @@ def test_an_interrupt_is_exit_code_130(here, tmp_path):
         "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from relay.cli.main import main\nsys.exit(main())\n"
     )
-    with (
-        subprocess.Popen(
-            [sys.executable, "-c", script, "run", "layer.relay", "--input", f"x={tmp_path / 'x.npy'}"],
-            env=environment({}),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process,
-        (tmp_path / "x.npy").open("wb"),
-    ):  # waits until the process reads
-        process.send_signal(signal.SIGINT)
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "run", "layer.relay", "--input", f"x={tmp_path / 'x.npy'}"],
+        env=environment({}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        with (tmp_path / "x.npy").open("wb"):  # waits until the process reads
+            process.send_signal(signal.SIGINT)
+        # The end of the input wakes a process that got the signal between opening the file and reading it.
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "")
 

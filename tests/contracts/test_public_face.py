@@ -64,6 +64,8 @@ def test_a_module_knows_its_text():
 @pytest.mark.parametrize(("package", "code", "extra"), [
     ("onnx", "relay.frontend.from_onnx('model.onnx')", "relay[onnx]"),
     ("torch", "relay.frontend.from_pytorch('model.pt2')", "relay[torch]"),
+    ("torch", "relay.compile('model.pt2')", "relay[torch]"),
+    ("torch", "relay.dynamo.register()", "relay[torch]"),
     ("safetensors", "relay.load_params('weights.safetensors')", "relay[params]"),
     ("safetensors", "relay.save_params({}, 'weights.safetensors')", "relay[params]"),
 ])  # fmt: skip

@@ -16,11 +16,15 @@ from relay.base.target import PROCESS, PROTOCOL_VERSION, Target, TargetKind, tar
 from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
 from relay.driver.targets import targets_for
+from relay.ir.expr import Call, Op
 from relay.lower.program.launch import KernelModule
 from relay.lower.targets import HostTarget, KernelTarget
+from relay.ops.table import OPERATORS
 from relay.runtime.devices.registry import open_device
 from relay.targets.cpu.host_target import CpuHostTarget
 from relay.targets.cpu.kernel_target import CpuKernelTarget
+from relay.transform import AlterOpLayout, Pass, function_pass, module_pass
+from relay.transform.framework.passes import brought
 from tests.messages import check_message
 
 X = relay.var("x", shape=(2, 3))
@@ -150,6 +154,42 @@ def test_kinds(member: str) -> None:
     with pytest.raises(RelayError) as caught:
         ask()
     assert_told(member, caught.value)
+
+
+@function_pass(name="Rewritten")
+def breaks(function: relay.Function, module: relay.IRModule, context: relay.PassContext) -> relay.Function:
+    raise KeyError("no such thing")
+
+
+@module_pass(name="Rewritten")
+def makes_nonsense(module: relay.IRModule, context: relay.PassContext) -> relay.IRModule:
+    three, two = (relay.const(np.zeros(extent, "float32")) for extent in (3, 2))
+    return relay.IRModule.from_expr(relay.Function([], Call(Op(OPERATORS["add"]), (three, two))))
+
+
+@pytest.mark.parametrize(("rule", "found"), [
+    (breaks, "KeyError: 'no such thing'"),
+    (makes_nonsense, "TypeError: it made a program that does not type"),
+])  # fmt: skip
+def test_passes_that_a_target_hands_in(rule: Pass, found: str) -> None:
+    class Rewriting(Kind):
+        def kernel_target(self, target: Target) -> Any:
+            made = super().kernel_target(target)
+            made.rules = (rule,)
+            return made
+
+    with pytest.raises(RelayError) as caught:
+        _ = compiled(Rewriting()).optimized
+    assert caught.value.rule == "plugin-failed"
+    assert str(caught.value.found).startswith(found)
+    if rule is breaks:
+        check_message("driver", "plugin-pass-failed", caught.value)
+
+
+def test_passes_of_relay_that_a_target_hands_in_stay_relay_s() -> None:
+    mine, own = brought((breaks, AlterOpLayout), "the target `brittle`")
+    assert mine.info.brought_by == "the target `brittle`"
+    assert own is AlterOpLayout
 
 
 def test_a_device_that_cannot_be_opened() -> None:

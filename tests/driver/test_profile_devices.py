@@ -41,7 +41,8 @@ def test_launches_stand_beside_the_kernels_of_the_host(unknown: bool):
     profile = run.profile(x, runs=3)
     there = [each for each in profile.kernels if each.name.endswith(f" on {KIND}:0")]
     assert [each.calls for each in there] == [1, 1]
-    assert [each.name.split("_")[0] for each in profile.kernels] == ["fused", "fused", "fused"]
+    kernels = [each for each in profile.kernels if "load" not in each.name]
+    assert [each.name.split("_")[0] for each in kernels] == ["fused", "fused", "fused"]
     for each in there:
         assert len(each.seconds) == 3
         assert (each.median_s == pytest.approx(1e-3)) is not unknown
@@ -50,6 +51,23 @@ def test_launches_stand_beside_the_kernels_of_the_host(unknown: bool):
     for text in (profile.text(columns=200), report.trace_json(profile), report.html_page(profile, "between")):
         assert all(each.name in text for each in there)
     json.loads(report.trace_json(profile))
+
+
+def test_transfers_have_rows_of_their_own():
+    device = Frame()
+    run = built(between(), FrameKernels(frozenset({"sort"})), device)
+    x = np.linspace(-1, 1, 24, dtype=np.float32).reshape(3, 8)
+    run(x)
+    device.asked.clear()
+    run(x)
+    asked = device.asked.count("upload"), device.asked.count("download")
+    profile = run.profile(x, runs=3)
+    moved = {each.name: each for each in profile.kernels if "load" in each.name}
+    assert set(moved) == {f"upload to {KIND}:0", f"download from {KIND}:0"}
+    assert (moved[f"upload to {KIND}:0"].calls, moved[f"download from {KIND}:0"].calls) == asked
+    assert all(each.median_s > 0 for each in moved.values())
+    assert all(seconds > 0 for seconds in profile.control_seconds), "nothing is counted twice"
+    assert f"download from {KIND}:0" in profile.text(columns=200)
 
 
 def test_a_loop_is_counted_and_gives_back_what_it_had():

@@ -138,6 +138,10 @@ def test_a_value_shared_with_the_outside_has_one_type():
             "fn (%x: Tensor[(3, 4), int8]) -> Tensor[(m, m), int8] { %x }",
             "error[return-type]: the body of a function is not of the declared type: 4 is not 3",
         ),
+        (
+            "let %f: fn [a](a) -> a = fn [a](%x: a) -> a { %x }; %f[List](1)",
+            "error[type-arity]: the data type List takes another number of type arguments",
+        ),
         ("let %x: int32 = 1f; %x", "error[let-type]: the value of %x is of another type: float32 is not int32"),
     ],
 )

@@ -175,6 +175,28 @@ def test_an_operator_that_is_only_declared():
         evaluate(Function((x,), Call(Op(declared), (x,))), [1])
 
 
+@pytest.mark.parametrize(("types", "shapes", "found"), [
+    (["(2*n + 1,)"], [(7,)], 3),
+    (["(2*n, n)"], [(6, 3)], 3),
+    (["(n*m,)", "(2*m,)", "(n + m,)"], [(6,), (6,), (5,)], 2),
+])  # fmt: skip
+def test_a_symbol_is_found_from_a_multiple_of_it(types, shapes, found):
+    parameters = ", ".join(f"%x{i}: Tensor[{type_}, int32]" for i, type_ in enumerate(types))
+    text = f'def @main({parameters}) {{ zeros(shape=[n], dtype="int32") }}'
+    values = [np.ones(shape, "int32") for shape in shapes]
+    assert evaluate(infer_type(module_of(text)), values).shape == (found,)
+
+
+@pytest.mark.parametrize(("shape", "fact"), [
+    ("(2*n,)", r"5 is not 2\*n for any n of 0 or more"),
+    ("(n + 9,)", r"5 is not n \+ 9 for any n of 0 or more"),
+])  # fmt: skip
+def test_no_value_of_a_symbol_fits(shape, fact):
+    module = infer_type(module_of(f"def @main(%x: Tensor[{shape}, int32]) {{ %x }}"))
+    with pytest.raises(RelayError, match=fact):
+        evaluate(module, [np.ones(5, "int32")])
+
+
 def test_symbolic_attributes_become_numbers():
     module = module_of("def @main(%x: Tensor[(n, 4), float32]) { reshape(%x, newshape=[2*n, 2]) }")
     assert evaluate(infer_type(module), arrays((3, 4))).shape == (6, 2)

@@ -45,7 +45,7 @@ device region @dense_relu(%0:address, %1:address) [n] on toy_gpu:1
 label0: data "List.Cons"
 label1: tensor float32, 2 axes
 
-failure 1: "needs \\"n\\" small"
+failure 1: extents "needs \\"n\\" small"
 
 data {"name": "List", "constructors": [["Cons", [{"parameter": 0}]]]}
 
@@ -80,6 +80,7 @@ def test_what_is_read_is_sound():
     ("of tanh, calls", "of tanh calls", "7:35", "`,` is missing in `arena[{offset_bytes}] {size_bytes} bytes of"),
     ("2*n - 1 <= 64", "2*n - 1 = 64", "2:17", "a comparison is missing"),
     ("failure 1", "failure 2", "33:9", "failures are numbered from 1 on"),
+    ("failure 1: extents", "failure 1: extend", "33:12", "this is no kind of failure"),
     ("label0: data", "label0: date", "30:9", "this is no kind of object"),
     ('[{"parameter": 0}]', '[{"parameter": -1}]', "35:6", "this is not the JSON of a type"),
     ("constants 128 bytes", "constants", "41:1", "a whole number is missing"),

@@ -177,7 +177,7 @@ def test_scalars_are_computed_where_they_are_needed():
         text[text.index("  block0(") : text.index("  block1(")]
         == """\
   block0():
-    %3 = tensor label1 [4] 16 bytes
+    %3 = tensor label1 [4] 16 bytes for output 0
     region, arena 64 bytes
       arena[0] 4 bytes of abs, calls 1 to 2
       arena[0] 4 bytes of sqrt, calls 2 to 3

@@ -66,6 +66,24 @@ class SlowFrame(Frame):
         return self.lost
 
 
+class SilentFrame(Frame):
+    """Fails, and does not say why."""
+
+    def submit(self, *arguments: int) -> int:
+        raise ValueError
+
+    def last_error(self) -> int:
+        return 0
+
+
+def test_a_device_that_gives_no_reason_is_named():
+    run = built(network(), FrameKernels(), SilentFrame())
+    with pytest.raises(RelayError) as caught:
+        run(X)
+    assert caught.value.rule == "device-failed"
+    assert caught.value.found == f"{KIND}:0 gives no reason"
+
+
 def interrupt_soon() -> threading.Timer:
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -302,6 +302,23 @@ def @main(%n: int32, %x: Tensor[(2, 3), float32]) {
 """
 
 
+NESTED = """#[version = "0.0.5"]
+def @loop(%i: int32, %s: ((Tensor[(2, 3), float32], Tensor[(2, 3), float32]), (Tensor[(2, 3), float32],)),
+    %x: Tensor[(2, 3), float32])
+    -> ((Tensor[(2, 3), float32], Tensor[(2, 3), float32]), (Tensor[(2, 3), float32],)) {
+  if (%i == 0) { %s } else {
+    let %p = %s.0;
+    let %next = (tanh(add(%p.0, %x)), multiply(%p.1, %p.0));
+    @loop(%i - 1, (if (%i == 3) { %p } else { %next }, (add(%s.1.0, %next.1),)), %x)
+  }
+}
+def @main(%n: int32, %x: Tensor[(2, 3), float32]) {
+  let %s = @loop(%n, ((%x, zeros_like(%x)), (%x,)), %x);
+  (%s.0.1, sort(%s.0.0), %s, %s.1)
+}
+"""
+
+
 def between() -> relay.Function:
     """Two regions, between which the host sorts what the second reads too."""
     x, weight = relay.var("x", shape=("n", 8)), relay.const(np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8))
@@ -313,6 +330,11 @@ CROSSING = {
     "loop": (lambda: relay.parse(LOOP), {"equal", "subtract"}, (np.int32(5), np.ones((2, 3), np.float32) / 9)),
     "state": (
         lambda: relay.parse(STATE),
+        {"equal", "subtract", "sort"},
+        (np.int32(5), np.ones((2, 3), np.float32) / 9),
+    ),
+    "nested state": (
+        lambda: relay.parse(NESTED),
         {"equal", "subtract", "sort"},
         (np.int32(5), np.ones((2, 3), np.float32) / 9),
     ),
@@ -342,15 +364,16 @@ def assert_alike(found: object, expected: object) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
-def test_the_state_of_a_loop_stays_there_as_a_tuple():
-    program, refused, inputs = CROSSING["state"]
+@pytest.mark.parametrize(("name", "uploads", "downloads"), [("state", 1, 2), ("nested state", 1, 3)])
+def test_the_state_of_a_loop_stays_there_in_tuples(name: str, uploads: int, downloads: int):
+    program, refused, inputs = CROSSING[name]
     device = Frame()
     run = built(program(), FrameKernels(frozenset(refused)), device)
     run(*inputs)
     device.asked.clear()
     run(np.int32(9), inputs[1])
     assert device.asked.count("run") >= 9
-    assert (device.asked.count("upload"), device.asked.count("download")) == (1, 2)
+    assert (device.asked.count("upload"), device.asked.count("download")) == (uploads, downloads)
 
 
 @pytest.mark.parametrize("function", ["allocate", "run", "upload", "download"])

@@ -97,3 +97,14 @@ def _made(source: str) -> dict[str, list[str]]:
         if not each.name.startswith("boxed_")
     }
     return {name: made for name, made in found.items() if made}
+
+
+def test_a_tuple_without_fields_stands_beside_tensors_that_kernels_read() -> None:
+    tensor = "Tensor[(2, 3), float32]"
+    state = f"(({tensor}, ()), {tensor})"
+    source = f"""
+def @loop(%i: int32, %s: {state}) -> {state} {{
+  if (%i == 0) {{ %s }} else {{ let %a = %s.0; @loop(%i - 1, ((tanh(%a.0), ()), add(%s.1, %a.0))) }}
+}}
+def @main(%n: int32, %x: {tensor}) {{ @loop(%n, ((%x, ()), %x)) }}"""
+    check(source, np.int32(3), np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import relay
-from tests.native.running import check, module, watch
+from tests.native.running import LIST, check, module, watch
 
 FACTORIAL = """
 def @factorial(%n: int32) -> int32 {
@@ -153,3 +153,31 @@ def test_programs_print_as_text():
     assert "procedure @main_loop(%0:int32, %1:int32, %2:int32) -> (int32)" in text
     assert "jump @main_loop(" in text
     assert "label0: tuple" in text
+
+
+CHOSEN = """
+def @foldr[A, B](%f: fn(A, B) -> B, %b: B, %l: List[A]) -> B {
+  match (%l) { Cons(%h, %t) => %f(%h, @foldr(%f, %b, %t)), Nil => %b }
+}
+def @main(%x: float32, %c: bool) -> float32 {
+  let %f = if (%c) { subtract } else { add };
+  @foldr(%f, 1f, Cons(%x, Cons(%f(%x, 2f), Nil)))
+}
+"""
+ONE_OF_MANY = """
+def @apply(
+  %l: List[fn(Tensor[(3,), float32]) -> Tensor[(3,), float32]], %x: Tensor[(3,), float32]
+) -> Tensor[(3,), float32] {
+  match (%l) { Cons(%f, %rest) => @apply(%rest, %f(%x)), Nil => %x }
+}
+def @main(%x: Tensor[(3,), float32], %c: bool) -> Tensor[(3,), float32] {
+  @apply(if (%c) { Cons(nn.softmax, Cons(negative, Nil)) } else { Cons(exp, Nil) }, %x)
+}
+"""
+
+
+@pytest.mark.parametrize("opt_level", [0, 2])
+@pytest.mark.parametrize("chosen", [False, True])
+def test_an_operator_is_a_value(chosen: bool, opt_level: int):
+    check(LIST + CHOSEN, np.array(5, "float32"), np.array(chosen), opt_level=opt_level)
+    check(LIST + ONE_OF_MANY, np.array([1, 2, 3], "float32"), np.array(chosen), opt_level=opt_level)

@@ -59,6 +59,14 @@ def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> (T,
   let %at = broadcast_to(%one, shape=[4, 8]);
   (scatter_elements(%x, %at, %x, reduction="add"), scatter_elements(%c, %at, negative(%c), reduction="min"))
 }""",
+    "means, where some places are outside": """
+def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> (T, T) {
+  let %x = nn.softmax(%c);
+  let %at = concatenate((%one, multiply(%one, 9i64), negative(%one), %one), axis=0);
+  let %y = scatter_nd(%x, expand_dims(%at, axis=0), nn.softmax(%c), mode="mean");
+  (%y, scatter_elements(nn.softmax(%y), broadcast_to(%one, shape=[3, 8]), broadcast_to(%row, shape=[3, 8]),
+    axis=0, reduction="mean"))
+}""",
     "parts of a concatenation": """
 def @main(%c: T, %row: Tensor[(1, 8), float32], %one: Tensor[(1), int64]) -> Tensor[(8, 8), float32] {
   let %x = strided_set(nn.softmax(%c), %row, %one, add(%one, %one), %one);

@@ -9,8 +9,13 @@ from relay.ir.types import TensorType, TupleType
 from relay.ops.checked import CheckedAttributes, CheckedExtentAttributes
 from relay.ops.creation.create import ArangeAttributes, InitAttributes
 from relay.ops.creation.triangle import TriluAttributes
-from relay.ops.dyn import DynStridedSliceAttributes
+from relay.ops.dyn import (
+    DynPadAttributes,
+    DynReshapeAttributes,
+    DynStridedSliceAttributes,
+)
 from relay.ops.elementwise.activation import BiasAddAttributes, ClipAttributes, DropoutAttributes
+from relay.ops.elementwise.convert import CastAttributes
 from relay.ops.indexing.check_indices import CheckIndicesAttributes
 from relay.ops.indexing.coordinates import MeshgridAttributes
 from relay.ops.indexing.index import GatherAttributes, GatherNDAttributes, OneHotAttributes, TakeAttributes
@@ -43,6 +48,7 @@ from relay.ops.nn.winograd import WinogradAttributes, WinogradWeightAttributes
 from relay.ops.reduction.reduce import ReduceAttributes
 from relay.ops.reduction.reduce_index import ArgReduceAttributes
 from relay.ops.reduction.variance import VarianceAttributes
+from relay.ops.sorting.dyn_topk import DynTopKAttributes
 from relay.ops.sorting.search import SearchSortedAttributes
 from relay.ops.sorting.unique import UniqueAttributes
 from tests.ops.case import BadCase
@@ -227,7 +233,7 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("nn.pad", (t(4), i(2)), PadAttributes(((1, 1),))),
         BadCase("nn.pad", (t(4), t()), PadAttributes(((4, 0),), "reflect")),
         BadCase("nn.pad", (t(4), t()), PadAttributes(((-3, -2),))),
-        BadCase("nn.pad", (t(4), t()), PadAttributes(((1, 1),), "wrap")),
+        BadCase("nn.pad", (t(4), t()), PadAttributes(((1, 1),), "mirror")),
         BadCase("nn.mirror_pad", (t(4),), MirrorPadAttributes("SYMMETRIC", ((5, 0),))),
         BadCase("arange", (i(), i(), i()), ArangeAttributes(DType.INT32, 0, 4, 0)),
         BadCase("arange", (i(), t(), i()), ArangeAttributes(DType.INT32)),
@@ -236,8 +242,13 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("checked", (i(), i()), CheckedAttributes("fails")),
         BadCase("argwhere", (t(),), NoAttributes()),
         BadCase("unique", (t(2, 3),), UniqueAttributes()),
-        BadCase("dyn.reshape", (t(2, 3), i(n)), NoAttributes()),
-        BadCase("dyn.reshape", (t(2, 3), t(2)), NoAttributes()),
+        BadCase("reinterpret", (t(2, 3),), CastAttributes(DType.INT64)),
+        BadCase("vision.all_class_non_max_suppression", (t(1, 6, 4), t(1, 2, 5), i(), t(), t())),
+        BadCase("dyn.transpose", (t(2, 3), i(3))),
+        BadCase("dyn.nn.pad", (t(2, 3), i(3, 2), t()), DynPadAttributes()),
+        BadCase("dyn.topk", (t(2, 3), t()), DynTopKAttributes()),
+        BadCase("dyn.reshape", (t(2, 3), i(n)), DynReshapeAttributes()),
+        BadCase("dyn.reshape", (t(2, 3), t(2)), DynReshapeAttributes()),
         BadCase("dyn.broadcast_to", (t(2, 3), i(1)), NoAttributes()),
         BadCase("strided_set", (t(4, 4), t(1, 4), i(3), i(3), i(3))),
         BadCase("strided_set", (t(4, 4), t(1, 4), i(1), i(2), i(1))),
@@ -253,7 +264,7 @@ BAD_CASES: dict[str, tuple[BadCase, ...]] = {
         BadCase("scatter", (t(4, 3), i(2, 3), t(1, 3)), ScatterAttributes(0)),
         BadCase("scatter", (t(4, 3), i(2, 4), t(2, 4)), ScatterAttributes(0)),
         BadCase("scatter_add", (t(4, dtype=DType.BOOL), i(2), t(2, dtype=DType.BOOL)), ScatterAttributes(0)),
-        BadCase("scatter_elements", (t(4), i(2), t(2)), ScatterElementsAttributes(0, "mean")),
+        BadCase("scatter_elements", (t(4), i(2), t(2)), ScatterElementsAttributes(0, "median")),
         BadCase("scatter_nd", (t(4, 3), i(2), t(3)), ScatterNDAttributes("sub")),
         BadCase("scatter_nd", (t(4, 3), i(3, 2), t(2)), ScatterNDAttributes()),
         BadCase("scatter_nd", (t(4, 3), i(1, 2), t(2, 4)), ScatterNDAttributes()),

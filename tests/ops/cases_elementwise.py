@@ -54,6 +54,7 @@ def _unary() -> list[Case]:
         Case("bitwise_not", (integers(6),), oracle=torch.bitwise_not),
         Case("copy", (floats(2, 3),), oracle=torch.clone),
         Case("copy", (scalar(1.5),), oracle=torch.clone),
+        Case("stop_gradient", (floats(2, 3),), oracle=torch.Tensor.detach),
     ]
 
 
@@ -130,6 +131,14 @@ def _casts() -> list[Case]:
         ),
         Case("cast", (integers(9, low=-300, high=300),), CastAttributes(DType.INT8), lambda x: x.to(torch.int8)),
         Case("cast", (integers(9, low=-300, high=300),), CastAttributes(DType.FLOAT32), lambda x: x.to(torch.float32)),
+        Case("reinterpret", (wild,), CastAttributes(DType.INT32), lambda x: x.view(torch.int32)),
+        Case("reinterpret", (integers(9, dtype="int16"),), CastAttributes(DType.UINT16), label="int16 to uint16"),
+        Case(
+            "reinterpret",
+            (integers(9, dtype="uint16", low=0, high=40000),),
+            CastAttributes(DType.BFLOAT16),
+            label="uint16 to bfloat16",
+        ),
         Case("cast", (bools(5),), CastAttributes(DType.INT32), label="bool"),
         Case("cast", (floats(5, dtype="bfloat16"),), CastAttributes(DType.FLOAT32), label="bfloat16 to float32"),
         Case("cast_like", (floats(5), integers(1))),

@@ -17,7 +17,7 @@ from relay.ops.indexing.sequence import ReverseSequenceAttributes, SequenceMaskA
 from relay.ops.sorting.search import SearchSortedAttributes
 from tests.ops.case import Case, bools, floats, integers, scalar
 
-TORCH_NAMES = {"add": "sum", "mul": "prod", "min": "amin", "max": "amax"}
+TORCH_NAMES = {"add": "sum", "mul": "prod", "min": "amin", "max": "amax", "mean": "mean"}
 
 
 def _put(axis: int) -> Callable[..., Any]:
@@ -55,12 +55,20 @@ def _scatters() -> list[Case]:
              ScatterElementsAttributes(1, "mul"), label="int8"),
         Case("scatter_elements", (floats(5, dtype="bfloat16"), integers(9, low=0, high=4), floats(9, dtype="bfloat16")),
              ScatterElementsAttributes(0, "add"), label="bfloat16"),
+        Case("scatter_elements", (integers(3, 5, dtype="int32"), integers(3, 5, low=0, high=4), integers(3, 5, dtype="int32")),
+             ScatterElementsAttributes(1, "mean"), _combined(1, "mean"), label="means of integers"),
+        Case("scatter_elements", (floats(5, dtype="bfloat16"), integers(9, low=0, high=4), floats(9, dtype="bfloat16")),
+             ScatterElementsAttributes(0, "mean"), label="means of bfloat16"),
+        Case("scatter_nd", (floats(5, 4), np.array([[4, 7, -1, 0, 4]]), floats(5, 4, seed=1)), ScatterNDAttributes("mean"),
+             lambda x, _, u: torch.stack([(x[0] + u[3]) / 2, *x[1:4], (x[4] + u[0] + u[2] + u[4]) / 4]), label="mean rows"),
         Case("scatter_elements", (np.array([np.nan, 1, 2], np.float32), np.array([0, 1]), np.array([1, np.nan], np.float32)),
              ScatterElementsAttributes(0, "max"), lambda *_: torch.tensor([np.nan, np.nan, 2]), label="NaN"),
         Case("scatter_nd", (floats(5, 4, 2), pairs, floats(3, 2, seed=1)), ScatterNDAttributes(),
              lambda x, i, u: x.index_put((i[0], i[1]), u)),
         Case("scatter_nd", (floats(5, 4), integers(1, 2, 3, low=-5, high=4), floats(2, 3, 4, seed=1)),
              ScatterNDAttributes("add"), lambda x, i, u: x.index_put((i[0].long(),), u, accumulate=True), label="add rows"),
+        Case("scatter_nd", (floats(5, 4), np.array([[4, 7, -6, 0, 4]]), floats(5, 4, seed=1)), ScatterNDAttributes("add"),
+             lambda x, _, u: torch.stack([x[0] + u[3], *x[1:4], x[4] + u[0] + u[4]]), label="add rows, some outside"),
         Case("scatter_nd", (floats(3, 3), np.array([[0, 3, 1], [0, 0, -4]]), floats(3, seed=1)), ScatterNDAttributes(),
              lambda x, _, u: x.index_put((torch.tensor([0]), torch.tensor([0])), u[0]), label="outside"),
         Case("scatter_nd", (floats(4), np.array([2]), scalar(9.0)), ScatterNDAttributes("max"),
@@ -136,4 +144,17 @@ def _searches() -> list[Case]:
     ]  # fmt: skip
 
 
-CASES: tuple[Case, ...] = (*_scatters(), *_coordinates(), *_sequences(), *_searches())
+def _suppressions() -> list[Case]:
+    boxes = floats(2, 9, 4, low=0, high=4)
+    scores = floats(2, 3, 9, seed=1, low=0, high=1)
+    scores[0, 0, 3:6] = scores[0, 0, 3]  # the first of equal scores comes first
+    limits = (scalar(0.3), scalar(0.1))
+    return [
+        Case("vision.all_class_non_max_suppression", (boxes, scores, scalar(4, "int64"), *limits)),
+        Case("vision.all_class_non_max_suppression", (boxes, scores, scalar(0, "int32"), *limits), label="none"),
+        Case("vision.all_class_non_max_suppression", (np.zeros((1, 3, 4), np.float32), scores[:1, :, :3],
+                                                      scalar(9, "int64"), *limits), label="boxes without area"),
+    ]  # fmt: skip
+
+
+CASES: tuple[Case, ...] = (*_scatters(), *_coordinates(), *_sequences(), *_searches(), *_suppressions())

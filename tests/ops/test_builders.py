@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import relay
-from relay import dyn, image, nn, op, random
+from relay import dyn, image, nn, op, random, vision
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.infer.infer_type import infer_type
@@ -41,7 +41,7 @@ def operator(call: Expr) -> OperatorRecord:
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_has_its_published_function(name: str) -> None:
     space, _, leaf = name.rpartition(".")
-    face = {"": op, "nn": nn, "image": image, "dyn": dyn, "random": random}[space]
+    face = {"": op, "nn": nn, "image": image, "dyn": dyn, "dyn.nn": dyn, "vision": vision, "random": random}[space]
     function = getattr(face, leaf)
     assert inspect.getdoc(function)
     assert not inspect.signature(function).parameters.keys() & {"args", "kwargs"}
@@ -191,13 +191,9 @@ def test_scalars_by_dtype_name() -> None:
 NUMBER, NUMBERS = var("k", dtype="int32", shape=()), var("k", dtype="int64", shape=(2,))
 TABLE = var("x", shape=(4, 5))
 TAKING_NUMBERS = {
-    "topk": lambda k, _: op.topk(TABLE, k),
-    "tile": lambda _, ks: op.tile(TABLE, ks),
     "squeeze": lambda _, ks: op.squeeze(TABLE, ks),
-    "pad": lambda _, ks: nn.pad(TABLE, ks),
     "expand_dims": lambda k, _: op.expand_dims(TABLE, k),
     "upsampling": lambda k, _: nn.upsampling(image_data(), k, k),
-    "one_hot": lambda k, _: op.one_hot(var("i", shape=(3,), dtype="int32"), 1.0, 0.0, k, -1, "float32"),
     "softmax": lambda k, _: nn.softmax(TABLE, k),
     "clip": lambda k, _: op.clip(TABLE, k, 1.0),
     "conv2d": lambda k, _: nn.conv2d(image_data(), var("w", shape=(4, 3, 3, 3)), strides=(k, 1)),
@@ -211,6 +207,17 @@ def test_expressions_where_numbers_stand_are_refused_with_what_to_write(name: st
     assert caught.value.remedy.startswith("give the number itself")
     assert caught.value.span is not None
     assert caught.value.span.source.name == __file__
+
+
+def test_expressions_where_shapes_and_counts_stand_are_for_the_run() -> None:
+    ids, widths = var("i", shape=(3,), dtype="int32"), var("w", dtype="int64", shape=(2, 2))
+    for call, name in (
+        (op.topk(TABLE, NUMBER, ret_type="values"), "dyn.topk"), (op.tile(TABLE, NUMBERS), "dyn.tile"),
+        (nn.pad(TABLE, widths), "dyn.nn.pad"), (op.one_hot(ids, 1.0, 0.0, NUMBER, -1, "float32"), "dyn.one_hot"),
+        (dyn.transpose(TABLE, NUMBERS), "dyn.transpose"),
+    ):  # fmt: skip
+        assert operator(call).name == name
+        assert len(call.checked_type.shape) == 2
 
 
 def test_constants_stand_for_their_numbers() -> None:

@@ -148,8 +148,8 @@ ANSWERED = {
     "cumsum", "divide", "equal", "expand_dims", "floor", "floor_divide", "floor_mod", "full", "full_like", "gather",
     "gather_nd", "greater", "greater_equal", "less", "less_equal", "max", "maximum", "mean", "min", "minimum", "mod",
     "multiply", "negative", "nn.batch_flatten", "nn.bias_add", "nn.pad", "nn.relu", "not_equal", "prod", "repeat",
-    "reshape", "reshape_like", "reverse", "sign", "slice_like", "split", "squeeze", "stack", "strided_slice",
-    "subtract", "sum", "take", "tile", "transpose", "trunc_divide", "trunc_mod", "where",
+    "reshape", "reshape_like", "reverse", "sign", "slice_like", "split", "squeeze", "stack", "stop_gradient",
+    "strided_slice", "subtract", "sum", "take", "tile", "transpose", "trunc_divide", "trunc_mod", "where",
 }  # fmt: skip
 
 

@@ -14,9 +14,10 @@ from relay.ir.types import ANY
 from relay.ops.sorting.sort import ArgsortAttributes, SortAttributes, TopKAttributes
 from relay.ops.sorting.sort_loops import BLOCK, SELECTION_BLOCK, FirstInOrder
 from relay.ops.table import OPERATORS
+from relay.tir.semantics import integer_limits
 from tests.growth import iterations
 
-INTEGERS = tuple(dtype for dtype in DType if dtype.is_integer and dtype is not DType.INT4)
+INTEGERS = tuple(dtype for dtype in DType if dtype.is_integer and not dtype.is_sub_byte_integer)
 SPECIAL = (np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, 1.0, -1.0, 1e-45, -1e-45)
 
 ORDERS: Mapping[str, Callable[[np.random.Generator, int], np.ndarray]] = {
@@ -33,7 +34,8 @@ def elements(dtype: DType, order: str, count: int) -> np.ndarray:
     rng = np.random.default_rng(count)
     if order != "extremes":
         numbers = ORDERS[order](rng, count)
-        numbers = np.clip(numbers, -8, 7) if dtype is DType.INT4 else np.clip(numbers, -100, 100)
+        low, high = integer_limits(dtype) if dtype.is_sub_byte_integer else (-100, 100)
+        numbers = np.clip(numbers, low, high)
         return (np.abs(numbers) if dtype.is_unsigned_integer else numbers).astype(np.float32).astype(dtype.numpy)
     if dtype in INTEGERS:
         limits = np.iinfo(dtype.numpy)
@@ -44,10 +46,10 @@ def elements(dtype: DType, order: str, count: int) -> np.ndarray:
 
 
 def assert_same_bits(found: object, expected: np.ndarray) -> None:
-    """0 is not −0 here, and NaN is NaN. (The upper half of an int4's byte means nothing.)"""
+    """0 is not −0 here, and NaN is NaN. (The other bits of the byte of an int4 mean nothing.)"""
     array = np.asarray(found)
     assert (array.shape, array.dtype) == (expected.shape, expected.dtype)
-    if array.dtype == DType.INT4.numpy:
+    if DType(array.dtype.name).is_sub_byte_integer:
         array, expected = array.astype(np.int8), expected.astype(np.int8)
     assert array.tobytes() == expected.tobytes()
 

@@ -30,6 +30,7 @@ NEEDS_CONSTANTS = {
     "strided_set": "unknown-rank",
     "unravel_index": "unknown-rank",
     **{f"dyn.{name}": "unknown-rank" for name in ("full", "zeros", "ones", "reshape", "broadcast_to", "strided_slice")},
+    **{f"dyn.{name}": "unknown-rank" for name in ("transpose", "tile")},
 }
 
 

@@ -14,7 +14,9 @@ from relay.arith.expr import Symbol, evaluate, maximum, minimum
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
-from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, Manifest, TensorSpec, TupleSpec
+from relay.runtime.artefact.failures import Failure, FailureKind
+from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, Manifest, TensorSpec, TupleSpec, ValueSpec
+from relay.runtime.artefact.value_types import DataOf, TensorOf, TupleOf
 
 N, M = Symbol("n"), Symbol("m")
 
@@ -27,7 +29,7 @@ def sample() -> Manifest:
         result=TupleSpec((0, TupleSpec((1,)))),
         symbols=(N, M),
         workspace_bytes=64 * ((N * 4 + 63) // 64),
-        failures=("extents differ (needs n == m)",),
+        failures=(Failure(FailureKind.EXTENTS, "extents differ (needs n == m)"),),
     )
     return Manifest((entry,), {"compiler": "relay 0"})
 
@@ -69,8 +71,8 @@ def test_extents_keep_their_value(expr: object) -> None:
 
 
 def test_another_format_says_so() -> None:
-    text = sample().to_json().replace('"format":3', '"format":99')
-    with pytest.raises(RelayError, match=r"error\[artefact-version\].*\n  expected: format 3\n  found:    format 99"):
+    text = sample().to_json().replace('"format":4', '"format":99')
+    with pytest.raises(RelayError, match=r"error\[artefact-version\].*\n  expected: format 4\n  found:    format 99"):
         Manifest.from_json(text)
 
 
@@ -87,3 +89,14 @@ def test_deep_nesting_is_refused() -> None:
     extent = "[" * 5000 + "]" * 5000
     with pytest.raises(RelayError, match="bad-manifest"):
         Manifest.from_json(sample().to_json().replace('"workspace_bytes":', f'"workspace_bytes":{extent},"x":'))
+
+
+def test_donated_parts_of_an_input() -> None:
+    pair = TupleOf((TensorOf((2,), DType.FLOAT32), TupleOf((DataOf("List"),))))
+    donations = (Donation(None, 0, (1, 0)), Donation(None, 0, (0,)))
+    entry = EntrySpec("main", (ValueSpec("p", pair),), (), HeapResult(), (), 64, donations=donations)
+    text = Manifest((entry,), {}).to_json()
+    assert Manifest.from_json(text).entry("main").donations == donations
+    for wrong in ("[null,0,2]", "[null,0,-1]", "[null,0,0,0]", "[null,0,1,0,0]", "[0,0,0]"):
+        with pytest.raises(RelayError, match="bad-manifest"):
+            Manifest.from_json(text.replace("[null,0,0]", wrong))

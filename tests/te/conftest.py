@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -289,12 +289,13 @@ SUBGROUPS = Hierarchy(
     threads=(ThreadAxis("lane", "thread"), ThreadAxis("subgroup", "subgroup"), ThreadAxis("block", "block")),
     barriers=("block", "subgroup"),
 )
+SHUFFLES = replace(SUBGROUPS, scopes=(SHARED,), lanes=("lane",))
 CORE = Hierarchy(
     levels=("device", "core"),
     scopes=(Scope("tiles", "core", capacity_bytes=1024), Scope("sums", "core", capacity_bytes=2048)),
     queues=(Queue("load", reads=("global",), writes=("tiles",)), Queue("gather", ordered=False), Queue("compute")),
 )
-HIERARCHIES = {"plain": PLAIN, "gpu": GPU, "subgroups": SUBGROUPS, "core": CORE}
+HIERARCHIES = {"plain": PLAIN, "gpu": GPU, "subgroups": SUBGROUPS, "shuffles": SHUFFLES, "core": CORE}
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "elementwise": elementwise,

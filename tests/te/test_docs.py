@@ -23,7 +23,7 @@ from relay.tir.printer import print_primfunc
 s = te.ScheduleBuilder(outputs)              # records steps, and checks each at its line
 outer, inner = s.split("conv", "oc", factor=16)
 s.vectorize("conv", inner)
-print(s.state)                               # what has been done so far: stages, where they stand, their loops
+print(te.print_loops(s.state))               # what has been done so far
 func = te.lower(outputs, inputs, s.steps)    # loops, as a tir.PrimFunc
 print(print_primfunc(func))                  # the loops, as below and as `relay show --stage tir` prints them
 text = te.print_steps(s.steps)               # one step a line; te.parse_steps reads it back

@@ -104,7 +104,7 @@ def test_random_schedule_keeps_the_result(name, programs, hierarchies, data):
     program.check(steps)
 
 
-@pytest.mark.parametrize("machine", ["gpu", "subgroups"])
+@pytest.mark.parametrize("machine", ["gpu", "subgroups", "shuffles"])
 @pytest.mark.parametrize("name", NAMES)
 @settings(
     max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), phases=[Phase.generate]

@@ -10,6 +10,7 @@ from relay import te
 from relay.base.diagnostics import RelayError
 from relay.tir.printer import print_statement
 from relay.tir.verifier import verify
+from tests.te.conftest import INTRINSICS
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SCHEDULES = sorted((GOLDEN / "schedule").glob("*.txt"))
@@ -32,8 +33,10 @@ def named(head: str, programs, hierarchies):
 def test_schedule_changes_the_loops_and_not_the_result(path, programs, hierarchies, golden):
     name, text = read(path)
     program, hierarchy = named(name, programs, hierarchies)
-    func = program.check(te.parse_steps(text), hierarchy)
+    steps = te.parse_steps(text)
+    func = program.check(steps, hierarchy)
     before, after = (print_statement(each.body) for each in (program.lower(), func))
+    assert te.print_loops(te.apply(program.outputs, steps, hierarchy), INTRINSICS) + "\n" == after
     golden(path, f"# program: {name}\n{text}\n----- before\n{before}=====>\n{after}")
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks import operator_programs, workloads
+from benchmarks import commits, fresh, operator_programs, workloads
 from benchmarks.__main__ import main
 from benchmarks.changes import changes
-from benchmarks.figures import Failure, Figure, Quantity, best_figures, from_json, to_json
+from benchmarks.figures import Change, Failure, Figure, Quantity, best_figures, from_json, to_json
 
 from relay.testing.peers import PEERS
 
@@ -20,6 +20,7 @@ FIGURE = Figure(
     "conv", 1, "onnxruntime", 1.0, (0.9, 1.1), 1.0, 2.0, (1.9, 2.1), 1.8, 2.0, (1.9, 2.1), 1.8, 5, 1e-7, 100.0, 3.0
 )  # fmt: skip
 FAILURE = Failure("conv", 1, "jax", "RelayError: no")
+CHANGE = Change("networks", "resnet50", "1 thread", 1.1, (1.0, 1.2), 1.1, (0.9, 1.1), 0.033, 0.03, "s", 5)
 QUANTITY = Quantity("resnet50", "compile, cold", "relay", 2.0, "s", (1.9, 2.2))
 
 
@@ -27,7 +28,8 @@ QUANTITY = Quantity("resnet50", "compile, cold", "relay", 2.0, "s", (1.9, 2.2))
     ("operators", "layernorm_128x768"), ("operators", "sum_axis0"), ("networks", "gpt2_small"),
     ("networks", "encoder_s16"), ("memory", "resnet18_64"), ("startup", "encoder_s16"),
     ("narrow_products", "bytes_128x768x768"), ("sorting", "sort_1x1000"), ("batching", "lists_"),
-    ("compile_time", "sharing chain"), ("levels", "resize_conv1x1_64"),
+    ("compile_time", "sharing chain"), ("levels", "resize_conv1x1_64"), ("symbolic", "mlp_batch_1"),
+    ("pytorch", "mlp_256"),
 ])  # fmt: skip
 def test_a_suite_runs_and_its_figures_are_kept_and_compared(suite, name, tmp_path, capsys):
     kept = tmp_path / "kept.json"
@@ -60,6 +62,63 @@ def test_what_is_run_in_part_is_not_kept_among_the_results(tmp_path, monkeypatch
     monkeypatch.setattr("benchmarks.__main__.RESULTS", tmp_path)
     main(["memory", "--quick", "--only", "encoder_s16"])
     assert not list(tmp_path.iterdir())
+
+
+def test_a_commit_is_compared_with_this_tree(tmp_path, capsys):
+    kept = tmp_path / "kept.json"
+    chosen = ("--suites", "operators", "--only", "gemm_256", "encoder_s16", "--threads", "1")
+    main(["commits", "HEAD", *chosen, "--quick", "--output", str(kept)])
+    (change,) = from_json(kept.read_text())
+    assert (change.suite, change.workload, change.quantity, change.rounds) in {
+        ("operators", "gemm_256", "1 thread", rounds) for rounds in (3, 6)
+    }
+    assert change.old > 0
+    assert change.new > 0
+    assert "geometric mean" in capsys.readouterr().out
+    assert (tmp_path / "kept.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_row_that_a_commit_cannot_run_is_recorded(tmp_path, monkeypatch):
+    run = fresh.run
+
+    def refused(*words, environment):
+        if environment["PYTHONPATH"] == str(fresh.ROOT / "src"):
+            return run(*words, environment=environment)
+        raise RuntimeError("TypeError: build() got an unexpected keyword argument 'donate'")
+
+    monkeypatch.setattr("benchmarks.fresh.run", refused)
+    kept = tmp_path / "kept.json"
+    main(["commits", "HEAD", "--only", "rows_1024", "--threads", "1", "--quick", "--output", str(kept)])
+    (failure,) = from_json(kept.read_text())
+    assert (failure.workload, failure.peer) == ("rows_1024", "HEAD")
+    assert failure.failure.endswith("unexpected keyword argument 'donate'")
+
+
+def test_a_commit_that_git_does_not_know_is_said_so(tmp_path):
+    with pytest.raises(SystemExit, match="git archive nowhere: fatal"):
+        main(["commits", "nowhere", "--quick", "--output", str(tmp_path / "kept.json")])
+
+
+@pytest.mark.parametrize(("ratio", "of_old", "is_loss"), [
+    (0.98, (1.0, 1.0), False),  # a little
+    (0.95, (0.94, 1.02), False),  # less than the old one differs from itself
+    (0.95, (0.96, 1.02), True),
+])  # fmt: skip
+def test_a_loss_is_more_than_a_little_and_than_noise(ratio, of_old, is_loss):
+    assert replace(CHANGE, ratio=ratio, of_old=of_old).is_loss == is_loss
+
+
+def test_a_row_that_seems_to_lose_is_measured_again_with_twice_the_rounds(tmp_path):
+    taken = []
+
+    def run(side):
+        taken.append(side.name)
+        yield Quantity("row", "1 thread", side.name, 2.0 if side.name == "new" and len(taken) <= 6 else 1.0, "s")
+
+    row = commits.Row("operators", "row", lambda _: run, 2)
+    sides = (commits.Side(name, tmp_path, tmp_path / name) for name in ("old", "new"))
+    (change,) = commits.compared(row, *sides, tmp_path)
+    assert (change.ratio, change.rounds, len(taken)) == (1.0, 4, 6 + 12)
 
 
 @pytest.mark.parametrize("suite", ["memory", "ablation"])
@@ -105,7 +164,7 @@ def test_a_model_that_we_cannot_compile_is_recorded(capsys):
 
 
 def test_records_survive_json():
-    records = [FIGURE, FAILURE, QUANTITY]
+    records = [FIGURE, FAILURE, QUANTITY, CHANGE]
     assert from_json(to_json({}, records)) == records
     with pytest.raises(ValueError, match="form 1, not 2"):
         from_json('{"machine": {}, "figures": []}')

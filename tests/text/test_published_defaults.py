@@ -59,6 +59,10 @@ _SCAN = {"axis": None, "dtype": None, "exclusive": False}
 # The defaults of the attributes of published Relay (0.8 and later), as far as there are any. None: it has no value of
 # its own. A padding of one number an axis is written out as ours is: (before, after).
 PUBLISHED = {
+    "dyn.nn.pad": {"pad_mode": "constant"},
+    "dyn.one_hot": {"axis": -1},
+    "dyn.reshape": {"allowzero": False},
+    "dyn.topk": {"axis": -1, "ret_type": "both", "is_ascend": False},
     "all": _REDUCE,
     "any": _REDUCE,
     "argmax": {**_REDUCE, "select_last_index": False},
@@ -194,6 +198,7 @@ WITHOUT_DEFAULT = {
     "dyn.ones",
     "dyn.zeros",
     "gather",
+    "reinterpret",
     "layout_transform",
     "ndarray_size",
     "random.threefry_generate",

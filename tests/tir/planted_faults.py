@@ -33,8 +33,9 @@ from tests.te import conftest
 
 ORDERS = 100
 SAME = "same in every order"
-ARENA = {"gpu": conftest.GPU, "subgroups": conftest.SUBGROUPS, "core": conftest.CORE}
-AXES = {"gpu": ("blockIdx.x", "threadIdx.y", "threadIdx.x"), "subgroups": ("block", "subgroup", "lane")}
+ARENA = {name: conftest.HIERARCHIES[name] for name in ("gpu", "subgroups", "shuffles", "core")}
+_SUBGROUPS = ("block", "subgroup", "lane")
+AXES = {"gpu": ("blockIdx.x", "threadIdx.y", "threadIdx.x"), "subgroups": _SUBGROUPS, "shuffles": _SUBGROUPS}
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
@@ -118,8 +119,8 @@ def pipelined(random: Random, machine: str) -> PrimFunc:
 
 PROGRAMS: tuple[tuple[Callable[[Random, str], PrimFunc], tuple[str, ...]], ...] = (
     (matmul, ("gpu", "subgroups")),
-    (reduction, ("gpu", "subgroups")),
-    (softmax, ("gpu", "subgroups")),
+    (reduction, ("gpu", "subgroups", "shuffles")),
+    (softmax, ("gpu", "subgroups", "shuffles")),
     (pipelined, ("core", "core", "gpu")),
 )
 

@@ -27,10 +27,10 @@ from relay.ir.module import IRModule
 from relay.ir.structural import structural_equal
 from relay.ir.well_formed import well_formed
 from relay.transform.framework.passes import AnyPass
+from relay.transform.functions.inline import INLINE
 from relay.transform.functions.normal_forms import ToCPS
 from relay.transform.functions.remove_unused_functions import RemoveUnusedFunctions
 from relay.transform.fusion import FuseOps
-from relay.transform.layout.alter_op_layout import AlterOpLayout
 from relay.transform.layout.convert_layout import ConvertLayout
 from tests.programs import campaign
 from tests.programs.differential import STEP_LIMIT, Disagreement, plain, write_repro
@@ -40,8 +40,22 @@ from tests.programs.trees import trees
 from tests.transform.passes import CHANGES_TYPES, CONTEXT, NOT_IDEMPOTENT, PASSES, floating_point_of
 from tests.transform.recursions import recursions
 
-CHECKED = {**PASSES, "ConvertLayout": ConvertLayout({"nn.conv2d": ("NHWC", "default")})}  # generated images are NCHW
-PREPARED = {"Conv2DToWinograd": AlterOpLayout, "DefuseOps": FuseOps, "UnCPS": ToCPS}
+CHANNELS_LAST = ConvertLayout({"nn.conv2d": ("NHWC", "default")})  # generated images are NCHW
+CHECKED = {**PASSES, "ConvertLayout": CHANNELS_LAST}
+
+
+def _marked(module: IRModule) -> IRModule:
+    """Every function but `@main` is to be put in place where it is called."""
+    marked = {
+        name: function if name.name_hint == "main" else function.with_attr(INLINE, 1)
+        for name, function in module.functions.items()
+    }
+    return module.with_functions(marked)
+
+
+PREPARED: Mapping[str, Callable[[IRModule], IRModule]] = {
+    "Conv2DToWinograd": CHANNELS_LAST, "DefuseOps": FuseOps, "Inline": _marked, "UnCPS": ToCPS,
+}  # fmt: skip
 """What must have been done before a pass has something to do."""
 
 KINDS: Mapping[str, st.SearchStrategy[Program]] = {
@@ -79,6 +93,7 @@ def compare(example: Example) -> Counter[str]:
     meant = _value(whole, program)
     did: Counter[str] = Counter()
     before = RemoveUnusedFunctions(whole)  # much of the prelude, which would cost every pass time
+    did["InferType"] += whole is not program.module
     did["RemoveUnusedFunctions"] += before is not whole
     for name, each in CHECKED.items():
         given = _applied(name, PREPARED[name], before, did) if name in PREPARED else before

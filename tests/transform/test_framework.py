@@ -18,6 +18,8 @@ from relay.ir.expr import Call, Function, Op, TupleGetItem, Var, record_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import with_body
 from relay.ops.table import OPERATORS
+from relay.targets.cpu.kernel_target import CpuKernelTarget
+from relay.targets.cpu.target import CpuTarget
 from relay.testing import mlp, resnet
 from relay.transform import (
     A_NORMAL_FORM,
@@ -26,6 +28,7 @@ from relay.transform import (
     FoldConstant,
     FuseOps,
     Instrument,
+    LayoutPreferences,
     NodeCounts,
     Pass,
     PassContext,
@@ -287,9 +290,12 @@ def test_what_a_pass_needs():
 # -------------------------------------------------------------------------------------------------------- failure
 
 
-def failure(tmp_path: Path, bad: Pass, *instruments: Instrument) -> CompilerBug:
+def failure(
+    tmp_path: Path, bad: Pass, *instruments: Instrument, layouts: LayoutPreferences | None = None
+) -> CompilerBug:
     config = {"relay.repro_folder": str(tmp_path)}
-    with PassContext(instruments=instruments, config=config), pytest.raises(CompilerBug) as caught:
+    context = PassContext(instruments=instruments, config=config, layouts=layouts or LayoutPreferences())
+    with context, pytest.raises(CompilerBug) as caught:
         Sequential([SimplifyInference, Sequential([bad])])(program())
     return caught.value
 
@@ -326,7 +332,8 @@ def test_the_users_own_error_stays_one():
 
 @pytest.mark.parametrize("bad", [breaks, unbinds])
 def test_the_script_shows_the_failure_again(tmp_path, bad):
-    bug = failure(tmp_path, bad, Validation())
+    layouts = CpuKernelTarget(CpuTarget(vector_bits=256)).layouts
+    bug = failure(tmp_path, bad, Validation(), layouts=layouts)
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
         [sys.executable, Path(bug.repro) / "reproduce.py"], capture_output=True, text=True,
@@ -334,6 +341,13 @@ def test_the_script_shows_the_failure_again(tmp_path, bad):
     )  # fmt: skip
     assert done.returncode == 1
     assert str(bug).splitlines()[0] in done.stderr
+
+
+def test_a_preference_that_nobody_can_import_is_said_to_be_one(tmp_path):
+    layouts = LayoutPreferences(conv2d_data="NHWC", keeps_channels_first=lambda weights: weights.groups > 1)
+    script = Path(failure(tmp_path, breaks, layouts=layouts).repro, "reproduce.py").read_text()
+    assert "raise SystemExit('write what makes <function test_a_preference" in script
+    compile(script, "reproduce.py", "exec")
 
 
 def test_a_pass_that_nobody_can_import_is_said_to_be_one(tmp_path):

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import relay
+from relay.arith.expr import evaluate, free_symbols
 from relay.ir.expr import Constant, Expr
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
-from relay.ir.types import TensorType
+from relay.ir.types import ANY, TensorType
 from relay.transform.simplify.fold_constant import FoldConstant
 from tests.transform.passes import CONTEXT, PASSES
 
@@ -67,7 +68,10 @@ def random_arguments(module: IRModule) -> list[np.ndarray]:
     arguments = []
     for parameter in module["main"].params:
         assert isinstance(parameter.checked_type, TensorType)
-        shape = [extent if isinstance(extent, int) else 3 for extent in parameter.checked_type.shape]
+        shape = [
+            3 if extent is ANY else evaluate(extent, dict.fromkeys(free_symbols(extent), 3))
+            for extent in parameter.checked_type.shape
+        ]
         dtype = parameter.checked_type.dtype
         value = np.abs(generator.standard_normal(shape)) + 0.5 if dtype.is_float else np.full(shape, 3)
         arguments.append(value.astype(dtype.numpy))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from relay.base.frozen import frozen
 from relay.base.graph import strongly_connected
@@ -14,19 +14,15 @@ from relay.ir.traversal import post_order
 @frozen
 class CallGraph:
     """`callees` of each function in the order they are named; `components`: groups that reach each other, callees
-    before callers."""
+    before callers; `recursive`: the functions that can reach themselves."""
 
     callees: Mapping[GlobalVar, tuple[GlobalVar, ...]]
     components: tuple[tuple[GlobalVar, ...], ...]
+    recursive: Set[GlobalVar]
 
     def callers(self, name: GlobalVar) -> tuple[GlobalVar, ...]:
         """The functions that name `name`."""
         return tuple(caller for caller, callees in self.callees.items() if name in callees)
-
-    def is_recursive(self, name: GlobalVar) -> bool:
-        """Whether a function can reach itself."""
-        group = next(component for component in self.components if name in component)
-        return len(group) > 1 or name in self.callees[name]
 
     def reachable(self, roots: Iterable[GlobalVar]) -> tuple[GlobalVar, ...]:
         """`roots` and whatever they reach, each once, in the order they are met."""
@@ -46,11 +42,13 @@ def call_graph(module: IRModule) -> CallGraph:
     >>> from relay.ir.expr import Call, Function
     >>> f, g = GlobalVar("f"), GlobalVar("g")
     >>> graph = call_graph(IRModule({f: Function((), Call(g, ())), g: Function((), Call(g, ()))}))
-    >>> [[name.name_hint for name in group] for group in graph.components], graph.is_recursive(f)
+    >>> [[name.name_hint for name in group] for group in graph.components], f in graph.recursive
     ([['g'], ['f']], False)
     """
     callees: dict[GlobalVar, tuple[GlobalVar, ...]] = {}
     for name, function in module.functions.items():
         named = (node for node in post_order(function) if isinstance(node, GlobalVar) and node in module)
         callees[name] = tuple(dict.fromkeys(named))
-    return CallGraph(callees, tuple(strongly_connected(callees, callees.__getitem__)))
+    components = tuple(strongly_connected(callees, callees.__getitem__))
+    recursive = {name for group in components for name in group if len(group) > 1 or name in callees[name]}
+    return CallGraph(callees, components, recursive)

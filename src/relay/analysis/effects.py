@@ -5,7 +5,8 @@ Sound, not exact: a function that is not known (a parameter, a field of a tuple)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from relay.analysis.call_graph import call_graph
 from relay.base.frozen import frozen
@@ -100,9 +101,13 @@ class ModuleEffects:
     """
 
     def __init__(self, module: IRModule) -> None:
-        self._of_globals = _global_effects(module)
+        self._module = module
         self._of_functions: dict[Function, Effects] = {}
-        self._of_nodes = _Analysis(self._of_globals)
+        self._of_nodes = _Analysis(self.of_call)
+
+    @cached_property
+    def _of_globals(self) -> dict[GlobalVar, Effects]:
+        return _global_effects(self._module)
 
     def of(self, expr: Expr) -> Effects:
         """What evaluating `expr` can do. A node that was met before is not looked at again: asked of every node that
@@ -115,7 +120,7 @@ class ModuleEffects:
 
     def of_nodes(self, root: Expr) -> Mapping[Expr, Effects]:
         """What evaluating each node of `root`, with all its parts, can do."""
-        analysis = _Analysis(self._of_globals)
+        analysis = _Analysis(self.of_call)
         analysis.of(root)
         return analysis.totals
 
@@ -124,7 +129,7 @@ class ModuleEffects:
         if isinstance(function, GlobalVar):
             return self._of_globals.get(function, EVERYTHING)
         if function not in self._of_functions:
-            self._of_functions[function] = _Analysis(self._of_globals).of(function.body)
+            self._of_functions[function] = _Analysis(self.of_call).of(function.body)
         return self._of_functions[function]
 
 
@@ -133,11 +138,10 @@ def _global_effects(module: IRModule) -> dict[GlobalVar, Effects]:
     graph = call_graph(module)
     known: dict[GlobalVar, Effects] = {}
     for group in graph.components:
-        recursive = graph.is_recursive(group[0])
-        total = Effects(may_diverge=True) if recursive else NONE
-        known.update((name, total) for name in group if recursive)
+        total = Effects(may_diverge=True) if group[0] in graph.recursive else NONE
+        known.update((name, total) for name in group)
         for name in group:
-            total |= _Analysis(known).of(module[name].body)
+            total |= _Analysis(lambda name: known.get(name, EVERYTHING)).of(module[name].body)
         known.update((name, total) for name in group)
     return known
 
@@ -146,8 +150,8 @@ class _Analysis:
     """Walks from the leaves up, each node once. `own` holds what each node met so far can do beyond its parts, `totals`
     what it can do with them, `latent` what calling a function can do, `values` what variables are bound to."""
 
-    def __init__(self, of_globals: dict[GlobalVar, Effects]) -> None:
-        self.of_globals = of_globals
+    def __init__(self, of_global: Callable[[GlobalVar], Effects]) -> None:
+        self.of_global = of_global
         self.latent: dict[Function, Effects] = {}
         self.own: dict[Expr, Effects] = {}
         self.totals: dict[Expr, Effects] = {}
@@ -164,8 +168,10 @@ class _Analysis:
                 self.latent[node] = totals[node.body]
                 totals[node] = own[node] = NONE
                 continue
-            own[node] = Effects(may_diverge=True) if node in own_calls else self._own(node)
-            totals[node] = _union(totals[child] for child in children(node)) | own[node]
+            total = own[node] = Effects(may_diverge=True) if node in own_calls else self._own(node)
+            for child in children(node):
+                total |= totals[child]
+            totals[node] = total
         return totals[root]
 
     def _new_parts(self, node: Expr) -> tuple[Expr, ...]:
@@ -196,7 +202,7 @@ class _Analysis:
             case Constructor():
                 return NONE
             case GlobalVar():
-                return self.of_globals.get(callee, EVERYTHING)
+                return self.of_global(callee)
             case Function():
                 return self.latent.get(callee, EVERYTHING)
             case _:
@@ -224,10 +230,3 @@ def _without_inner_functions(root: Expr) -> list[Expr]:
             found.append(node)
             stack.extend(children(node))
     return found
-
-
-def _union(effects: Iterable[Effects]) -> Effects:
-    total = NONE
-    for part in effects:
-        total |= part
-    return total

@@ -53,7 +53,7 @@ class _Counts:
         graph = call_graph(self.module)
         reached = set(graph.reachable(each for each in roots if each in self.module))
         for name in (each for group in graph.components for each in group):
-            if name in reached and not graph.is_recursive(name):
+            if name in reached and name not in graph.recursive:
                 self.of_globals[name] = self.of_program(self.module[name])
 
     def of_program(self, program: Expr) -> IntExpr:

@@ -121,8 +121,6 @@ class Assumptions:
             return self._known_constant(expr)
         if isinstance(expr, Atom):
             return expr
-        if isinstance(expr, Sum) and all(isinstance(term, Symbol) for term, _ in expr.terms):
-            return expr
         known = self._memory.get(expr)
         if known is None:
             known = self._memory[expr] = self._to_fixed_point(expr)

@@ -61,10 +61,14 @@ class RelayError(Exception):
         self.found = found
         self.origins = origins
         self.remedy = remedy
-        super().__init__(self.render())
+        super().__init__(rule, message)
+
+    def __str__(self) -> str:
+        return self.render()
 
     def render(self) -> str:
-        """The whole message, in its fixed order."""
+        """The whole message, in its fixed order. The source is read for it then, so that an error which somebody
+        catches, or puts at another place, costs nothing."""
         lines = [f"error[{self.rule}]: {self.message}"]
         if self.span is not None:
             lines.append(f"  at {self.span}")

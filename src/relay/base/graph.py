@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 Node = TypeVar("Node")
 Key = TypeVar("Key", bound=Hashable)
 
 
-def post_order(roots: Iterable[Node], children: Callable[[Node], Iterable[Node]]) -> list[Node]:
+def post_order(roots: Iterable[Node], children: Callable[[Node], Collection[Node]]) -> list[Node]:
     """Every node reachable from `roots` once, each after its children, left to right: by identity, since equality of
     nodes may cost as much as the graphs under them.
 
@@ -27,10 +27,14 @@ def post_order(roots: Iterable[Node], children: Callable[[Node], Iterable[Node]]
         while stack:
             node, rest = stack[-1]
             for child in rest:
-                if id(child) not in done:
-                    done.add(id(child))
-                    stack.append((child, iter(children(child))))
+                if id(child) in done:
+                    continue
+                done.add(id(child))
+                parts = children(child)
+                if parts:
+                    stack.append((child, iter(parts)))
                     break
+                order.append(child)
             else:
                 order.append(node)
                 stack.pop()

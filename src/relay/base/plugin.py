@@ -58,12 +58,27 @@ class Plugin:
             raise
         except Exception as error:
             about = self._about(asked[0]) if asked else ""
-            raise RelayError(
-                rule="plugin-failed",
-                message=f"{self._called} failed in `{method}`" + (f", asked about {about}" if about else ""),
-                found=f"{type(error).__name__}: {error}",
-                remedy=f"this is a fault of what brings {self._called}, not of the program",
-            ) from error
+            where = f"in `{method}`" + (f", asked about {about}" if about else "")
+            raise plugin_failure(self._called, where, error) from error
+
+
+def plugin_failure(called: str, where: str, error: Exception) -> RelayError:
+    """What it is that `error` came out of a plug-in."""
+    return RelayError(
+        rule="plugin-failed",
+        message=f"{called} failed {where}",
+        found=f"{type(error).__name__}: {error}",
+        remedy=f"this is a fault of what brings {called}, not of the program",
+    )
+
+
+def name_of_plugin(brought: object) -> str:
+    """What people know a plug-in as; empty for what is relay's own."""
+    match brought:
+        case Plugin(_, called):
+            return called
+        case _:
+            return ""
 
 
 def in_words(asked: Any) -> str:

@@ -50,8 +50,9 @@ class Domain(Flag):
     INTEGERS = auto()
     FLOATS = auto()
     BOOLS = auto()
+    SCALES = auto()
     NUMBERS = INTEGERS | FLOATS
-    ANYTHING = INTEGERS | FLOATS | BOOLS  # tuples and the like too
+    ANYTHING = INTEGERS | FLOATS | BOOLS | SCALES  # tuples and the like too
 
     def holds(self, type_: Type | None) -> bool:
         """Whether expressions of a type are in the domain."""
@@ -68,6 +69,8 @@ def domain_of(dtype: DType) -> Domain:
     """
     if dtype.is_bool:
         return Domain.BOOLS
+    if dtype.is_scale:
+        return Domain.SCALES
     return Domain.FLOATS if dtype.is_float else Domain.INTEGERS
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from relay.base.arguments import TEXT, Kind, expect, expect_each
 from relay.base.collector import collection_paused
+from relay.base.freed_memory import gives_back_memory
 from relay.base.target import Target
 from relay.driver.compilation import Compilation, Progress
 from relay.driver.export import export_library
@@ -20,6 +21,7 @@ from relay.transform.framework.context import PassContext
 NAMES = Kind((tuple, list), "a tuple of names", lambda value: f"donate=({value!r},)" if isinstance(value, str) else "")
 
 
+@gives_back_memory
 def build(
     program: GivenProgram,
     target: str | Target = "llvm",

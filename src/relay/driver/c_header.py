@@ -181,7 +181,7 @@ def _status_lines(manifest: Manifest) -> Iterator[str]:
         yield f"     {DEVICE_MISSING}  when a device is not connected\n"
         yield f"     {DEVICE_FAILED}  when a device failed: its `last_error` says why\n"
     for number, failure in enumerate(entry.failures, start=1):
-        yield f"     {number:2}  {_comment(failure)}\n"
+        yield f"     {number:2}  {_comment(str(failure))}\n"
 
 
 def _comment(text: str) -> str:

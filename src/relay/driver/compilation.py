@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.base.plugin import Plugin
+from relay.base.plugin import Plugin, name_of_plugin
 from relay.base.stopwatch import Stopwatch, TimedPart
 from relay.base.version import VERSION
 from relay.driver.device_kernels import device_specs, with_modules
@@ -54,7 +54,9 @@ from relay.transform.devices.residency import keep_on_devices
 from relay.transform.framework.context import LayoutPreferences, PassContext
 from relay.transform.framework.external import checked_answer
 from relay.transform.framework.instruments.timing import TimedPass, Timing
+from relay.transform.framework.passes import Pass, brought
 from relay.transform.pipelines import optimization_pipeline
+from relay.transform.regions.regions_of_targets import regions_put_in_place
 
 Result = TypeVar("Result")
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -126,14 +128,22 @@ class Compilation:
         with self._stage("optimize") as stage, context:
             kind, host = self.targets.kernels.device_kind, self.targets.host.kernels.device_kind
             has_device, default = self.targets.has_device, f"{kind}:0"
+            module = regions_put_in_place(module, self.targets.devices)
             module = on_devices(module, default, host) if has_device else on_one_device(module, kind)
-            optimized = optimization_pipeline(module, self.targets.kernels.rules)
+            optimized = optimization_pipeline(module, self._rules)
             _add_passes(stage, timing.passes)
             called = with_external_kernels(optimized, self.context.external_compilers)
             if not has_device:
                 return called
             planned, wanted = wanted_devices(called, default, host)
             return keep_on_devices(offload(planned, lambda group: wanted(group) if self._takes(group) else None))
+
+    @property
+    def _rules(self) -> tuple[Pass, ...]:
+        """The passes of the target, which fail as those of who brings it."""
+        kernels = self.targets.kernels
+        called = name_of_plugin(kernels)
+        return brought(kernels.rules, called) if called else kernels.rules
 
     def _takes(self, group: Function) -> bool:
         """Whether the device's target takes a group."""

@@ -93,12 +93,13 @@ class Kernel:
             return steps or ()
 
     def variants(self, group: Group) -> tuple[tuple[Comparison, tuple[Step, ...]], ...]:
-        """The steps for some extents, of the variants of the choice on record, each with its condition. Raises what
-        `schedule` raises."""
-        if self.recorded is None or self.recorded.choice is None:
+        """The steps for some extents, of the variants of the choice on record, or of the target's, each with its
+        condition. Raises what `schedule` raises."""
+        if not self.info.symbols and self.recorded is None:
             return ()
+        choice = self.target.choice(group) if self.recorded is None else self.recorded.choice
         with self._by_record():
-            variants = self.recorded.choice.variants
+            variants = () if choice is None else choice.variants
             return tuple((self._comparison(each.when), self.target.steps(group, each.choice)) for each in variants)
 
     def _comparison(self, condition: Condition) -> Comparison:

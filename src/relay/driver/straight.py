@@ -82,7 +82,7 @@ def _beyond(value: Expr, module: IRModule) -> str:
 
 def _why_apart(callee: GlobalVar, module: IRModule) -> str:
     """Why the body of a function is not put where it is called."""
-    if callee in module and call_graph(module).is_recursive(callee):
+    if callee in call_graph(module).recursive:
         return ", which is recursive"
     if callee in module and module[callee].type_params:
         return ", which is generic"

@@ -29,6 +29,11 @@ class Targets:
         """Those that are asked for a group, one after another."""
         return (self.kernels,) if self.kernels == self.host.kernels else (self.kernels, self.host.kernels)
 
+    @property
+    def devices(self) -> dict[str, str]:
+        """On what kind of device each runs, by the kind of target."""
+        return {each.target.kind: each.device_kind for each in self.in_order}
+
     def __str__(self) -> str:
         return ", ".join(str(each.target) for each in self.in_order)
 

@@ -10,7 +10,7 @@ from typing import cast
 from relay.base.graph import post_order
 from relay.infer.unification.dimensions import function_type
 from relay.infer.unification.known import annotated_type, field_type, operator_of, outcome_of, result_type
-from relay.ir.expr import AnyExpr, Call, Expr, Function, Op, Tuple, TupleGetItem, Var, record_type
+from relay.ir.expr import AnyExpr, Call, Expr, Function, Let, Op, Tuple, TupleGetItem, Var, record_type
 from relay.ir.operator import Solved
 from relay.ir.type_traversal import type_holes
 from relay.ir.types import TupleType, Type
@@ -51,8 +51,8 @@ def eager_type(expr: Expr) -> Type | None:
 
 
 def typed_by_parts(expr: AnyExpr) -> AnyExpr:
-    """A new tuple, field or function, or a call of a function on what has the types of its parameters, with the type
-    that its parts give it; without, where one of these has none. Passes make such nodes of typed ones.
+    """A new tuple, field, let or function, or a call of a function on what has the types of its parameters, with the
+    type that its parts give it; without, where one of these has none. Passes make such nodes of typed ones.
 
     >>> from relay.ir.expr import const
     >>> pair = typed_by_parts(Tuple((const(1), const([1.0, 2.0]))))
@@ -69,7 +69,7 @@ def _type_by_parts(expr: Expr) -> Type | None:
             result = ret_type or body.checked_type
             typed = result is not None and all(param.checked_type is not None for param in params)
             return function_type(params, result) if typed and result is not None else None
-        case Call(op=Function(body=body)):
+        case Call(op=Function(body=body)) | Let(body=body):
             return body.checked_type
         case _:
             return _type_of(expr)

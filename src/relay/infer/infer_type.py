@@ -35,10 +35,9 @@ def infer_type(module: IRModule) -> IRModule:
     """
     for data in module.type_definitions.values():
         check_kind(data, module)
-    given = {name: function for name, function in module.functions.items() if function.checked_type is None}
-    fresh = {name: with_own_functions(function) for name, function in given.items()}
-    if any(fresh[name] is not function for name, function in given.items()):
-        module = module.with_functions({**module.functions, **fresh})
+    functions = module.functions.items()
+    fresh = {name: with_own_functions(function) for name, function in functions if function.checked_type is None}
+    module = module.with_functions({**module.functions, **fresh})
     nodes = NodeTypes(Environment(module.type_definitions))
     nodes.environment.add_typed(module.functions.items())
     called = {name: _calls(function, fresh) for name, function in fresh.items()}

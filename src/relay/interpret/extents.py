@@ -13,6 +13,7 @@ from relay.arith.expr import (
     Node,
     Symbol,
     free_symbols,
+    linear_parts,
     substitute,
 )
 from relay.base.diagnostics import RelayError
@@ -33,6 +34,7 @@ from relay.ir.types import (
     TypeCall,
     TypeVar,
 )
+from relay.runtime.arguments.extents import Source
 from relay.runtime.values.values import DataValue
 
 
@@ -47,12 +49,14 @@ def extent_of(dim: IntExpr, environment: Environment) -> int | None:
     """
     if isinstance(dim, int):
         return dim
-    known = {symbol: environment.find(symbol) for symbol in free_symbols(dim)}
-    numbers = {symbol: value for symbol, value in known.items() if isinstance(value, int)}
-    if len(numbers) < len(known):
-        return None
-    result = substitute(dim, cast("dict[Symbol, IntExpr]", numbers))
+    result = substitute(dim, _numbers(dim, environment))
     return result if isinstance(result, int) else None
+
+
+def _numbers(dim: IntExpr, environment: Environment) -> dict[Symbol, IntExpr]:
+    """What the symbols in a dimension stand for, as far as they have values."""
+    known = {symbol: environment.find(symbol) for symbol in free_symbols(dim)}
+    return {symbol: value for symbol, value in known.items() if isinstance(value, int)}
 
 
 def conforms(value: Value, type_: Type, environment: Environment) -> str:
@@ -89,10 +93,23 @@ def conforms(value: Value, type_: Type, environment: Environment) -> str:
 
 
 def _bind_and_compare(extents: list[tuple[int, IntExpr]], environment: Environment) -> str:
-    """Symbols that stand alone take their value where first met; everything else must agree with it."""
+    """Symbols that stand alone take their value where first met; then those of which an extent is a multiple, plus a
+    constant, when all else in it is known. Everything else must agree with them."""
     for extent, dim in extents:
         if isinstance(dim, Symbol) and environment.find(dim) is None:
             environment.values[dim] = extent
+    waiting = [each for each in extents if not isinstance(each[1], int | Symbol | AnyDimension)]
+    while waiting:
+        extent, dim = waiting.pop()
+        offset, terms = linear_parts(substitute(dim, _numbers(dim, environment)))
+        if len(terms) != 1 or not isinstance(terms[0][0], Symbol):
+            continue  # nothing is left to find, or too much
+        symbol, factor = terms[0]
+        value = Source(0, 0, factor, offset).value(extent)
+        if value is None:
+            return f"{extent} is not {dim} for any {symbol} of 0 or more"
+        environment.values[symbol] = value
+        waiting += [each for each in extents if symbol in free_symbols(each[1])]
     for extent, dim in extents:
         if isinstance(dim, AnyDimension):
             continue
@@ -139,7 +156,8 @@ def _found(check: Check, environment: Environment) -> str:
 
 
 def concrete(attributes: Attributes, environment: Environment) -> Attributes:
-    """The attributes with symbolic dimensions replaced by their numbers."""
+    """The attributes with symbolic dimensions replaced by their numbers. Raises `RelayError` (rule `unknown-extent`)
+    where no value has told one."""
     changes: dict[str, object] = {}
     for item in fields(attributes):
         value = getattr(attributes, item.name)
@@ -152,7 +170,13 @@ def concrete(attributes: Attributes, environment: Environment) -> Attributes:
 def _concrete(value: object, environment: Environment) -> object:
     if isinstance(value, Node) and not isinstance(value, AnyDimension):
         number = extent_of(value, environment)
-        return value if number is None else number
+        if number is None:
+            open_ = ", ".join(str(each) for each in free_symbols(value) if environment.find(each) is None)
+            raise RelayError(
+                rule="unknown-extent", message=f"the function needs the extent `{open_}`, which no value before tells",
+                found=str(value), remedy="let a parameter have an axis of that extent",
+            )  # fmt: skip
+        return number
     if isinstance(value, tuple):
         items = cast("tuple[object, ...]", value)
         new = tuple(_concrete(item, environment) for item in items)

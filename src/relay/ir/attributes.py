@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any, TypeAlias, Union, cast
 
@@ -18,8 +18,9 @@ AttributeValue: TypeAlias = Union[
 
 @frozen
 class Attributes:
-    """Base of all operator attributes. Fields are of `AttributeValue`; lists given are stored as tuples, and constants
-    as the numbers that they are. Raises `RelayError` (rule `value-not-known`) for other expressions.
+    """Base of all operator attributes. Fields are of `AttributeValue`; lists given are stored as tuples, mappings so
+    that they have a hash, and constants as the numbers that they are. Raises `RelayError` (rule `value-not-known`) for
+    other expressions.
 
     >>> NoAttributes().shown()
     ()
@@ -28,7 +29,7 @@ class Attributes:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, list | tuple | ExprSugar):
+            if isinstance(value, list | tuple | Mapping | ExprSugar):
                 object.__setattr__(self, field.name, _plain(value))
 
     def shown(self) -> tuple[tuple[str, AttributeValue], ...]:
@@ -60,22 +61,33 @@ def attribute_symbols(attributes: Attributes) -> tuple[Symbol, ...]:
     return tuple(found)
 
 
-def with_extents(attributes: Attributes, extents: Mapping[Symbol, IntExpr]) -> Attributes:
-    """The attributes with dimension symbols replaced; the same ones if they have none of these."""
-    if not any(symbol in extents for symbol in attribute_symbols(attributes)):
+def with_extents(attributes: Attributes, extent: Callable[[Symbol], IntExpr]) -> Attributes:
+    """The attributes with `extent` of each dimension symbol in its place; the same ones if that changes none."""
+    if all(extent(symbol) is symbol for symbol in attribute_symbols(attributes)):
         return attributes
-    changes = {field.name: _with_extents(getattr(attributes, field.name), extents) for field in fields(attributes)}
+    changes = {field.name: _with_extents(getattr(attributes, field.name), extent) for field in fields(attributes)}
     return replace(attributes, **cast("dict[str, Any]", changes))
 
 
-def _with_extents(value: object, extents: Mapping[Symbol, IntExpr]) -> object:
+def _with_extents(value: object, extent: Callable[[Symbol], IntExpr]) -> object:
     if isinstance(value, tuple):
-        return tuple(_with_extents(item, extents) for item in cast("tuple[object, ...]", value))
+        return tuple(_with_extents(item, extent) for item in cast("tuple[object, ...]", value))
     if isinstance(value, Mapping):
-        return {key: _with_extents(item, extents) for key, item in cast("Mapping[str, object]", value).items()}
-    return substitute(value, extents) if isinstance(value, Node) else value
+        return {key: _with_extents(item, extent) for key, item in cast("Mapping[str, object]", value).items()}
+    return substitute(value, extent) if isinstance(value, Node) else value
 
 
 def _plain(value: Any) -> Any:
     known = value.known_value() if isinstance(value, ExprSugar) else value
+    if isinstance(known, Mapping):
+        return HashableDict((key, _plain(each)) for key, each in cast("Mapping[str, Any]", known).items())
     return tuple(map(_plain, known)) if isinstance(known, list | tuple) else known
+
+
+class HashableDict(dict[str, Any]):
+    """A mapping among attributes, which are compared and looked up as a whole."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))

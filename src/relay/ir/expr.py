@@ -145,15 +145,16 @@ class Function(ExprBase):
 
     def with_attr(self, name: str, value: AttributeValue) -> Function:
         """The function with one more attribute (`Primitive`, `Compiler`, ...), its type kept."""
-        return self._with_attrs({**self.attrs, name: value})
+        return self.with_attrs({**self.attrs, name: value})
 
     def without_attr(self, name: str) -> Function:
         """The function without an attribute; the function itself if it has none of that name."""
         if name not in self.attrs:
             return self
-        return self._with_attrs({key: value for key, value in self.attrs.items() if key != name})
+        return self.with_attrs({key: value for key, value in self.attrs.items() if key != name})
 
-    def _with_attrs(self, attrs: Mapping[str, AttributeValue]) -> Function:
+    def with_attrs(self, attrs: Mapping[str, AttributeValue]) -> Function:
+        """The function with these attributes alone, its type kept."""
         new = Function(self.params, self.body, self.ret_type, self.type_params, attrs, span=self.span)
         return new if self.checked_type is None else record_type(new, self.checked_type)
 

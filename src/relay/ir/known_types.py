@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.base.diagnostics import CompilerBug
-from relay.ir.expr import Expr, Var
+from relay.ir.expr import Expr, Var, record_type
 from relay.ir.types import TensorType, Type
 
 
@@ -26,6 +26,11 @@ def known_tensor_type(expr: Expr) -> TensorType:
     if not isinstance(type_, TensorType):
         raise CompilerBug("known types", f"{_title(expr)} is no tensor, but of type {type_}")
     return type_
+
+
+def typed_var(name: str, type_: Type) -> Var:
+    """A new variable that says its type, and has it."""
+    return record_type(Var(name, type_), type_)
 
 
 def _title(expr: Expr) -> str:

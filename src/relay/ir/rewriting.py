@@ -17,7 +17,19 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from relay.base.frozen import frozen
-from relay.ir.expr import AnyExpr, Call, Constructor, Expr, Function, GlobalVar, Op, record_type, record_type_args
+from relay.ir.expr import (
+    AnyExpr,
+    Call,
+    Constructor,
+    Expr,
+    Function,
+    GlobalVar,
+    Let,
+    Op,
+    Var,
+    record_type,
+    record_type_args,
+)
 from relay.ir.traversal import children, post_order, rebuild
 
 # ------------------------------------------------------------------------------------------------- nodes with types
@@ -74,6 +86,20 @@ def with_body(function: Function, body: Expr) -> Function:
     made = rebuild_typed(function, (body,))
     assert isinstance(made, Function)
     return made
+
+
+def with_lets(bindings: Sequence[tuple[Var, Expr]], body: Expr) -> Expr:
+    """`body` behind the bindings, the first outermost, with its type.
+
+    >>> from relay.ir.expr import const
+    >>> x, y = Var("x"), Var("y")
+    >>> outer = with_lets([(x, const(1)), (y, x)], y)
+    >>> outer.var is x and outer.body.var is y
+    True
+    """
+    for var, value in reversed(bindings):
+        body = typed_as(Let(var, value, body, span=value.span), body)
+    return body
 
 
 # -------------------------------------------------------------------------------------------------------- bottom-up

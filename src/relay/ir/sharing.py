@@ -68,6 +68,13 @@ class Scopes:
         """The scopes that `owner` opens: body, branches or clauses, in order; none for other nodes."""
         return self._inner.get(owner, ())
 
+    def outermost_first(self) -> list[Scope]:
+        """Every scope after the one around it."""
+        order = [self.root]
+        for scope in order:
+            order += (inner for node in scope.order for inner in self.inner(node))
+        return order
+
     def uses(self, node: Expr) -> int:
         """How many places of the expression use `node` (the root counts as one)."""
         return self._uses.get(node, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from relay.arith.expr import IntExpr, Symbol, free_symbols
 from relay.ir.types import (
@@ -48,6 +48,18 @@ def map_type(
             return type_ if all(a is b for a, b in zip(old, new, strict=True)) else _with_children(type_, new)
 
 
+def instantiated(type_: Type, types: Mapping[TypeVar, Type]) -> Type:
+    """A type in which type variables stand for `types`.
+
+    >>> a, b = TypeVar("a"), TypeVar("b")
+    >>> print(instantiated(TupleType((a, b)), {a: TupleType(())}))
+    ((), b)
+    """
+    if not types:
+        return type_
+    return map_type(type_, variable=lambda each: types.get(each, each) if isinstance(each, TypeVar) else each)
+
+
 def _with_children(type_: Type, new: tuple[Type, ...]) -> Type:
     match type_:
         case TupleType():
@@ -62,8 +74,9 @@ def _with_children(type_: Type, new: tuple[Type, ...]) -> Type:
             return type_
 
 
-def type_leaves(type_: Type) -> Iterator[Type]:
+def type_leaves(type_: Type) -> Sequence[Type]:
     """The tensor types and variables in a type, left to right."""
+    found: list[Type] = []
     stack = [type_]
     while stack:
         node = stack.pop()
@@ -71,12 +84,15 @@ def type_leaves(type_: Type) -> Iterator[Type]:
         if parts:
             stack.extend(reversed(parts))
         else:
-            yield node
+            found.append(node)
+    return found
 
 
-def tensor_types(type_: Type) -> Iterator[TensorType]:
+def tensor_types(type_: Type) -> Sequence[TensorType]:
     """The tensor types in a type, left to right."""
-    return (leaf for leaf in type_leaves(type_) if isinstance(leaf, TensorType))
+    if isinstance(type_, TensorType):
+        return (type_,)
+    return [leaf for leaf in type_leaves(type_) if isinstance(leaf, TensorType)]
 
 
 def free_type_leaves(type_: Type) -> tuple[TypeVar | IncompleteType, ...]:

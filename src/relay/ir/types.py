@@ -17,7 +17,7 @@ from enum import Enum
 from math import prod
 from typing import ClassVar, TypeAlias, Union
 
-from relay.arith.expr import Atom, IntExpr, Node, Symbol
+from relay.arith.expr import Atom, IntExpr, Node
 from relay.base.arguments import TEXT, expect, expect_each, refuse
 from relay.base.arguments import Kind as ArgumentKind
 from relay.base.diagnostics import RelayError
@@ -263,6 +263,8 @@ def scalar_type(dtype: str | DType) -> TensorType:
 def type_children(type_: Type) -> tuple[Type, ...]:
     """The types that stand directly in a type."""
     match type_:
+        case TensorType() | TypeVar() | GlobalTypeVar() | IncompleteType():
+            return ()
         case TupleType(fields):
             return fields
         case FuncType(arg_types, ret_type, _):
@@ -271,8 +273,6 @@ def type_children(type_: Type) -> tuple[Type, ...]:
             return (value,)
         case TypeCall(_, args):
             return args
-        case TensorType() | TypeVar() | GlobalTypeVar() | IncompleteType():
-            return ()
 
 
 def type_parts(type_: Type) -> Iterator[Type]:
@@ -282,15 +282,3 @@ def type_parts(type_: Type) -> Iterator[Type]:
         part = stack.pop()
         yield part
         stack.extend(reversed(type_children(part)))
-
-
-def dimension_symbols(type_: Type) -> tuple[Symbol, ...]:
-    """The symbols that stand alone as a dimension somewhere in a type, each once, in order of first appearance.
-
-    These are the ones a value of the type determines: `n` of `Tensor[(n, 2*m), float32]`, not `m`.
-    """
-    found: dict[Symbol, None] = {}
-    for part in type_parts(type_):
-        if isinstance(part, TensorType):
-            found.update((dim, None) for dim in part.shape if isinstance(dim, Symbol))
-    return tuple(found)

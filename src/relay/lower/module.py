@@ -25,7 +25,7 @@ from relay.ir.types import (
     TypeCall,
     type_children,
 )
-from relay.lower.boundary.donation import donated_positions, with_donations
+from relay.lower.boundary.donation import donated_parts, with_donations
 from relay.lower.boundary.foreign_functions import applying_entry, host_procedure
 from relay.lower.boundary.inputs import InputTypes
 from relay.lower.boundary.interface import (
@@ -41,6 +41,7 @@ from relay.lower.planning.kernel_calls import Constants, KernelInfo, KernelOf
 from relay.lower.procedures.destinations import with_destinations
 from relay.lower.procedures.device_regions import device_region
 from relay.lower.procedures.flat import flat_procedure, is_flat
+from relay.lower.procedures.outputs import made_in_outputs
 from relay.lower.procedures.procedures import Procedures, is_deep
 from relay.lower.program.device import Device
 from relay.lower.program.procedure import Procedure
@@ -81,7 +82,7 @@ def lower_module(
     for name, function in module.functions.items():
         if is_flat(function):
             entry = _flat_entry(name, function, checks.get(name, ()), procedures)
-            donated = donated_positions(entry, donate)
+            donated = [each.donation.input for each in donated_parts(entry, donate)]
             procedure, donations = flat_procedure(
                 entry.procedure, function, entry.symbols, procedures, called, apart, donated
             )
@@ -89,12 +90,13 @@ def lower_module(
             entries.append(replace(entry, donations=donations))
         elif name.name_hint == "main" or can_be_entered(function, module):
             entry = _entry(name, function, checks.get(name, ()), procedures, types)
-            entries.append(with_donations(entry, donated_positions(entry, donate), types.data))
+            entries.append(with_donations(entry, donated_parts(entry, donate), types.data))
     procedures.finish()
     made = procedures.finished
     arities = tuple(sorted(types.arities))
     applying = tuple(map(applying_entry, arities))
     finished = with_destinations(made, procedures.label(CellLabel("tuple"))) if made else made
+    finished = made_in_outputs(finished, entries)
     finished = [*flat, *finished, *(each for _, each in applying), *map(host_procedure, arities)]
     regions = tuple(device_region(each, kernel_of(each), procedures, kernel_of) for each in on_devices.values())
     by_name = {each.name: each for each in finished}

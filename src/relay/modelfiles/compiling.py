@@ -24,6 +24,7 @@ from relay.base.arguments import MAPPING, WHOLE_NUMBER, Kind, expect, takes
 from relay.base.collector import collection_paused
 from relay.base.diagnostics import RelayError
 from relay.base.files import open_regular, read_file
+from relay.base.freed_memory import gives_back_memory
 from relay.base.frozen import frozen
 from relay.base.kept_files import Draft, KeptFiles
 from relay.base.target import Target, target_kind
@@ -46,6 +47,7 @@ _SHAPE = Kind((tuple, list), "a tuple of extents", lambda value: f"write ({value
 _PLACE_OF_WEIGHTS = b"location"  # the key under which ONNX names a file that holds weights
 
 
+@gives_back_memory
 @takes(params=MAPPING, opt_level=WHOLE_NUMBER, shape=MAPPING)
 def compile_model(
     source: ModelFile | ModelProto,

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, Let, Op, Var
-from relay.ir.rewriting import rebuild_typed, typed_as, with_body
+from relay.ir.rewriting import rebuild_typed, typed_as, with_body, with_lets
 from relay.ir.sharing import Scope, Scopes, scopes, value_node
 from relay.ir.traversal import children
 
@@ -90,10 +90,7 @@ class _Forms:
                 self.inline[node] = self.rebuilt(node)
             elif node not in self.let_bound:
                 bindings.append((self.names[node], self.rebuilt(node)))
-        result = self.atom(scope.result)
-        for var, value in reversed(bindings):
-            result = typed_as(Let(var, value, result, span=value.span), scope.result)
-        self.bodies[scope] = result
+        self.bodies[scope] = with_lets(bindings, typed_as(self.atom(scope.result), scope.result))
 
     def function(self, node: Function) -> Function:
         if node.attrs.get("Primitive"):

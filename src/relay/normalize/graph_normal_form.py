@@ -12,7 +12,7 @@ of a loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from relay.analysis.effects import Effects, ModuleEffects
 from relay.base.graph import post_order
@@ -26,10 +26,11 @@ from relay.ir.variables import free_vars
 
 def to_graph_normal_form(function: Function) -> Function:
     """The function with its pure let bindings replaced by sharing; the same function if it has none."""
-    lets = [node for node in all_nodes(function.body) if isinstance(node, Let)]
+    nodes = all_nodes(function.body)
+    lets = [node for node in nodes if isinstance(node, Let)]
     if not lets:
         return function
-    captured = _captured(function.body)
+    captured = _captured(nodes)
     effects = ModuleEffects(IRModule()).of_nodes(function.body)
     bound = {
         let.var: let.value
@@ -65,10 +66,10 @@ def _edges(bound: dict[Var, Expr]) -> Callable[[Expr], tuple[Expr, ...]]:
     return parts
 
 
-def _captured(body: Expr) -> set[Var]:
-    """The variables that a function inside uses and does not bind."""
+def _captured(nodes: Sequence[Expr]) -> set[Var]:
+    """The variables that a function among the nodes uses and does not bind."""
     found: set[Var] = set()
-    for node in all_nodes(body):
+    for node in nodes:
         if isinstance(node, Function) and not node.attrs.get("Primitive"):
             found.update(free_vars(node))
     return found

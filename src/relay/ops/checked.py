@@ -22,7 +22,7 @@ from relay.ops.framework.batch_rule import MAY_FAIL, NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import BOOLS
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, PrecisionRule, StatementFault, define
+from relay.ops.framework.record import FusionKind, PrecisionRule, StatementFault, define, same_gradient
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -71,7 +71,7 @@ CHECKED = define(
     compute=_same,  # where it holds; procedures branch on the statement before (lower/kernels/checked.py)
     fusion=FusionKind.OPAQUE,  # what fails is no part of a kernel
     layout=OwnLayout("what fails is checked where it stands"),
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=same_gradient,
     batch=MAY_FAIL,
     scale=NO_SCALE_YET,
     support_level=10,
@@ -100,7 +100,7 @@ CHECKED_EXTENT = define(
     fusion=FusionKind.ELEMWISE,
     layout=OwnLayout("its axis counts axes in their order"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=same_gradient,
     batch=NO_BATCH_RULE_YET,
     scale=NO_SCALE_YET,
     support_level=10,

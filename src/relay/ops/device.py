@@ -19,7 +19,7 @@ from relay.ir.types import TensorType
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.layout_rule import Elementwise
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, PrecisionRule, define, same_gradient
 from relay.ops.framework.scale_role import NO_SCALE_YET
 
 _DEVICE = re.compile(r"[a-z_][a-z0-9_]*(:[0-9]+)?")
@@ -57,7 +57,7 @@ def _identity(name: str, description: str, attributes: type[Attributes]) -> Oper
         fusion=FusionKind.OPAQUE,  # a kernel runs on one device
         layout=Elementwise(),
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=same_gradient,
         batch=NO_BATCH_RULE_YET,
         scale=NO_SCALE_YET,
         support_level=10,

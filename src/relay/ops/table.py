@@ -51,6 +51,7 @@ from relay.ops.reduction.variance import VARIANCES
 from relay.ops.sorting.search import SEARCHES
 from relay.ops.sorting.sort import SORTS
 from relay.ops.sorting.unique import DISTINCT
+from relay.ops.vision.nms import SUPPRESSIONS
 
 OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
     record.name: record
@@ -60,7 +61,7 @@ OPERATORS: Mapping[str, OperatorRecord] = MappingProxyType({
         VARIANCES, INDEX_REDUCTIONS, RESHAPES, TRANSPOSES, SCANS, SORTS, COMBINATIONS, SLICES, REPETITIONS, INDEXING,
         INDEX_CHECKS, CREATIONS, PADDINGS, RESIZES, SPACE_DEPTH, LAYOUT_TRANSFORMS, PLACES, DISTINCT, DYNAMIC,
         ATTENTIONS, DEVICES, WORDS, WINOGRADS, CHECKS, RANDOM, UPDATES, SCATTERS,
-        COORDINATES, SEQUENCES, SEARCHES, TRIANGLES,
+        COORDINATES, SEQUENCES, SEARCHES, TRIANGLES, SUPPRESSIONS,
     )
     for record in family
 })  # fmt: skip

@@ -10,7 +10,7 @@
 
 from relay.te.compute import compute, extern, placeholder, reduce_axis, scan
 from relay.te.initial_state import initial_state
-from relay.te.lower import lower, lower_state
+from relay.te.lower import lower, lower_state, print_loops
 from relay.te.operation import Compute, Extern, Operation, Placeholder, Reduced, Reducer, Reduction, Scan
 from relay.te.precision import rounded_once, widen
 from relay.te.reducers import all, any, highest, lowest, max, min, prod, reduce, reducer, sum  # noqa: A004
@@ -227,6 +227,7 @@ __all__ = [
     "parse_steps",
     "placeholder",
     "power",
+    "print_loops",
     "print_steps",
     "prod",
     "reduce",

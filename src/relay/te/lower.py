@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from relay.arith.expr import Comparison, Symbol, free_symbols
 from relay.te.nests import Nests
-from relay.te.operation import Scan
+from relay.te.operation import Placeholder, Scan
 from relay.te.placement import Placements, Storage, place_stages
 from relay.te.schedule.step import Step, apply
 from relay.te.state import State
@@ -16,9 +16,11 @@ from relay.te.trees import with_trees
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Holds
 from relay.tir.hierarchy import PLAIN, Hierarchy
+from relay.tir.passes.exchange_lanes import exchange_lanes
 from relay.tir.passes.insert_awaits import insert_awaits
 from relay.tir.passes.insert_barriers import insert_barriers
 from relay.tir.passes.interleave_threads import interleave_threads
+from relay.tir.printer import print_statement
 from relay.tir.stmt import For, If, PrimFunc, Stmt
 from relay.tir.traversal import statement_values, symbols_of_value, walk_statement
 
@@ -65,7 +67,24 @@ def lower_state(
     parameters = (*given.values(), *results.values())
     symbols = _symbols(parameters, body)
     written = PrimFunc(name, parameters, len(results), symbols, body, hierarchy=state.hierarchy)
-    return insert_barriers(insert_awaits(interleave_threads(written)))
+    return insert_barriers(insert_awaits(exchange_lanes(interleave_threads(written))))
+
+
+def print_loops(state: State, intrinsics: Sequence[AnyIntrinsic] = ()) -> str:
+    """The loops of a scheduled state, as `lower` makes them: what a schedule has done so far.
+
+    Raises `RelayError` for a state that cannot be lowered: a stage stands where not all of its consumers do, say.
+
+    >>> from relay import te
+    >>> a = te.placeholder((4,), "float32", "a")
+    >>> print(print_loops(te.apply([te.compute((4,), lambda i: a[i] + 1.0, name="b")])))
+    serial i in 4 {
+      b[i] = (a[i] + float32(1.0));
+    }
+    """
+    sources = dict.fromkeys(buffer for stage in state.stages for buffer in state.sources(stage))
+    given = [each for each in sources if isinstance(each, Tensor) and isinstance(each.operation, Placeholder)]
+    return print_statement(lower_state(state, given, intrinsics=intrinsics).body).removesuffix("\n")
 
 
 def _loops(

@@ -31,7 +31,7 @@ from relay.te.operation import Compute, Scan, scalar_indices
 from relay.te.region import Range, is_below, region_of
 from relay.te.state import At, FuseRelation, Loop, SplitRelation, Stage, State
 from relay.tir.buffer import Buffer
-from relay.tir.hierarchy import Hierarchy, ThreadAxis
+from relay.tir.hierarchy import Hierarchy, ThreadAxis, lanes_of
 
 _BUFFERS = 2
 OUTSIDE = -1
@@ -191,7 +191,8 @@ def _region(state: State, stage: Stage, fixed: set[Symbol], placements: Placemen
         for load in consumer.reads():
             if load.buffer in stage.outputs:
                 reads.append(tuple(substitute(index, placed.axis_values) for index in scalar_indices(load)))
-    return region_of(reads, shape, inner)
+    found = region_of(reads, shape, inner)
+    return found if lanes_of(stage.scope) is None else (*found[:-1], whole[-1])  # every lane takes part
 
 
 def _region_shape(stage: Stage) -> tuple[IntExpr, ...]:

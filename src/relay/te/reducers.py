@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, Union
 
+import ml_dtypes
+
 from relay.base.dtypes import DType
 from relay.te.operation import Components, Reduced, Reducer, Reduction
 from relay.te.precision import is_narrow_float, rounded_once, widen
@@ -20,18 +22,18 @@ Axes: TypeAlias = Union[Axis, Sequence[Axis]]
 
 
 def lowest(dtype: DType) -> float | int:
-    """The smallest number of `dtype` (minus infinity for floats): the identity of a maximum."""
+    """The smallest number of `dtype` (minus infinity for floats that have it): the identity of a maximum."""
     if dtype.is_float:
-        return -math.inf if dtype is not DType.FLOAT8_E4M3FN else -448.0
+        return -math.inf if dtype.has_infinity else float(ml_dtypes.finfo(dtype.numpy).min)
     if dtype.is_bool:
         return False
     return 0 if dtype.is_unsigned_integer else -(1 << (dtype.bits - 1))
 
 
 def highest(dtype: DType) -> float | int:
-    """The largest number of `dtype` (infinity for floats): the identity of a minimum."""
+    """The largest number of `dtype` (infinity for floats that have it): the identity of a minimum."""
     if dtype.is_float:
-        return math.inf if dtype is not DType.FLOAT8_E4M3FN else 448.0
+        return math.inf if dtype.has_infinity else float(ml_dtypes.finfo(dtype.numpy).max)
     if dtype.is_bool:
         return True
     return (1 << dtype.bits) - 1 if dtype.is_unsigned_integer else (1 << (dtype.bits - 1)) - 1

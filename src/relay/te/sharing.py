@@ -40,7 +40,7 @@ from relay.tir.expr import (
     ValueVar,
     imm,
 )  # fmt: skip
-from relay.tir.semantics import INTRINSICS
+from relay.tir.intrinsics import INTRINSICS
 from relay.tir.traversal import map_children, value_children, value_indices
 
 HIGHEST_TREE = 32

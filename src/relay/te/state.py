@@ -5,7 +5,6 @@ A `State` is a value: steps give a new one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias, Union, assert_never
 
@@ -175,33 +174,6 @@ class State:
     def with_stage(self, stage: Stage) -> State:
         """This state with the stage of the same name replaced."""
         return replace(self, stages=tuple(stage if old.name == stage.name else old for old in self.stages))
-
-    def __str__(self) -> str:
-        """The loops of every stage where it stands, without their extents: what a schedule has done so far."""
-        roots = [stage for stage in self.stages if isinstance(stage.place, AtRoot)]
-        return "\n".join(line for stage in roots for line in self._lines(stage, ""))
-
-    def _lines(self, stage: Stage, indent: str) -> Iterator[str]:
-        for loop in stage.loops:
-            if stage.intrinsic is not None and stage.intrinsic.loop == loop.name:
-                break
-            words = [] if loop.kind is LoopKind.SERIAL else [str(loop.kind)]
-            words += [f"{key}={value}" for key, value in loop.annotations]
-            yield f"{indent}for {loop.name}" + (f": {', '.join(words)}" if words else "")
-            indent += "  "
-            if loop.name in stage.claims:
-                yield f"{indent}prefetch {stage.outputs[0].name} to write"
-            for prefetching in stage.prefetches:
-                if prefetching.loop == loop.name:
-                    yield f"{indent}prefetch {prefetching.buffer.name} of the next {prefetching.ahead}"
-            for other in self.attached(stage, loop):
-                yield from self._lines(other, indent)
-        scope = "" if stage.scope is Scope.GLOBAL else f" in {stage.scope}"
-        gap = "" if stage.gap is None else f", {stage.gap}"
-        ahead = ", one ahead" if stage.double_buffered else ""
-        queue = "" if stage.queue is None else f", issued to {stage.queue}"
-        by = f" by {stage.intrinsic.name}" if stage.intrinsic else ""
-        yield f"{indent}{stage.name}{scope}{gap}{ahead}{queue}{by}"
 
     def producer(self, buffer: Buffer) -> Stage | None:
         return next((stage for stage in self.stages if buffer in stage.outputs), None)

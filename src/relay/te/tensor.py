@@ -47,9 +47,6 @@ class Gap:
         extents[self.axis] = extents[self.axis] + self.elements
         return tuple(extents)
 
-    def __str__(self) -> str:
-        return f"with room for {self.elements} more along axis {self.axis}"
-
 
 @frozen(eq=False, repr=False)
 class Tensor(Buffer):

@@ -37,6 +37,29 @@ class View:
     def load(self, *coordinates: IntExpr) -> Load:
         return Load(self.buffer, self.at(*coordinates))
 
+    def block(self) -> Load:
+        """The first element, which names a block to an instruction (`tir.hierarchy.Operand`): one along the last axes
+        of the buffer. Raises `RelayError` (`schedule-tensorize`) for a view that steps or turns them.
+
+        >>> from relay.base.dtypes import DType
+        >>> a, i, j = Buffer("a", (4, 8, 8), DType.FLOAT32), Symbol("i"), Symbol("j")
+        >>> View(a, (2, i + 4, j), (i, j)).block().indices
+        (2, 4, 0)
+        """
+        outer = len(self.indices) - len(self.coordinates)
+        own = (*(0,) * outer, *self.coordinates)
+        first = tuple(add(index, multiply(axis, -1)) for index, axis in zip(self.indices, own, strict=True))
+        if any(not free_symbols(index).isdisjoint(self.coordinates) for index in first):
+            axes = ", ".join(map(str, self.coordinates))
+            raise RelayError(
+                rule="schedule-tensorize",
+                message=f"an instruction works on blocks, and what is read of `{self.buffer.name}` is none",
+                expected=f"indices that end with {axes}, each once and in this order",
+                found=", ".join(map(str, self.indices)),
+                remedy="copy it before (`cache_read`), in the order of the instruction's operand",
+            )
+        return Load(self.buffer, first)
+
     def vector(self, *coordinates: IntExpr, lanes: int) -> tuple[IntExpr | Ramp, ...]:
         """The indices of `lanes` elements along the last axis of the operand, starting at these coordinates."""
         last = self.coordinates[-1]

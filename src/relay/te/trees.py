@@ -7,15 +7,20 @@ for k.outer in 4: for k.inner in 8: thread x     total.rf[x] += a[i, 8*k.outer +
                                                  x < 1: total.rf.1[x] = total.rf.2[x] + total.rf.2[x + 1]
                                                  x < 1: total[i] += total.rf.1[0]
 
-The parts are in the innermost memory that the threads share: where that is of a subgroup, they are cross-lane reads.
+The parts are in the innermost memory that the threads share. Lanes keep theirs in registers and take each other's by
+shuffles (`tir/passes/exchange_lanes.py`), all of them in every step: those beyond the half compute what nobody reads.
+Where loops over threads of several levels are reduced, trees are inside trees: of lanes in a subgroup, and around them
+of subgroups in a block.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from relay.arith.expr import Comparison, IntExpr, add, minimum
 from relay.base.diagnostics import CompilerBug
+from relay.te.extents import loop_extents
 from relay.te.initial_state import plain_stage
 from relay.te.operation import Components, Compute, Reduction
 from relay.te.schedule.rewriting import compute_of, fresh_axes, with_producer_before
@@ -26,37 +31,63 @@ from relay.te.tensor import Axis
 from relay.te.values import select
 from relay.tir.buffer import Buffer, Scope
 from relay.tir.expr import Holds, Load
+from relay.tir.hierarchy import ThreadAxis
 from relay.tir.stmt import LoopKind
 
 
 def with_trees(state: State) -> State:
     """`state` with every reduction over threads as a tree. Raises `RelayError` (`schedule-refused`)."""
-    for stage in state.stages:
-        for loop in stage.loops:
-            if loop.is_reduction and loop.kind is LoopKind.THREAD:
-                state = _with_tree(state, stage, loop)
+    while (found := next((stage for stage in state.stages if _over_threads(stage)), None)) is not None:
+        outermost = min(_over_threads(found), key=lambda loop: state.hierarchy.depth(_axis(state, loop).level))
+        state = _with_tree(state, found, outermost)
     return state
 
 
+def _over_threads(stage: Stage) -> list[Loop]:
+    """The reducing loops of a stage that are bound to threads."""
+    return [loop for loop in stage.loops if loop.is_reduction and loop.kind is LoopKind.THREAD]
+
+
+def _axis(state: State, loop: Loop) -> ThreadAxis:
+    return state.hierarchy.thread(str(loop.thread))
+
+
 def _with_tree(state: State, stage: Stage, loop: Loop) -> State:
-    before = {other.name for other in state.stages}
+    before, bound = {other.name for other in state.stages}, _over_threads(stage)
+    lanes = _lanes(state, loop)
     state = RFactor(stage.name, loop.name).apply(state)
     parts = next(other for other in state.stages if other.name not in before)
-    scope = state.hierarchy.scope_between(state.hierarchy.thread(str(loop.thread)))
+    scope = state.hierarchy.scope_between(_axis(state, loop)) if lanes is None else lanes
     place = At(stage.name, loop.name)
-    parts = replace(parts, scope=scope, place=place, loops=_bound(parts.loops, loop))
+    parts = replace(parts, scope=scope, place=place, loops=_bound(parts.loops, bound))
     state = state.with_stage(parts)
-    while (count := _count(parts, loop)) > 1:
-        parts = _halved(state, stage, parts, count, scope)
-        parts = replace(parts, place=place, loops=_bound(parts.loops, loop))
+    count = _count(parts, loop)
+    while count > 1:
+        half = (count + 1) // 2
+        parts = _halved(state, stage, parts, count, half if lanes is None else _count(parts, loop))
+        parts = replace(parts, scope=scope, place=place, loops=_bound(parts.loops, [loop]))
         state = with_producer_before(state, parts, state.stage(stage.name))
+        count = half
     return state.with_stage(_last(state.stage(stage.name), loop, parts))
 
 
-def _bound(loops: tuple[Loop, ...], bound: Loop) -> tuple[Loop, ...]:
-    """The loops of a stage of parts, with the one over parts bound as the reducing loop is."""
+def _lanes(state: State, loop: Loop) -> Scope | None:
+    """The registers of the lanes that a loop is bound to, where each of them has a part: all take part in a shuffle."""
+    scope = state.hierarchy.lane_registers(_axis(state, loop))
+    counts = {
+        loop_extents(stage.relations, {root.symbol: root.axis.extent for root in stage.roots})[each.symbol]
+        for stage in state.stages
+        for each in stage.loops
+        if each.thread == loop.thread
+    }
+    return scope if len(counts) == 1 else None
+
+
+def _bound(loops: tuple[Loop, ...], bound: Sequence[Loop]) -> tuple[Loop, ...]:
+    """The loops of a stage of parts, bound as the reducing loops of the same names are."""
+    kept = {loop.name: loop for loop in bound}
     return tuple(
-        replace(loop, kind=bound.kind, annotations=bound.annotations) if loop.name == bound.name else loop
+        replace(loop, kind=kept[loop.name].kind, annotations=kept[loop.name].annotations) if loop.name in kept else loop
         for loop in loops
     )
 
@@ -73,21 +104,21 @@ def _count(parts: Stage, loop: Loop) -> int:
     return extent
 
 
-def _halved(state: State, stage: Stage, parts: Stage, before: int, scope: Scope) -> Stage:
-    """The first half of the parts, with those behind them added."""
+def _halved(state: State, stage: Stage, parts: Stage, before: int, width: int) -> Stage:
+    """The first half of the `before` parts that are left, with those behind them added; for `width` threads."""
     count = (before + 1) // 2
     _, reduction = _reduction_of(stage)
     (*axes, lane) = fresh_axes(compute_of(parts, "combine"))
-    at = Axis(lane.name, count)
+    at = Axis(lane.name, width)
     left, right = _at(parts, (*axes, at)), _at(parts, (*axes, minimum(add(at, count), before - 1)))
     both = reduction.combine(left, right)
     if before % 2:  # one part is left over
         paired = Holds(Comparison(add(at, count), "<", before))
         both = tuple(select(paired, new, old) for new, old in zip(both, left, strict=True))
     name = state.fresh_name(f"{stage.name}.rf.{count}")
-    shape = (*(axis.extent for axis in axes), count)
+    shape = (*(axis.extent for axis in axes), width)
     buffers = tuple(Buffer(f"{x.name}.rf.{count}", shape, x.dtype) for x in stage.outputs)
-    return plain_stage(name, Compute(name, (*axes, at), both), buffers, scope)
+    return plain_stage(name, Compute(name, (*axes, at), both), buffers)
 
 
 def _at(parts: Stage, indices: tuple[IntExpr, ...]) -> Components:

@@ -14,10 +14,11 @@ from relay.testing import (
     transformer,
     vgg,
 )
+from relay.testing.gradient import check_grad
 from relay.testing.onnx_form import to_onnx
 from relay.testing.workload import create_workload
 
 __all__ = [
-    "create_workload", "dcgan", "densenet", "dqn", "gpt2", "inception_v3", "layers", "mlp", "mobilenet", "resnet",
-    "squeezenet", "to_onnx", "transformer", "vgg",
+    "check_grad", "create_workload", "dcgan", "densenet", "dqn", "gpt2", "inception_v3", "layers", "mlp", "mobilenet",
+    "resnet", "squeezenet", "to_onnx", "transformer", "vgg",
 ]  # fmt: skip

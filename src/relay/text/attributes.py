@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from enum import Enum
 from functools import cache
@@ -14,14 +14,14 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 
 import numpy as np
 
-from relay.arith.expr import IntExpr, Node, Symbol
+from relay.arith.expr import Node, Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.dtypes import DType
 from relay.base.near_names import near_names
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Constant, Op
-from relay.text.cursor import Cursor
+from relay.text.cursor import Cursor, Depth
 from relay.text.lexer import Kind
 from relay.text.literals import number
 from relay.text.types import DTYPE_NAMES, TypeNames, TypeReader
@@ -100,7 +100,7 @@ class ValueReader:
     def __init__(self, cursor: Cursor, types_: TypeReader) -> None:
         self.cursor = cursor
         self.types = types_
-        self._depth = 0
+        self._depth = Depth("a value", MAX_VALUE_DEPTH, cursor)
 
     def at_attribute(self) -> bool:
         """Whether `name = ...` stands here."""
@@ -115,14 +115,8 @@ class ValueReader:
 
     def value(self) -> object:
         """The value that stands here, as written."""
-        cursor = self.cursor
-        self._depth += 1
-        if self._depth > MAX_VALUE_DEPTH:
-            raise RelayError(rule="nested-too-deep", message="a value is nested too deep", span=cursor.span())
-        try:
+        with self._depth:
             return self._value()
-        finally:
-            self._depth -= 1
 
     def _value(self) -> object:
         cursor = self.cursor
@@ -130,9 +124,9 @@ class ValueReader:
             span = cursor.span()
             return read_string(cursor.advance(), span)
         if cursor.accept("["):
-            return tuple(self._items("]"))
+            return tuple([self.value() for _ in cursor.items("]", "values")])
         if cursor.accept("{"):
-            return dict(self._entries())
+            return dict([self._entry() for _ in cursor.items("}", "entries")])
         minus = cursor.at("-")
         token = cursor.peek() if minus else cursor.text
         if cursor.kind is Kind.NAME and cursor.text in _WORDS and cursor.peek() not in ("(", "*", "+", "-"):
@@ -145,21 +139,12 @@ class ValueReader:
         cursor.advance()
         return -value if minus else value
 
-    def _items(self, close: str) -> Iterator[object]:
-        while not self.cursor.accept(close):
-            yield self.value()
-            if not self.cursor.at(close):
-                self.cursor.expect(",", "between values")
-
-    def _entries(self) -> Iterator[tuple[str, object]]:
+    def _entry(self) -> tuple[str, object]:
         cursor = self.cursor
-        while not cursor.accept("}"):
-            span = cursor.span()
-            key = read_string(cursor.expect_kind(Kind.STRING, "as the key of a mapping"), span)
-            cursor.expect(":", "after a key")
-            yield key, self.value()
-            if not cursor.at("}"):
-                cursor.expect(",", "between entries")
+        span = cursor.span()
+        key = read_string(cursor.expect_kind(Kind.STRING, "as the key of a mapping"), span)
+        cursor.expect(":", "after a key")
+        return key, self.value()
 
 
 def inputs_left_out(op: Op, given: int, written: dict[str, tuple[object, Span | None]], span: Span) -> list[Constant]:
@@ -370,15 +355,3 @@ def _show_hint(hint: object) -> str:
     return {"int": "a whole number", "str": "a string", "float": "a number", "bool": "True or False"}.get(
         getattr(hint, "__name__", str(hint)), getattr(hint, "__name__", str(hint))
     )
-
-
-def dimensions_of(value: object) -> Iterator[IntExpr]:
-    """The symbolic dimensions in the value of an attribute."""
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in cast("Mapping[str, object]", value).values():
-            yield from dimensions_of(item)
-    elif isinstance(value, tuple):
-        for item in cast("tuple[object, ...]", value):
-            yield from dimensions_of(item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NoReturn
 
 from relay.base.diagnostics import RelayError
@@ -59,6 +60,13 @@ class Cursor:
             self.fail(f"{kind.value} is missing {where}", kind.value)
         return self.advance()
 
+    def items(self, close: str, things: str) -> Iterator[None]:
+        """A turn for each of the `things` that stand here with commas between them, up to `close`, which is passed."""
+        while not self.accept(close):
+            yield
+            if not self.at(close):
+                self.expect(",", f"between {things}")
+
     def fail(self, message: str, expected: str = "", remedy: str = "") -> NoReturn:
         """Raise a `RelayError` (rule `syntax`) at the next token."""
         found = f"`{self.text}`" if self.text else self.kind.value
@@ -73,3 +81,26 @@ class Cursor:
     def span_from(self, first: int) -> Span:
         """The place from token `first` to the last one passed."""
         return self.tokens.span(first, self.position - 1)
+
+
+class Depth:
+    """How deep the reader is in what nests by recursion: each `with` is a level, of `limit` around the innermost."""
+
+    def __init__(self, what: str, limit: int, cursor: Cursor) -> None:
+        self.what = what
+        self.limit = limit
+        self.cursor = cursor
+        self._levels = 0
+
+    def __enter__(self) -> None:
+        self._levels += 1
+        if self._levels > self.limit + 1:
+            raise RelayError(
+                rule="nested-too-deep",
+                message=f"{self.what} is nested too deep",
+                span=self.cursor.span(),
+                expected=f"at most {self.limit} levels",
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._levels -= 1

@@ -29,7 +29,7 @@ class DefinitionReader:
             self.type_definition(position)
         for position in functions:
             self.function_definition(position)
-        return IRModule(self.functions, {**self.types, **self.parser.borrowed})
+        return IRModule(self.functions, {**self.types, **self.parser.data_types.borrowed})
 
     def find_definitions(self) -> tuple[list[int], list[int]]:
         """Where type and function definitions begin. Notes the names of the types."""
@@ -52,9 +52,9 @@ class DefinitionReader:
         self.cursor.expect("type", "after `extern`" if extern else "here")
         span = self.cursor.span()
         name = self.cursor.expect_kind(Kind.NAME, "after `type`")
-        if name in self.parser.types.data_types:
+        if name in self.parser.data_types.headers:
             raise _duplicate(f"type {name}", span)
-        self.parser.types.data_types[name] = GlobalTypeVar(name)
+        self.parser.data_types.headers[name] = GlobalTypeVar(name)
 
     def _skip_definition(self) -> None:
         """Pass everything up to the next definition outside braces."""
@@ -84,10 +84,8 @@ class DefinitionReader:
             constructors: list[Constructor] = []
             if not extern:
                 cursor.expect("{", "before the constructors")
-                while not cursor.accept("}"):
+                for _ in cursor.items("}", "constructors"):
                     constructors.append(self._constructor(header, len(constructors)))
-                    if not cursor.at("}"):
-                        cursor.expect(",", "between constructors")
         data = self.types[header] = TypeData(header, variables, tuple(constructors), extern, span)
         return data
 
@@ -95,16 +93,12 @@ class DefinitionReader:
         cursor, reader = self.cursor, self.parser.types
         span = cursor.span()
         name = cursor.expect_kind(Kind.NAME, "where a constructor stands")
-        if name in self.parser.constructors:
+        if name in self.parser.data_types.constructors:
             raise _duplicate(f"constructor {name}", span)
-        inputs = []
-        if cursor.accept("("):
-            while not cursor.accept(")"):
-                inputs.append(reader.type_())
-                if not cursor.at(")"):
-                    cursor.expect(",", "between the fields of a constructor")
+        fields = cursor.items(")", "the fields of a constructor") if cursor.accept("(") else ()
+        inputs = [reader.type_() for _ in fields]
         constructor = Constructor(name, tuple(inputs), header, tag, span=span)
-        self.parser.constructors[name] = constructor
+        self.parser.data_types.constructors[name] = constructor
         return constructor
 
     def function_definition(self, position: int) -> Function:

@@ -71,13 +71,11 @@ def match_(parser: ExpressionParser) -> Steps:
     data = yield parser.expression()
     cursor.expect("{", "before the clauses")
     clauses: list[Clause] = []
-    while not cursor.accept("}"):
+    for _ in cursor.items("}", "clauses"):
         with parser.scope():
             pattern = parser.patterns.pattern()
             cursor.expect("=>", "after a pattern")
             clauses.append(Clause(pattern, (yield parser.bindings())))
-        if not cursor.at("}"):
-            cursor.expect(",", "between clauses")
     return Match(data, tuple(clauses), complete, span=cursor.span_from(first))
 
 
@@ -88,7 +86,7 @@ def function(parser: ExpressionParser, first: int) -> Steps:
         cursor.expect("(", "before the parameters")
         params: list[Var] = []
         attrs: dict[str, AttributeValue] = {}
-        while not cursor.accept(")"):
+        for _ in cursor.items(")", "parameters"):
             if parser.values.at_attribute():
                 key = parser.values.key()
                 attrs[key] = cast("AttributeValue", parser.values.value())
@@ -96,8 +94,6 @@ def function(parser: ExpressionParser, first: int) -> Steps:
                 name, var = parser.variable()
                 parser.bind(name, var)
                 params.append(var)
-            if not cursor.at(")"):
-                cursor.expect(",", "between parameters")
         ret_type = parser.types.type_() if cursor.accept("->") else None
         span = cursor.span_from(first)
         cursor.expect("{", "before the body of a function")
@@ -110,10 +106,8 @@ def ref_(parser: ExpressionParser, first: int) -> Steps:
     form = cursor.advance()
     cursor.advance()
     parts: list[Expr] = []
-    while not cursor.accept(")"):
+    for _ in cursor.items(")", f"the arguments of {form}"):
         parts.append((yield parser.expression()))
-        if not cursor.at(")"):
-            cursor.expect(",", f"between the arguments of {form}")
     span = cursor.span_from(first)
     if len(parts) != _REF_FORMS[form]:
         raise RelayError(

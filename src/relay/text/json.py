@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, cast
+from typing import TypeVar as PythonTypeVar
 
 from relay.base.diagnostics import RelayError
 from relay.ir.attributes import AttributeValue
@@ -53,6 +54,7 @@ from relay.text.types import TypeNames, TypeReader
 
 FORMAT, FORMAT_VERSION = "relay-module", 2
 Json = dict[str, Any]
+Read = PythonTypeVar("Read")
 
 
 def to_json(module: IRModule) -> str:
@@ -97,16 +99,13 @@ def _bad(why: str, expected: str) -> RelayError:
 class _Writer:
     def __init__(self, reserved: list[str]) -> None:
         self.reserved = reserved
-        self.constants: list[Constant] = []
-        self._constant_numbers: dict[Constant, int] = {}
+        self.constants: dict[Constant, int] = {}  # numbered as they are met
         self._names = TypeNames()
         self._vars: dict[Var, int] = {}
         self._numbers: dict[Expr, int] = {}
 
     def function(self, name: GlobalVar, function: Function) -> Json:
-        self._names, self._vars, self._numbers = TypeNames(), {}, {}
-        for reserved in self.reserved:
-            self._names.reserve(reserved)
+        self._names, self._vars, self._numbers = TypeNames(self.reserved), {}, {}
         nodes: list[Json] = []
         for node in dict.fromkeys(post_order(function)):
             self._numbers[node] = len(nodes)
@@ -124,7 +123,7 @@ class _Writer:
             case GlobalVar(name):
                 entry["name"] = name
             case Constant():
-                entry["constant"] = self._constant(node)
+                entry["constant"] = self.constants.setdefault(node, len(self.constants))
             case Constructor(name) | Op(name=name):
                 entry["name"] = name
             case TupleGetItem(_, index):
@@ -167,12 +166,6 @@ class _Writer:
             return known
         self._vars[var] = len(self._vars)
         return {"name": var.name_hint, "type": self._type(var.type_annotation)}
-
-    def _constant(self, constant: Constant) -> int:
-        number = self._constant_numbers.setdefault(constant, len(self.constants))
-        if number == len(self.constants):
-            self.constants.append(constant)
-        return number
 
     def _pattern(self, pattern: Pattern) -> Json:
         match pattern:
@@ -248,28 +241,20 @@ class _Reader:
         return self.vars[-1]
 
     def type_(self, text: str | None) -> Type | None:
-        if text is None:
-            return None
-        cursor = Cursor(tokenize(_text(text), "<json>"))
-        reader = self._types(cursor)
-        type_ = reader.type_()
-        if cursor.kind is not Kind.END:
-            cursor.fail("the type ends here, but the text goes on")
-        return type_
-
-    def _types(self, cursor: Cursor) -> TypeReader:
-        reader = TypeReader(cursor, type_vars=self.type_vars)
-        reader.data_types, reader.symbols = self.data_types, self.symbols
-        return reader
+        return None if text is None else self._whole(text, "type", TypeReader.type_)
 
     def values(self, texts: Mapping[str, str]) -> dict[str, object]:
-        values: dict[str, object] = {}
-        for name, text in texts.items():
-            cursor = Cursor(tokenize(_text(text), "<json>"))
-            values[name] = ValueReader(cursor, self._types(cursor)).value()
-            if cursor.kind is not Kind.END:
-                cursor.fail("the value ends here, but the text goes on")
-        return values
+        return {name: self._whole(text, "value", _value) for name, text in texts.items()}
+
+    def _whole(self, text: str, what: str, read: Callable[[TypeReader], Read]) -> Read:
+        """What all of a text is."""
+        cursor = Cursor(tokenize(_text(text), "<json>"))
+        reader = TypeReader(cursor, self.data_types, type_vars=self.type_vars)
+        reader.symbols = self.symbols
+        found = read(reader)
+        if reader.cursor.kind is not Kind.END:
+            reader.cursor.fail(f"the {what} ends here, but the text goes on")
+        return found
 
     def pattern(self, item: Json, depth: int = 0) -> Pattern:
         if depth > 64:
@@ -302,6 +287,10 @@ class _Reader:
         patterns = [self.pattern(item) for item in entry["patterns"]]
         clauses = tuple(Clause(pattern, rhs) for pattern, rhs in zip(patterns, parts[1:], strict=True))
         return Match(parts[0], clauses, bool(entry["complete"]))
+
+
+def _value(types: TypeReader) -> object:
+    return ValueReader(types.cursor, types).value()
 
 
 _READ: Mapping[str, Callable[[_Reader, Json, list[Expr]], Expr]] = {

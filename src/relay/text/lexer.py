@@ -29,7 +29,10 @@ class Kind(Enum):
 
 
 _QUOTED = r'"(?:[^"\\\n]|\\.)*"'
-SUFFIXES = "f8_e4m3fn|f8_e5m2|bf16|f16|f32|f64|f|i4|i8|i16|i32|i64|i|u8|u16|u32|u64"
+SUFFIXES = (
+    "f4_e2m1fn|f8_e4m3fnuz|f8_e4m3fn|f8_e5m2fnuz|f8_e5m2|f8_e8m0fnu|bf16|f16|f32|f64|f|i2|i4|i8|i16|i32|i64|i|u2|u4|u8|"
+    "u16|u32|u64"
+)
 _TOKEN = re.compile(
     rf"""
       (?P<LOCAL>%(?:[A-Za-z_]\w*|{_QUOTED}))

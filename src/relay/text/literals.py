@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isnan, prod
 from typing import Any, cast
 
@@ -21,10 +21,13 @@ from relay.text.lexer import SUFFIXES
 SUFFIX_OF: Mapping[DType, str] = {
     DType.INT32: "",
     DType.FLOAT32: "f",
+    DType.INT2: "i2",
     DType.INT4: "i4",
     DType.INT8: "i8",
     DType.INT16: "i16",
     DType.INT64: "i64",
+    DType.UINT2: "u2",
+    DType.UINT4: "u4",
     DType.UINT8: "u8",
     DType.UINT16: "u16",
     DType.UINT32: "u32",
@@ -32,8 +35,12 @@ SUFFIX_OF: Mapping[DType, str] = {
     DType.FLOAT16: "f16",
     DType.BFLOAT16: "bf16",
     DType.FLOAT64: "f64",
+    DType.FLOAT4_E2M1FN: "f4_e2m1fn",
     DType.FLOAT8_E4M3FN: "f8_e4m3fn",
+    DType.FLOAT8_E4M3FNUZ: "f8_e4m3fnuz",
     DType.FLOAT8_E5M2: "f8_e5m2",
+    DType.FLOAT8_E5M2FNUZ: "f8_e5m2fnuz",
+    DType.FLOAT8_E8M0FNU: "f8_e8m0fnu",
 }
 _DTYPE_OF = {suffix: dtype for dtype, suffix in SUFFIX_OF.items() if suffix} | {
     "f32": DType.FLOAT32,
@@ -172,7 +179,7 @@ def read_json(text: str, what: str) -> object:
 METADATA_CONSTANTS = "relay.Constant"
 
 
-def write_metadata(constants: list[Constant]) -> str:
+def write_metadata(constants: Iterable[Constant]) -> str:
     """The JSON that follows `#[metadata]`."""
     return json.dumps({METADATA_CONSTANTS: [encode_constant(constant) for constant in constants]}, indent=1)
 

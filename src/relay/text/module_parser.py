@@ -43,5 +43,5 @@ def parse_expr(
     parser = ExpressionParser(tokenize(text, source_name), operators)
     read_version(parser.cursor, required=False)
     for data in (module or IRModule()).type_definitions.values():
-        parser.know(data)
+        parser.data_types.know(data)
     return run(parser.sequence(""))

@@ -10,7 +10,7 @@ Expressions nest without recursion, to a depth of `MAX_NESTING` blocks; types an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,6 @@ from relay.base.diagnostics import RelayError
 from relay.base.near_names import near_names
 from relay.base.span import Span
 from relay.ir.attributes import Attributes
-from relay.ir.datatype import TypeData
 from relay.ir.expr import (
     Call,
     Constructor,
@@ -34,10 +33,10 @@ from relay.ir.expr import (
     const,
 )
 from relay.ir.operator import OperatorTable
-from relay.ir.types import GlobalTypeVar, Type
+from relay.ir.types import Type
 from relay.text import forms
 from relay.text.attributes import ValueReader, build_attributes, inputs_left_out, read_string
-from relay.text.borrowing import with_mentioned
+from relay.text.borrowing import DataTypes, Library, no_types
 from relay.text.cursor import Cursor
 from relay.text.lexer import Kind, Tokens
 from relay.text.literals import is_special_float, read_literal, read_metadata
@@ -62,25 +61,15 @@ _WRITE = (1, "")  # `r := v` binds weakest
 _FORMS = frozenset(("if", "match", "fn", "True", "False", "meta", "ref", "ref_read", "ref_write"))
 
 
-def no_types() -> tuple[TypeData, ...]:
-    """A library without data types."""
-    return ()
-
-
 class ExpressionParser:
-    """Reads the expressions of one text. `constructors` are those of the data types known so far; a data type that is
-    not known is `borrowed` from `library`, if it is there."""
+    """Reads the expressions of one text. A data type that it uses and does not define is that of `library`."""
 
-    def __init__(
-        self, tokens: Tokens, operators: OperatorTable, library: Callable[[], tuple[TypeData, ...]] = no_types
-    ) -> None:
+    def __init__(self, tokens: Tokens, operators: OperatorTable, library: Library = no_types) -> None:
         self.cursor = Cursor(tokens)
         self.operators = operators
-        self.library = library
-        self.borrowed: dict[GlobalTypeVar, TypeData] = {}
-        self.types = TypeReader(self.cursor, self._borrow_type)
+        self.data_types = DataTypes(self.cursor, library)
+        self.types = TypeReader(self.cursor, self.data_types.headers, self.data_types.borrowed_header)
         self.values = ValueReader(self.cursor, self.types)
-        self.constructors: dict[str, Constructor] = {}
         self.global_places: dict[str, Span] = {}
         self.patterns = PatternReader(self)
         self._ops: dict[str, Op] = {}
@@ -89,48 +78,6 @@ class ExpressionParser:
         self._names: dict[str, Expr] = {}
         self._undo: list[tuple[str, Expr | None]] = []
         self._nesting = 0
-
-    # --------------------------------------------------------------------------------------------- data types
-
-    def know(self, data: TypeData) -> None:
-        """The text may use a data type that is defined elsewhere."""
-        self.types.data_types[data.header.name] = data.header
-        self.constructors.update((constructor.name_hint, constructor) for constructor in data.constructors)
-
-    def constructor(self, name: str) -> Constructor | None:
-        """The constructor called `name`, of the text or of the library; None when there is none."""
-        known = self.constructors.get(name)
-        if known is None:
-            for data in self.library():
-                if any(constructor.name_hint == name for constructor in data.constructors):
-                    self._borrow(data)
-                    return self.constructors.get(name)
-        return known
-
-    def _borrow_type(self, name: str) -> GlobalTypeVar | None:
-        for data in self.library():
-            if data.header.name == name:
-                self._borrow(data)
-                return data.header
-        return None
-
-    def _borrow(self, wanted: TypeData) -> None:
-        """Take a data type from the library, and those that it mentions."""
-        for data in with_mentioned((wanted,), self.library()):
-            if data.header in self.borrowed:
-                continue
-            name = data.header.name
-            taken = [c.name_hint for c in data.constructors if c.name_hint in self.constructors]
-            if name in self.types.data_types or taken:
-                raise RelayError(
-                    rule="prelude-conflict",
-                    message=f"the text needs the prelude's data type {name}, but defines its own "
-                    + (f"constructor {taken[0]}" if taken else f"type {name}"),
-                    span=self.cursor.span(),
-                    remedy="rename the text's own, or define all that it uses",
-                )
-            self.know(data)
-            self.borrowed[data.header] = data
 
     # ------------------------------------------------------------------------------------------------- scopes
 
@@ -305,19 +252,15 @@ class ExpressionParser:
         cursor.expect("(", "before the arguments")
         arguments: list[Expr] = []
         written: dict[str, tuple[object, Span | None]] = {}
-        while not cursor.accept(")"):
+        for _ in cursor.items(")", "arguments"):
             if self.values.at_attribute():
                 self._written(written)
-            else:
-                if written:
-                    cursor.fail("arguments stand before attributes")
-                alone = cursor.peek() in (",", ")")
-                leaf = self._leaf() if alone else None
-                arguments.append(
-                    (yield self.expression()) if leaf is None else self._applied(leaf, cursor.position - 1)
-                )
-            if not cursor.at(")"):
-                cursor.expect(",", "between arguments")
+                continue
+            if written:
+                cursor.fail("arguments stand before attributes")
+            alone = cursor.peek() in (",", ")")
+            leaf = self._leaf() if alone else None
+            arguments.append((yield self.expression()) if leaf is None else self._applied(leaf, cursor.position - 1))
         span = cursor.span_from(first)
         if isinstance(callee, Op) and callee.operator.input_defaults:
             arguments += inputs_left_out(callee, len(arguments), written, span)
@@ -404,7 +347,8 @@ class ExpressionParser:
         """A constructor, an operator, or a special float."""
         cursor = self.cursor
         name, span = cursor.text, cursor.span()
-        constructor = self.constructors.get(name) if name in self.operators else self.constructor(name)
+        data_types = self.data_types
+        constructor = data_types.constructors.get(name) if name in self.operators else data_types.constructor(name)
         if constructor is not None:
             cursor.advance()
             return constructor
@@ -423,7 +367,7 @@ class ExpressionParser:
                     rule="unknown-operator",
                     message=f"there is no operator `{name}`",
                     span=span,
-                    remedy=near_names(name, [*self.operators, *self.constructors]),
+                    remedy=near_names(name, [*self.operators, *self.data_types.constructors]),
                 )
             known = self._ops[name] = Op(operator)
         return known

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from relay.base.diagnostics import RelayError
 from relay.base.near_names import near_names
 from relay.ir.expr import Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
+from relay.text.cursor import Depth
 from relay.text.lexer import Kind
 
 if TYPE_CHECKING:
@@ -20,15 +21,12 @@ class PatternReader:
 
     def __init__(self, parser: ExpressionParser) -> None:
         self.parser = parser
-        self._depth = 0
+        self._depth = Depth("a pattern", MAX_PATTERN_DEPTH, parser.cursor)
 
     def pattern(self) -> Pattern:
         """The pattern that stands here. Raises `RelayError` (rules `syntax`, `unknown-constructor`)."""
         cursor = self.parser.cursor
-        self._depth += 1
-        if self._depth > MAX_PATTERN_DEPTH:
-            raise RelayError(rule="nested-too-deep", message="a pattern is nested too deep", span=cursor.span())
-        try:
+        with self._depth:
             if cursor.kind is Kind.LOCAL:
                 name, var = self.parser.variable()
                 self.parser.bind(name, var)
@@ -38,28 +36,20 @@ class PatternReader:
             if cursor.accept("("):
                 return PatternTuple(self._until_parenthesis())
             return self._constructor()
-        finally:
-            self._depth -= 1
 
     def _constructor(self) -> PatternConstructor:
         cursor = self.parser.cursor
         span = cursor.span()
         name = cursor.expect_kind(Kind.NAME, "where a pattern stands")
-        constructor = self.parser.constructor(name)
+        constructor = self.parser.data_types.constructor(name)
         if constructor is None:
             raise RelayError(
                 rule="unknown-constructor",
                 message=f"there is no constructor `{name}`",
                 span=span,
-                remedy=near_names(name, self.parser.constructors),
+                remedy=near_names(name, self.parser.data_types.constructors),
             )
         return PatternConstructor(constructor, self._until_parenthesis() if cursor.accept("(") else ())
 
     def _until_parenthesis(self) -> tuple[Pattern, ...]:
-        cursor = self.parser.cursor
-        patterns: list[Pattern] = []
-        while not cursor.accept(")"):
-            patterns.append(self.pattern())
-            if not cursor.at(")"):
-                cursor.expect(",", "between patterns")
-        return tuple(patterns)
+        return tuple([self.pattern() for _ in self.parser.cursor.items(")", "patterns")])

@@ -103,7 +103,7 @@ def borrow_functions(module: IRModule, named: Mapping[str, Span | None], operato
     types = _types(module, wanted, library)
     parser = ExpressionParser(library.tokens, operators)
     for data in types.values():
-        parser.know(data)
+        parser.data_types.know(data)
     reader = DefinitionReader(parser)
     functions: dict[GlobalVar, Function] = dict(module.functions)
     for name in wanted:

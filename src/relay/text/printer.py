@@ -7,7 +7,7 @@ is as long as the program is large, and nothing nests but scopes.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from relay.base.diagnostics import CompilerBug
@@ -41,7 +41,6 @@ from relay.ir.expr import (
 from relay.ir.module import IRModule
 from relay.ir.sharing import Scope, Scopes, scopes
 from relay.ir.traversal import LEAVES
-from relay.ir.types import Type
 from relay.ir.variables import free_vars
 from relay.text.attributes import show_key, show_value
 from relay.text.lexer import METADATA_MARK
@@ -65,43 +64,27 @@ def astext(program: IRModule | Expr, show_meta_data: bool = True, show_types: bo
       (%x, %x)
     }
     """
-    metadata = _Metadata()
+    constants: dict[Constant, int] = {}
     parts = [VERSION]
     if isinstance(program, IRModule):
         reserved = [header.name for header in program.type_definitions]
         parts += [_definition(data, reserved) for data in program.type_definitions.values()]
         parts += [
-            _Printer(metadata, show_types, reserved).definition(name, function)
+            _Printer(constants, show_types, reserved).definition(name, function)
             for name, function in program.functions.items()
         ]
         separator = "\n\n"
     else:
-        parts.append(_Printer(metadata, show_types, ()).expression(program))
+        parts.append(_Printer(constants, show_types, ()).expression(program))
         separator = "\n"
     text = parts[0] + "\n" + separator.join(parts[1:]) if len(parts) > 1 else parts[0]
-    if show_meta_data and metadata.constants:
-        text += f"\n\n{METADATA_MARK}\n{write_metadata(metadata.constants)}"
+    if show_meta_data and constants:
+        text += f"\n\n{METADATA_MARK}\n{write_metadata(constants)}"
     return text + "\n" if isinstance(program, IRModule) else text
 
 
-class _Metadata:
-    """The constants that the text refers to by number, each once."""
-
-    def __init__(self) -> None:
-        self.constants: list[Constant] = []
-        self._numbers: dict[Constant, int] = {}
-
-    def reference(self, constant: Constant) -> str:
-        number = self._numbers.setdefault(constant, len(self.constants))
-        if number == len(self.constants):
-            self.constants.append(constant)
-        return f"meta[{METADATA_CONSTANTS}][{number}]"
-
-
 def _definition(data: TypeData, reserved: list[str]) -> str:
-    names = TypeNames()
-    for name in reserved:
-        names.reserve(name)
+    names = TypeNames(reserved)
     params = f"[{', '.join(map(names.name, data.type_vars))}]" if data.type_vars else ""
     head = f"type {data.header.name}{params}"
     if data.extern:
@@ -128,15 +111,14 @@ class _Place:
 
 
 class _Printer:
-    """Prints one definition; names and numbers are of this definition."""
+    """Prints one definition; names and numbers are of this definition. `constants` are those that the text refers to by
+    number, in order."""
 
-    def __init__(self, metadata: _Metadata, show_types: bool, reserved: list[str] | tuple[()]) -> None:
-        self.metadata = metadata
+    def __init__(self, constants: dict[Constant, int], show_types: bool, reserved: Sequence[str]) -> None:
+        self.constants = constants
         self.show_types = show_types
         self.vars = VarNames()
-        self.types = TypeNames()
-        for name in reserved:
-            self.types.reserve(name)
+        self.types = TypeNames(reserved)
         self.lines: list[str] = []
         self.numbers: dict[Expr, str] = {}
         self.scopes: Scopes = scopes(Tuple(()))
@@ -305,7 +287,8 @@ class _Printer:
     def _tensor(self, node: Constant) -> str:
         shape = ", ".join(map(str, node.data.shape)) + ("," if node.data.ndim == 1 else "")
         type_ = f"Tensor[({shape}), {node.dtype.value}]" if shape else node.dtype.value
-        return f"{self.metadata.reference(node)} /* ty={type_} */"
+        number = self.constants.setdefault(node, len(self.constants))
+        return f"meta[{METADATA_CONSTANTS}][{number}] /* ty={type_} */"
 
     def _signature(self, node: Function) -> str:
         type_params = f"[{', '.join(map(self.types.name, node.type_params))}]" if node.type_params else ""
@@ -316,10 +299,7 @@ class _Printer:
 
     def _typed(self, var: Var) -> str:
         name = self.vars.name(var)
-        return name if var.type_annotation is None else f"{name}: {self._show(var.type_annotation)}"
-
-    def _show(self, type_: Type) -> str:
-        return self.types.show(type_)
+        return name if var.type_annotation is None else f"{name}: {self.types.show(var.type_annotation)}"
 
     def _pattern(self, pattern: Pattern) -> str:
         match pattern:

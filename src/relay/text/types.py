@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from relay.arith.expr import (
     FloorDiv,
@@ -38,7 +39,7 @@ from relay.ir.types import (
     TypeVar,
     scalar_type,
 )
-from relay.text.cursor import Cursor
+from relay.text.cursor import Cursor, Depth
 from relay.text.lexer import Kind
 from relay.text.literals import number
 
@@ -60,16 +61,13 @@ _FUNCTIONS: Mapping[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
 
 
 class TypeNames:
-    """The names that type parameters and dimension symbols are printed under: each its own within one definition."""
+    """The names that type parameters and dimension symbols are printed under: each its own within one definition, and
+    none of those `reserved` (of data types)."""
 
-    def __init__(self) -> None:
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._names: dict[TypeVar | Symbol, str] = {}
-        self._reserved: set[str] = set(DTYPE_NAMES) | {"Tensor", "fn", "ref", *_FUNCTIONS}
-        self._fresh = FreshNames(self._reserved.__contains__, first=1)
-
-    def reserve(self, name: str) -> None:
-        """Never give this name (of a data type)."""
-        self._reserved.add(name)
+        taken = {*DTYPE_NAMES, "Tensor", "fn", "ref", *_FUNCTIONS, *reserved}
+        self._fresh = FreshNames(taken.__contains__, first=1)
 
     def name(self, variable: TypeVar | Symbol) -> str:
         """The name of a variable, chosen when it is first asked for."""
@@ -140,29 +138,6 @@ class TypeNames:
                 return str(dim)
 
 
-class Depth:
-    """How deep the reader is in what nests by recursion: each `with` is a level, of `limit` around the innermost."""
-
-    def __init__(self, what: str, limit: int, cursor: Cursor) -> None:
-        self.what = what
-        self.limit = limit
-        self.cursor = cursor
-        self._levels = 0
-
-    def __enter__(self) -> None:
-        self._levels += 1
-        if self._levels > self.limit + 1:
-            raise RelayError(
-                rule="nested-too-deep",
-                message=f"{self.what} is nested too deep",
-                span=self.cursor.span(),
-                expected=f"at most {self.limit} levels",
-            )
-
-    def __exit__(self, *_: object) -> None:
-        self._levels -= 1
-
-
 class TypeReader:
     """Reads types at a cursor. Data types are those of `data_types`, and what `borrow` finds elsewhere; symbols are
     one a name within a definition."""
@@ -170,12 +145,13 @@ class TypeReader:
     def __init__(
         self,
         cursor: Cursor,
+        data_types: Mapping[str, GlobalTypeVar] = MappingProxyType({}),
         borrow: Callable[[str], GlobalTypeVar | None] = lambda _: None,
         type_vars: Mapping[str, TypeVar] | None = None,
     ) -> None:
         self.cursor = cursor
         self.borrow = borrow
-        self.data_types: dict[str, GlobalTypeVar] = {}
+        self.data_types = data_types
         self.symbols: dict[str, Symbol] = {}
         self._type_vars: dict[str, TypeVar] = dict(type_vars or {})
         self._type_depth = Depth("a type", MAX_TYPE_DEPTH, cursor)
@@ -197,14 +173,12 @@ class TypeReader:
         if not cursor.accept("["):
             return ()
         variables: list[TypeVar] = []
-        while not cursor.accept("]"):
+        for _ in cursor.items("]", "type parameters"):
             span = cursor.span()
             name = cursor.expect_kind(Kind.NAME, "in the type parameters")
             if any(variable.name == name for variable in variables):
                 raise RelayError(rule="duplicate-name", message=f"type parameter `{name}` stands twice", span=span)
             variables.append(TypeVar(name))
-            if not cursor.at("]"):
-                cursor.expect(",", "between type parameters")
         return tuple(variables)
 
     def type_(self) -> Type:
@@ -232,23 +206,14 @@ class TypeReader:
             return self._named()
 
     def _until_parenthesis(self) -> tuple[Type, ...]:
-        types: list[Type] = []
-        while not self.cursor.accept(")"):
-            types.append(self.type_())
-            if not self.cursor.at(")"):
-                self.cursor.expect(",", "between types")
-        return tuple(types)
+        return tuple([self.type_() for _ in self.cursor.items(")", "types")])
 
     def _tensor(self) -> TensorType:
         cursor = self.cursor
         cursor.advance()
         cursor.expect("[", "after `Tensor`")
         cursor.expect("(", "before the shape")
-        shape: list[IntExpr] = []
-        while not cursor.accept(")"):
-            shape.append(self.dimension())
-            if not cursor.at(")"):
-                cursor.expect(",", "between dimensions")
+        shape = [self.dimension() for _ in cursor.items(")", "dimensions")]
         cursor.expect(",", "between shape and element type")
         dtype = self.dtype()
         cursor.expect("]", "after the element type")
@@ -290,13 +255,8 @@ class TypeReader:
 
     def type_args(self) -> tuple[Type, ...]:
         """`[T, U]`, if it stands here."""
-        types: list[Type] = []
-        if self.cursor.accept("["):
-            while not self.cursor.accept("]"):
-                types.append(self.type_())
-                if not self.cursor.at("]"):
-                    self.cursor.expect(",", "between type arguments")
-        return tuple(types)
+        items = self.cursor.items("]", "type arguments") if self.cursor.accept("[") else ()
+        return tuple([self.type_() for _ in items])
 
     def dimension(self) -> IntExpr:
         """A symbolic integer: `+ - *`, `floordiv floormod min max`, `?`, integers and names."""

@@ -30,7 +30,9 @@ from relay.arith.simplify import Assumptions
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when
-from relay.tir.expr import BinaryOp, Index, Load, Ramp
+from relay.tir.expr import BinaryOp, Index, Load, Ramp, Value
+from relay.tir.hierarchy import Hierarchy
+from relay.tir.instructions import called_instruction
 from relay.tir.stmt import Allocate, For, If, Stmt, Store
 from relay.tir.synchronization import atomic_update
 from relay.tir.traversal import statement_children, statement_values, values_in_index, walk_value
@@ -50,7 +52,8 @@ class Access:
 class LoopAccesses:
     """What the body of a loop touches of buffers that it does not allocate itself, and the symbols that it binds."""
 
-    def __init__(self, loop: For, known: Assumptions) -> None:
+    def __init__(self, loop: For, known: Assumptions, hierarchy: Hierarchy) -> None:
+        self._hierarchy = hierarchy
         self.inner: set[Symbol] = set()
         self._private: set[Buffer] = set()
         self._found: list[Access] = []
@@ -61,7 +64,7 @@ class LoopAccesses:
         return [access for access in self._found if access.buffer not in self._private]
 
     def _visit(self, statement: Stmt, known: Assumptions) -> None:
-        for access in direct_accesses(statement):
+        for access in direct_accesses(statement, self._hierarchy):
             self._found.append(self._access(access, known))
         match statement:
             case For(variable, extent, body):
@@ -116,39 +119,50 @@ def may_clash(left: _Accessing, right: _Accessing) -> bool:
     return left.buffer is right.buffer and (left.writes or right.writes) and not same_update
 
 
-def direct_accesses(statement: Stmt) -> Iterator[DirectAccess]:
-    """What stands directly in a statement."""
-    indices: list[IntExpr] = []
-    update = atomic_update(statement)
+def direct_accesses(statement: Stmt, hierarchy: Hierarchy) -> Iterator[DirectAccess]:
+    """What stands directly in a statement; `hierarchy` knows what calls do."""
+    indices: list[Index] = []
+    values: list[Value] = []
+    update, called = atomic_update(statement), called_instruction(statement, hierarchy)
     if update is not None:
         yield DirectAccess(update.target.buffer, update.target.indices, True, update.op)
+        indices.extend(update.target.indices)
+        values.append(update.value)
+    elif called is not None:
+        for block in called.blocks:
+            if block.operand.access.reads:
+                yield DirectAccess(block.buffer, block.indices)
+            if block.operand.access.writes:
+                yield DirectAccess(block.buffer, block.indices, True)
+            indices.extend(block.first)
+        values.extend(called.values)
+    else:
+        values.extend(statement_values(statement))
     if isinstance(statement, Store):
         yield DirectAccess(statement.buffer, statement.indices, True)
-        indices.extend(index.base if isinstance(index, Ramp) else index for index in statement.indices)
+        indices.extend(statement.indices)
     elif isinstance(statement, For):
         indices.append(statement.extent)
-    values = list(statement_values(statement) if update is None else (update.value,))
-    if update is not None:
-        indices.extend(index for index in update.target.indices if not isinstance(index, Ramp))
     for index in indices:
-        values.extend(values_in_index(index))
+        values.extend(values_in_index(index.base if isinstance(index, Ramp) else index))
     for value in values:
         for node in walk_value(value):
             if isinstance(node, Load):
                 yield DirectAccess(node.buffer, node.indices)
 
 
-def conflicts(loop: For, known: Assumptions) -> Iterator[tuple[Access, Access]]:
+def conflicts(loop: For, known: Assumptions, hierarchy: Hierarchy) -> Iterator[tuple[Access, Access]]:
     """Pairs of accesses, one of them a write, that may touch the same element in two different iterations of `loop`.
 
     >>> from relay.base.dtypes import DType
     >>> from relay.tir.expr import imm
+    >>> from relay.tir.hierarchy import PLAIN
     >>> i, a = Symbol("i"), Buffer("a", (9,), DType.INT32)
     >>> loops = [For(i, 8, Store(a, (at,), imm(0, DType.INT32))) for at in (i, i // 2)]
-    >>> [len(list(conflicts(loop, Assumptions({})))) for loop in loops]
+    >>> [len(list(conflicts(loop, Assumptions({}), PLAIN))) for loop in loops]
     [0, 1]
     """
-    body = LoopAccesses(loop, known)
+    body = LoopAccesses(loop, known, hierarchy)
     distinct: dict[tuple[Buffer, tuple[IntExpr, ...], bool, BinaryOp | None, int], Access] = {}
     for access in body.accesses:
         distinct.setdefault((access.buffer, access.indices, access.writes, access.update, id(access.known)), access)

@@ -10,11 +10,14 @@ A *thread axis* of a level counts the units of that level within one unit of the
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.named import find_named
 from relay.tir.buffer import INNERMOST, OUTERMOST, Scope
 
+_REGISTERS_OF = "registers of "
 PLAIN_SCOPES = (Scope.GLOBAL, Scope.LOCAL, Scope.REGISTER)
 
 
@@ -40,6 +43,46 @@ class Queue:
     writes: tuple[str, ...] = ()
 
 
+class AccessKind(StrEnum):
+    """What is done with each element of a block."""
+
+    READ = "read"
+    WRITE = "write"
+    UPDATE = "update"
+
+    @property
+    def reads(self) -> bool:
+        return self is not AccessKind.WRITE
+
+    @property
+    def writes(self) -> bool:
+        return self is not AccessKind.READ
+
+
+@frozen
+class Operand:
+    """A block along the last axes of a buffer, of these extents; of none, one element, or any value that is read."""
+
+    access: AccessKind = AccessKind.READ
+    extents: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.access} {' × '.join(map(str, self.extents))}".strip()
+
+    @property
+    def is_value(self) -> bool:
+        return self.access is AccessKind.READ and not self.extents
+
+
+@frozen
+class Instruction:
+    """What a target does by a call of that name, which stands by itself: to the blocks whose first elements are its
+    arguments. It reads all that it reads before it writes."""
+
+    name: str
+    operands: tuple[Operand, ...]
+
+
 @frozen
 class Hierarchy:
     """The levels of a machine from outermost to innermost, and what is at them.
@@ -47,7 +90,8 @@ class Hierarchy:
     `scopes` are the memories beside the plain ones (global at the first level, local and register at the last).
     `threads` are the axes that loops may be bound to, the one whose threads are neighbours first. `barriers` are the
     levels inside a unit of which threads can wait for each other. `queues` are what operations are issued to.
-    `lanes` are the axes whose threads can take values from each other without memory in between.
+    `lanes` are the axes whose threads can take values from each other without memory in between. `instructions` are the
+    calls that are made for what they do to memory.
 
     >>> machine = Hierarchy(
     ...     ("device", "block", "thread"),
@@ -67,6 +111,7 @@ class Hierarchy:
     barriers: tuple[str, ...] = ()
     queues: tuple[Queue, ...] = ()
     lanes: tuple[str, ...] = ()
+    instructions: tuple[Instruction, ...] = ()
 
     @property
     def all_scopes(self) -> tuple[Scope, ...]:
@@ -92,6 +137,12 @@ class Hierarchy:
         axis = next((axis for axis in self.threads if axis.name == name and name in self.lanes), None)
         level = None if axis is None else self.levels[self.depth(axis.level) - 1]
         return level if level in self.barriers else None
+
+    def lane_registers(self, axis: ThreadAxis) -> Scope | None:
+        """Memory with an element for each thread along an axis, in a register of that thread: others take it from
+        there. None where threads along the axis do not exchange values."""
+        level = self.exchange_level(axis.name)
+        return None if level is None else Scope(_REGISTERS_OF + axis.name, level)
 
     def barrier_for(self, scope: Scope) -> str | None:
         """The level at which threads wait so that one sees in a buffer of `scope` what another has written: that of the
@@ -137,6 +188,10 @@ class Hierarchy:
             suggests=True,
         )
 
+    def instruction(self, name: str) -> Instruction | None:
+        """What is done by calls of that name; None where the target does not say."""
+        return next((each for each in self.instructions if each.name == name), None)
+
     def queue(self, name: str) -> Queue:
         """The queue of that name. Raises `RelayError` (`schedule-queue`)."""
         return find_named(
@@ -148,6 +203,12 @@ class Hierarchy:
             expected_of_none="a target with queues",
             suggests=True,
         )
+
+
+def lanes_of(scope: Scope) -> str | None:
+    """The thread axis whose threads have the elements of buffers of this scope in registers of their own; None for
+    memory."""
+    return scope.name.removeprefix(_REGISTERS_OF) if scope.name.startswith(_REGISTERS_OF) else None
 
 
 PLAIN = Hierarchy(("device", "thread"))

@@ -4,7 +4,8 @@ value.
 Statements of constant extents are run through: each access has a time, in which the statements and iterations before
 it have been, and the threads of a launch, which wait for each other, share theirs. An element must be written at some
 time before it is read. Of what is not known it is taken that it is written, and not read: the contents of buffers that
-are not constant in extent, indices and conditions that are only known when the program runs, calls for their effect.
+are not constant in extent, indices and conditions that are only known when the program runs, calls that the target has
+no record of.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.expr import Index, Load, Ramp, Select, Value
+from relay.tir.hierarchy import Hierarchy
+from relay.tir.instructions import InstructionCall, called_instruction
 from relay.tir.printer import print_statement
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.synchronization import atomic_update
@@ -68,7 +71,7 @@ def initialization_violations(func: PrimFunc) -> Iterator[Violation]:
     """The reads of temporaries that nobody has written."""
     if not any(isinstance(part, Allocate) for part in walk_statement(func.body)):
         return
-    recorder = _Recorder(func.body)
+    recorder = _Recorder(func.body, func.hierarchy)
     for buffer, found in recorder.accesses.items():
         early = _read_too_early(buffer, found, recorder.outside[buffer])
         if early is not None:
@@ -82,7 +85,8 @@ def initialization_violations(func: PrimFunc) -> Iterator[Violation]:
 class _Recorder:
     """Notes the accesses of temporaries, in the order of the program, and the loops around what allocates them."""
 
-    def __init__(self, body: Stmt) -> None:
+    def __init__(self, body: Stmt, hierarchy: Hierarchy) -> None:
+        self._hierarchy = hierarchy
         self.accesses: dict[Buffer, list[_Access]] = {}
         self.outside: dict[Buffer, frozenset[Symbol]] = {}
         self._lengths: dict[int, int] = {}
@@ -142,11 +146,25 @@ class _Recorder:
                 if update is not None:
                     self._record(update.store, start, around)
                     return
+                called = called_instruction(statement, self._hierarchy)
+                if called is not None:
+                    self._instruction(statement, called, start, around)
+                    return
                 for node in walk_value(value):
                     if isinstance(node, Load):
                         self._note(statement, node.buffer, None, True, start, around)
             case _:
                 assert_never(statement)
+
+    def _instruction(self, statement: Stmt, called: InstructionCall, start: IntExpr, around: _Around) -> None:
+        parts = [part for block in called.blocks for index in block.first for part in values_in_index(index)]
+        for value in (*called.values, *parts):
+            self._reads(statement, value, start, around)
+        for block in called.blocks:
+            if block.operand.access.reads:
+                self._note(statement, block.buffer, block.indices, False, start, around)
+            if block.operand.access.writes:
+                self._note(statement, block.buffer, block.indices, True, add(start, 1), around)
 
     def _loop(self, loop: For, start: IntExpr, around: _Around) -> None:
         if not isinstance(loop.extent, int):

@@ -15,7 +15,8 @@ import numpy as np
 
 from relay.arith.expr import Symbol
 from relay.tir.arguments import Array, check_argument, symbol_values
-from relay.tir.semantics import INTRINSICS, Numbers
+from relay.tir.intrinsics import INTRINSICS
+from relay.tir.semantics import Numbers
 from relay.tir.stmt import PrimFunc
 from relay.tir.threads import ThreadedMachine
 

@@ -50,9 +50,10 @@ from relay.tir.expr import (
     imm,
     same_lanes,
 )
+from relay.tir.intrinsics import EFFECT_FREE_HINTS, INTRINSICS
 from relay.tir.printer import print_index
-from relay.tir.semantics import EFFECT_FREE_HINTS, INTRINSICS, integer_limits
-from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, Sequence, Stmt, Store
+from relay.tir.semantics import integer_limits
+from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import values_in_index, walk_value
 
 
@@ -71,12 +72,12 @@ class Mask:
 class LaneBuilder:
     """Rewrites the body of `loop`, for `lanes` iterations, at a place where `known` holds.
 
-    Buffers in `inputs` have defined contents everywhere, so lanes that are masked off may read them; registers have no
+    The inputs of `func` have defined contents everywhere, so lanes that are masked off may read them; registers have no
     addresses to mask, so they are read whole.
     """
 
-    def __init__(self, loop: For, lanes: int, known: Assumptions, inputs: frozenset[Buffer]) -> None:
-        self._inputs = inputs
+    def __init__(self, loop: For, lanes: int, known: Assumptions, func: PrimFunc) -> None:
+        self._func = func
         self._mask_at_allocation: dict[Buffer, Value | None] = {}
         self._loop = loop
         self._around = known
@@ -95,7 +96,7 @@ class LaneBuilder:
 
     def iterations_are_apart(self) -> bool:
         """Whether no two iterations touch the same element, unless both read it: then they may run in lockstep."""
-        return next(conflicts(self._loop, self._around), None) is None
+        return next(conflicts(self._loop, self._around, self._func.hierarchy), None) is None
 
     # --- statements -------------------------------------------------------------------------------------------------
 
@@ -337,7 +338,7 @@ class LaneBuilder:
             return repeated
         if mask is None:
             return Load(buffer, indices)
-        defined = load.buffer in self._inputs or load.buffer in self._expanded or load.buffer.scope is Scope.REGISTER
+        defined = load.buffer in (*self._func.inputs, *self._expanded) or load.buffer.scope is Scope.REGISTER
         if defined and self._in_bounds(load.buffer, load.indices, known):
             return Load(buffer, indices)
         if ramps:
@@ -360,7 +361,7 @@ class LaneBuilder:
         times = part.right if isinstance(part, FloorDiv) and part.left is self._lane else 0
         if len(steps) > 1 or not isinstance(times, int) or times <= 0 or self._lanes % times != 0:
             return None
-        whole = load.buffer in self._inputs and self._in_bounds(load.buffer, load.indices, known)
+        whole = load.buffer in self._func.inputs and self._in_bounds(load.buffer, load.indices, known)
         few = None if mask is None or whole else every_lane(mask.value, times)
         if few is None and mask is not None and not whole:
             return None

@@ -43,9 +43,9 @@ from relay.tir.expr import (
     index_lanes,
     joined,
 )
+from relay.tir.intrinsics import EFFECT_FREE_HINTS
 from relay.tir.positions import active_positions, carried, check_range, uninitialized_read
 from relay.tir.semantics import (
-    EFFECT_FREE_HINTS,
     Numbers,
     binary_function,
     cast_function,

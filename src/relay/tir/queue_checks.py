@@ -71,7 +71,7 @@ def _misused_queue(hierarchy: Hierarchy, issue: Issue) -> Iterator[Violation]:
         waits = barrier_level(part) is not None or awaited(part) is not None
         if threads or waits or isinstance(part, Issue):
             yield _violation("queue-body", f"queue `{queue.name}` is given what only threads do", part)
-    for touch in all_touches(issue.body, {}, ()):
+    for touch in all_touches(issue.body, {}, (), hierarchy):
         if not _may_touch(queue, touch):
             what = "write" if touch.writes else "read"
             message = f"queue `{queue.name}` may not {what} `{touch.buffer.name}`, in {touch.buffer.scope} memory"

@@ -136,6 +136,11 @@ def shuffle(axis: str, value: Value, source: IntExpr) -> Call:
     >>> x, y = ValueVar("x", DType.INT32), ValueVar("y", DType.INT32)
     >>> shuffled(LetValue(y, shuffle("lane", x, 3), Evaluate(y))).source
     3
+
+    What is simplified has a constant there.
+
+    >>> shuffled(LetValue(y, Call("shuffle.lane", (x, imm(3, DType.INT32)), DType.INT32), Evaluate(y))).source
+    3
     """
     return Call(_SHUFFLE + axis, (value, IndexValue(source, DType.INT32)), value.dtype)
 
@@ -147,7 +152,7 @@ def is_shuffle(value: Value) -> bool:
 def shuffled(statement: Stmt) -> Shuffle | None:
     """What a statement binds of another thread; None for one that does not."""
     match statement:
-        case LetValue(_, Call(name, (value, IndexValue(source)))) if name.startswith(_SHUFFLE):
+        case LetValue(_, Call(name, (value, IndexValue(source) | Imm(int(source))))) if name.startswith(_SHUFFLE):
             return Shuffle(name.removeprefix(_SHUFFLE), value, source)
         case _:
             return None

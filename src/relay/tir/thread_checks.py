@@ -250,7 +250,7 @@ class _LaunchChecker:
 
     def _direct(self, statement: Stmt, past: list[_Past], around: _Around) -> list[_Past]:
         """The touches of a statement against all before them, those of other threads in the same one included."""
-        found = touches(statement, around.loops, around.facts)
+        found = touches(statement, around.loops, around.facts, self._units.hierarchy)
         here = self._units.shared((*found, *self._units.landing(statement)))
         after = [*past, *(_Past(x) for x in here)]
         for now in here:

@@ -16,9 +16,10 @@ from relay.arith.expr import IntExpr
 from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
-from relay.tir.expr import Load
-from relay.tir.stmt import Allocate, For, LoopKind, PrimFunc, Sequence, Stmt, Store
-from relay.tir.traversal import statement_values, walk_statement, walk_value
+from relay.tir.dependence import direct_accesses
+from relay.tir.hierarchy import Hierarchy
+from relay.tir.stmt import Allocate, For, LoopKind, PrimFunc, Sequence, Stmt
+from relay.tir.traversal import walk_statement
 
 
 @frozen(eq=False)
@@ -79,7 +80,7 @@ def _nest(func: PrimFunc, scratch: list[Buffer], body: Stmt, name: str) -> Threa
             expected="schedules that bind a loop of every stage at the root",
             found=type(body).__name__,
         )
-    read, written = _touched(body)
+    read, written = _touched(body, func.hierarchy)
     shared = [buffer for buffer in (*func.parameters, *scratch) if buffer in read or buffer in written]
     parameters = sorted(shared, key=lambda buffer: buffer in written)
     levels = func.hierarchy.levels
@@ -94,13 +95,11 @@ def _nest(func: PrimFunc, scratch: list[Buffer], body: Stmt, name: str) -> Threa
     return ThreadNest(function, grid, group)
 
 
-def _touched(body: Stmt) -> tuple[set[Buffer], set[Buffer]]:
+def _touched(body: Stmt, hierarchy: Hierarchy) -> tuple[set[Buffer], set[Buffer]]:
     """The buffers that a statement reads, and those that it writes."""
     read: set[Buffer] = set()
     written: set[Buffer] = set()
     for statement in walk_statement(body):
-        if isinstance(statement, Store):
-            written.add(statement.buffer)
-        for value in statement_values(statement):
-            read.update(each.buffer for each in walk_value(value) if isinstance(each, Load))
+        for access in direct_accesses(statement, hierarchy):
+            (written if access.writes else read).add(access.buffer)
     return read, written

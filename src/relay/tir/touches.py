@@ -35,7 +35,8 @@ from relay.base.frozen import frozen
 from relay.tir.buffer import Buffer
 from relay.tir.conditions import facts_unless, facts_when
 from relay.tir.dependence import direct_accesses, may_clash
-from relay.tir.expr import BinaryOp, Index, Ramp
+from relay.tir.expr import BinaryOp, Ramp
+from relay.tir.hierarchy import Hierarchy
 from relay.tir.stmt import For, If, Stmt
 from relay.tir.traversal import statement_children, values_in_index
 
@@ -73,21 +74,28 @@ class Touch:
         )
 
 
-def touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> Iterator[Touch]:
+def touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...], hierarchy: Hierarchy) -> Iterator[Touch]:
     """What stands directly in a statement."""
-    for access in direct_accesses(statement):
-        lanes = {index: Symbol("lane") for index in access.indices if isinstance(index, Ramp)}
-        inside = {**loops, **_limits(loops, facts), **{symbol: ramp.lanes for ramp, symbol in lanes.items()}}
-        indices = tuple(_scalar(index, lanes) for index in access.indices)
-        yield Touch(access.buffer, indices, access.writes, inside, facts, access.update)
+    for access in direct_accesses(statement, hierarchy):
+        inside = {**loops, **_limits(loops, facts)}
+        indices: list[IntExpr] = []
+        for index in access.indices:
+            if isinstance(index, Ramp):
+                lane = Symbol("lane")
+                inside[lane] = index.lanes
+                index = add(index.base, multiply(lane, index.stride))
+            indices.append(index)
+        yield Touch(access.buffer, tuple(indices), access.writes, inside, facts, access.update)
 
 
-def all_touches(statement: Stmt, loops: Extents, facts: tuple[Comparison, ...]) -> Iterator[Touch]:
+def all_touches(
+    statement: Stmt, loops: Extents, facts: tuple[Comparison, ...], hierarchy: Hierarchy
+) -> Iterator[Touch]:
     """What a statement and those inside it touch."""
     stack = [(statement, loops, facts)]
     while stack:
         node, loops, facts = stack.pop()
-        yield from touches(node, loops, facts)
+        yield from touches(node, loops, facts, hierarchy)
         match node:
             case For(variable, extent, body):
                 stack.append((body, {**loops, variable: extent}, facts))
@@ -107,10 +115,6 @@ def _limits(loops: Extents, facts: tuple[Comparison, ...]) -> Extents:
         if isinstance(fact.left, Symbol) and fact.op == "<" and isinstance(fact.right, int)
         if not isinstance(loops.get(fact.left, 0), int)
     }
-
-
-def _scalar(index: Index, lanes: Mapping[Ramp, Symbol]) -> IntExpr:
-    return add(index.base, multiply(lanes[index], index.stride)) if isinstance(index, Ramp) else index
 
 
 def meet(left: Touch, right: Touch, threads: Sequence[Symbol], same: frozenset[Symbol]) -> bool:

@@ -168,12 +168,12 @@ class Follower(ABC):
     def statement(self, statement: Stmt, ways: Ways, around: Around) -> Ways:
         """The ways behind a statement, by those to it."""
         if id(statement) not in self._concerned and not isinstance(statement, Sequence):
-            found = list(all_touches(statement, around.loops, ()))
+            found = list(all_touches(statement, around.loops, (), self.hierarchy))
             return self.touching(statement, found, ways, around) if found else ways
         wanted = awaited(statement)
         if wanted is not None:
             return self.awaiting(statement, wanted.signal, wanted.count, ways)
-        found = list(touches(statement, around.loops, ()))
+        found = list(touches(statement, around.loops, (), self.hierarchy))
         if found:
             ways = self.touching(statement, found, ways, around)
         match statement:
@@ -190,7 +190,7 @@ class Follower(ABC):
             case Allocate(buffer, body):
                 return self.ending(body, self.statement(body, ways, around), buffer)
             case Issue(queue, body):
-                inside = tuple(all_touches(body, around.loops, ()))
+                inside = tuple(all_touches(body, around.loops, (), self.hierarchy))
                 return self.issuing(statement, Entry(queue, inside, signal_name(statement)), ways, around)
             case Store() | Evaluate():
                 return ways

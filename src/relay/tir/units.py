@@ -67,10 +67,10 @@ def units_of(launch: For, hierarchy: Hierarchy, fixed: Iterable[Symbol]) -> Unit
     loops = [x for x in walk_statement(launch) if isinstance(x, For) and x.kind is LoopKind.THREAD]
     depths = {loop.variable: hierarchy.depth(hierarchy.thread(loop.thread).level) for loop in loops}
     counters = {loop.thread: loop.variable for loop in loops}
-    return Units(hierarchy, depths, frozenset(fixed), _landings(launch, set(depths)), counters)
+    return Units(hierarchy, depths, frozenset(fixed), _landings(launch, set(depths), hierarchy), counters)
 
 
-def _landings(launch: For, threads: set[Symbol]) -> dict[str, tuple[Touch, ...]]:
+def _landings(launch: For, threads: set[Symbol], hierarchy: Hierarchy) -> dict[str, tuple[Touch, ...]]:
     """What queues do in a launch, by the signals behind it."""
     found: dict[str, list[Touch]] = {}
     queue_of: dict[str, str] = {}
@@ -78,7 +78,7 @@ def _landings(launch: For, threads: set[Symbol]) -> dict[str, tuple[Touch, ...]]
     while stack:
         statement, loops = stack.pop()
         if isinstance(statement, Issue):
-            inside = all_touches(statement.body, loops, ())
+            inside = all_touches(statement.body, loops, (), hierarchy)
             found.setdefault(statement.queue, []).extend(_any_iteration(touch, threads) for touch in inside)
             name = signal_name(statement)
             if name is not None:
@@ -103,8 +103,8 @@ def units_meet(loop: For, known: Assumptions, hierarchy: Hierarchy) -> Iterator[
     """
     if hierarchy.can_wait(hierarchy.thread(loop.thread)):
         return
-    doubtful = dict.fromkeys(left.buffer for left, _ in conflicts(loop, known))
-    inside = list(all_touches(loop, {}, ())) if doubtful else []
+    doubtful = dict.fromkeys(left.buffer for left, _ in conflicts(loop, known, hierarchy))
+    inside = list(all_touches(loop, {}, (), hierarchy)) if doubtful else []
     around = frozenset(known.ranges)
     for buffer in doubtful:
         found = [touch for touch in inside if touch.buffer is buffer]

@@ -22,6 +22,7 @@ class Domain(Enum):
     INTEGERS = auto()
     FLOATS = auto()
     BOOLS = auto()
+    SCALES = auto()
 
 
 ALL = (Domain.INTEGERS, Domain.FLOATS, Domain.BOOLS)
@@ -31,9 +32,13 @@ def domain_of(dtype: DType) -> Domain:
     return _DOMAINS[dtype]
 
 
-_DOMAINS = {
-    dtype: Domain.FLOATS if dtype.is_float else (Domain.BOOLS if dtype.is_bool else Domain.INTEGERS) for dtype in DType
-}
+def _domain_of(dtype: DType) -> Domain:
+    if dtype.is_float:
+        return Domain.SCALES if dtype.is_scale else Domain.FLOATS
+    return Domain.BOOLS if dtype.is_bool else Domain.INTEGERS
+
+
+_DOMAINS = {dtype: _domain_of(dtype) for dtype in DType}
 
 
 @frozen

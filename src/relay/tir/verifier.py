@@ -3,6 +3,7 @@
 - every symbol and variable is bound once, and used only where it is bound; every buffer is a parameter or allocated
   around its uses;
 - dtypes and lanes of operands agree; an access has one index for each axis and at most one Ramp; conditions are bools;
+- instructions of the target are given what they work on;
 - every access is in bounds for all values of the symbols that the loops, guards and masks around it allow;
 - no two iterations of a PARALLEL loop, or of one over units that cannot wait for each other, touch the same element,
   unless both read it;
@@ -48,6 +49,7 @@ from relay.tir.expr import (
     joined,
 )
 from relay.tir.initialization import initialization_violations
+from relay.tir.instructions import InstructionCall, called_instruction
 from relay.tir.printer import print_index, print_statement, print_value
 from relay.tir.queue_checks import queue_violations
 from relay.tir.semantics import integer_limits
@@ -135,15 +137,28 @@ class _Checker:
                 self._allocate(buffer, place)
                 self.statement(body, self._bind(buffer, place))
             case Evaluate(value):
-                update = atomic_update(statement)
-                if update is None:
-                    self._value(value, place)
-                else:
+                update, called = atomic_update(statement), called_instruction(statement, self._hierarchy)
+                if update is not None:
                     self.statement(update.store, place)
+                elif called is not None:
+                    self._instruction(called, place)
+                else:
+                    self._value(value, place)
             case Issue(_, body):
                 self.statement(body, place)
             case _:
                 assert_never(statement)
+
+    def _instruction(self, called: InstructionCall, place: _Place) -> None:
+        if not called.has_all:
+            operands = ", ".join(map(str, called.instruction.operands))
+            message = f"`{called.instruction.name}` is given something else than it works on: {operands}"
+            self._report("instruction-operands", message, place)
+        for block in called.blocks:
+            for corner in (block.first, block.last):
+                self._access(block.buffer, corner, None, place)
+        for value in called.values:
+            self._value(value, place)
 
     def _for(self, loop: For, place: _Place) -> None:
         place = _Place(place.known, place.bound, f"{loop.kind.value} {loop.variable} in {loop.extent}")
@@ -160,7 +175,7 @@ class _Checker:
         if loop.kind is LoopKind.THREAD:
             yield from units_meet(loop, known, self._hierarchy)
         elif loop.kind is LoopKind.PARALLEL:
-            yield from (left.buffer for left, _ in conflicts(loop, known))
+            yield from (left.buffer for left, _ in conflicts(loop, known, self._hierarchy))
 
     def _store(
         self, buffer: Buffer, indices: tuple[Index, ...], value: Value, mask: Value | None, place: _Place

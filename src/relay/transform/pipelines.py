@@ -12,6 +12,7 @@ from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, Sequential
 from relay.transform.functions.case_of_known_constructor import CaseOfKnownConstructor
 from relay.transform.functions.dynamic_to_static import DynamicToStatic
+from relay.transform.functions.eta_expand import EtaExpand
 from relay.transform.functions.inline_small_functions import InlineSmallFunctions
 from relay.transform.functions.lift_called_functions import LiftCalledFunctions
 from relay.transform.functions.normal_forms import ToANormalForm, ToGraphNormalForm
@@ -70,8 +71,13 @@ than the wider convolution saves.
 RULES = (AlterOpLayout,)
 """What makes it what the target has kernels for, where a target has no rules of its own."""
 
-FOR_NATIVE_CODE = (FoldConstant, FuseOps, ToANormalForm)
-"""What lowering needs."""
+FOR_NATIVE_CODE = (
+    EtaExpand(expand_constructor=False, expand_global_var=False, expand_operator=True),
+    FoldConstant,
+    FuseOps,
+    ToANormalForm,
+)
+"""What lowering needs. An operator that is still a value is made a function: kernels are made of calls."""
 
 
 def level(number: int, rules: Sequence[Pass] = RULES) -> Sequential:
@@ -81,7 +87,7 @@ def level(number: int, rules: Sequence[Pass] = RULES) -> Sequential:
     Raises `RelayError` (rule `opt-level`).
 
     >>> [each.name for each in level(0).passes]
-    ['SimplifyInference', 'FuseOps', 'ToANormalForm']
+    ['SimplifyInference', 'EtaExpand', 'FuseOps', 'ToANormalForm']
     """
     context = PassContext(opt_level=number)
     passes = tuple(each for each in _passes(rules) if context.runs(each.name, each.level))

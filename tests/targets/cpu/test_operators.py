@@ -11,7 +11,7 @@ from relay.base.dtypes import DType
 from relay.targets.cpu.emit import emit_kernel
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Binary, BinaryOp, Cast, Compare, CompareOp, Index, Load, Ramp, Unary, UnaryOp, Value
-from relay.tir.semantics import binary_function, cast_function, compare_function, unary_function
+from relay.tir.semantics import binary_function, cast_function, compare_function, integer_limits, unary_function
 from relay.tir.stmt import For, PrimFunc, Sequence, Store
 
 COUNT = 256
@@ -20,7 +20,11 @@ TRANSCENDENTAL = {
     "cosh", "asinh", "acosh", "atanh", "rsqrt", "power",
 }  # fmt: skip
 
-FRACTION_BITS = {"float8_e4m3fn": 3, "float8_e5m2": 2, "float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
+FRACTION_BITS = {
+    "float4_e2m1fn": 1, "float8_e4m3fn": 3, "float8_e4m3fnuz": 3, "float8_e5m2": 2, "float8_e5m2fnuz": 2,
+    "float8_e8m0fnu": 0, "float16": 10, "bfloat16": 7, "float32": 23, "float64": 52,
+}  # fmt: skip
+NARROW_FLOATS = tuple(dtype for dtype in DType if dtype.is_float and dtype.bits < 32)
 
 
 def numbers(dtype: DType, seed: int) -> np.ndarray:
@@ -28,8 +32,9 @@ def numbers(dtype: DType, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     if dtype.is_bool:
         return rng.integers(0, 2, COUNT).astype(bool)
-    if dtype is DType.INT4:
-        return rng.integers(-8, 8, COUNT).astype(dtype.numpy)
+    if dtype.is_sub_byte_integer:
+        low, high = integer_limits(dtype)
+        return rng.integers(low, high + 1, COUNT).astype(dtype.numpy)
     if dtype.is_integer:
         info = np.iinfo(dtype.numpy)
         special = [info.min, info.max, 0, 1, info.max - 1, 7, dtype.bits, dtype.bits - 1, info.min + 1]
@@ -52,7 +57,7 @@ def kernel(values: list[Value], sources: tuple[Buffer, ...], at: tuple[Index], i
 
 def agree(found: np.ndarray, expected: np.ndarray, what: str, loose: bool) -> None:
     expected = np.asarray(expected).astype(found.dtype)
-    if found.dtype.kind in "biu" or found.dtype == DType.INT4.numpy:
+    if not DType(found.dtype.name).is_float:
         wrong = np.flatnonzero(found != expected)
     else:
         wide_found, wide = found.astype(np.float64), expected.astype(np.float64)
@@ -109,8 +114,8 @@ def test_an_operator_that_a_type_lacks_is_a_bug_of_ours(native):
 
 def test_conversion_of_every_narrow_float(run, any_target):
     """All bit patterns of each narrow type to float32 and back."""
-    for dtype in (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2):
-        patterns = np.arange(1 << dtype.bits, dtype=f"uint{dtype.bits}").view(dtype.numpy)
+    for dtype in NARROW_FLOATS:
+        patterns = np.arange(1 << dtype.bits, dtype=f"uint{8 * dtype.item_bytes}").view(dtype.numpy)
         n = len(patterns)
         source, wide, back = Buffer("a", (n,), dtype), Buffer("b", (n,), DType.FLOAT32), Buffer("c", (n,), dtype)
         i = Symbol("i")
@@ -130,7 +135,7 @@ def test_rounding_to_every_narrow_float(run, any_target):
     ties = (rng.integers(-4096, 4096, 1 << 14) * 2.0 ** rng.integers(-28, 8, 1 << 14)).astype(np.float32)
     x = np.concatenate([x, near, ties])
     n = len(x)
-    for dtype in (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2):
+    for dtype in NARROW_FLOATS:
         source, out = Buffer("a", (n,), DType.FLOAT32), Buffer("b", (n,), dtype)
         i = Symbol("i")
         at = (Ramp(i * 16, 1, 16),)

@@ -80,6 +80,21 @@ def convolution_along_rows() -> relay.Expr:
     return relay.nn.conv2d(x, constant(3, 64, 3, 3), padding=(1, 1)) + constant(3, 1, 1)
 
 
+def shuffled_pixels() -> relay.Expr:
+    x = relay.reshape(relay.var("x", shape=(1, 64, 14, 14)), (1, 16, 2, 2, 14, 14))
+    return relay.reshape(relay.transpose(x, (0, 1, 4, 2, 5, 3)), (1, 16, 28, 28))
+
+
+def pixels_shuffled_by_three() -> relay.Expr:
+    x = relay.reshape(relay.var("x", shape=(1, 36, 14, 14)), (1, 4, 3, 3, 14, 14))
+    return relay.reshape(relay.transpose(x, (0, 1, 4, 2, 5, 3)), (1, 4, 42, 42))
+
+
+def convolution_of_narrow_groups() -> relay.Expr:
+    x = relay.var("x", shape=(1, 256, 14, 14))
+    return relay.nn.conv2d(x, constant(256, 8, 3, 3), padding=(1, 1), groups=32) + constant(256, 1, 1)
+
+
 def convolution_of_a_long_row() -> relay.Expr:
     x = relay.var("x", shape=(1, 64, 16384))
     return relay.nn.relu(relay.nn.conv1d(x, constant(64, 64, 3), padding=1) + constant(64, 1))
@@ -193,13 +208,13 @@ def convolution_by_tiles() -> relay.Expr:
 
 KINDS: tuple[Callable[[], relay.Expr], ...] = (
     attention, convolution, convolution_along_rows, convolution_by_winograd, convolution_of_many_weights,
-    convolution_of_few_channels, convolution_of_a_long_row, convolution_with_strides,
+    convolution_of_few_channels, convolution_of_narrow_groups, convolution_of_a_long_row, convolution_with_strides,
     convolution_of_bytes, depthwise, depthwise_with_pointwise, dense, dense_of_much_depth,
     dense_of_bytes, dense_of_one_row, softmax,
     softmax_over_channels, softmax_of_one_long_row, sum_of_everything,
     instance_norm, rows_of_length_one, nearest_resize, max_pool, first_layout_change,
     product_of_two_unknown_matrices,
-    concatenate_channels, global_average,
+    concatenate_channels, global_average, shuffled_pixels, pixels_shuffled_by_three,
 )  # fmt: skip
 
 

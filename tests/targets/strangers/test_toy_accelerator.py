@@ -13,6 +13,9 @@ import relay
 from relay import te
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
+from relay.tir.parser import parse_primfunc
+from relay.tir.printer import print_primfunc
+from relay.tir.verifier import verify
 from tests.targets.strangers.programs import cnn, dense, lstm, mlp, normal
 
 
@@ -161,6 +164,45 @@ def test_what_it_does_not_do_it_refuses_with_a_reason(device, shape, units, afte
     layer = relay.nn.dense(x, relay.var("w", shape=(units, shape[1])))
     program = relay.Function(relay.analysis.free_vars(layer), layer if after is None else after(layer))
     assert refusals(program) == [f"toy_accelerator: {reason}"]
+
+
+def test_a_factor_that_is_no_block_as_it_lies(device):
+    """Its `gemm` takes tiles of the second factor by columns; `matmul` has them by rows."""
+    x, w = relay.var("x", shape=(8, 16)), relay.var("w", shape=(16, 8))
+    program = relay.Function([x, w], relay.nn.matmul(x, w))
+    (reason,) = refusals(program)
+    assert reason == "toy_accelerator: an instruction works on blocks, and what is read of `p1.inputs` is none"
+    inputs = normal(8, 16, seed=17), normal(16, 8, seed=18)
+    result = relay.build(program, target="toy_accelerator")(*inputs)
+    np.testing.assert_allclose(result, inputs[0] @ inputs[1], rtol=1e-4, atol=1e-5)
+
+
+PLANTED = {
+    "sums that nobody clears": (
+        ".accumulator[i0.init, i1.init] = float32(0.0);",
+        ".accumulator[0, 0] = float32(0.0);",
+        "uninitialized-read",
+    ),
+    "a row that is not fetched": ("serial i0 in 8", "serial i0 in 7", "uninitialized-read"),
+    "a product that ends outside": (
+        "p0.inputs[k.outer % 2, 0, 0]",
+        "p0.inputs[k.outer % 2, 1, 0]",
+        "index-out-of-range",
+    ),
+    "a copy of the last product": ("p0.inputs[(k.outer + 1) % 2, ", "p0.inputs[k.outer % 2, ", "queue-race"),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong", "rule"), PLANTED.values(), ids=PLANTED)
+def test_what_its_products_touch_is_verified(device, right, wrong, rule):
+    kernels = compile_stages(product(8, 8, 24), "toy_accelerator").kernels
+    (kernel,) = [each for each in kernels if each.target.device_kind == "toy_accelerator"]
+    text = print_primfunc(kernel.loops())
+    assert right in text
+    machine = kernel.target.hierarchy
+    assert verify(parse_primfunc(text, hierarchy=machine)) == ()
+    (found,) = {each.rule for each in verify(parse_primfunc(text.replace(right, wrong), hierarchy=machine))}
+    assert found == rule
 
 
 def test_numbers_that_are_no_float32(device):

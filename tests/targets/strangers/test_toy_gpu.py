@@ -14,6 +14,7 @@ import relay
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
 from relay.te import Choice, ScheduleRecord
+from relay.transform import AnnotateTarget, MergeCompilerRegions, PartitionGraph, Sequential, refusals
 from tests.messages import check_message
 from tests.targets.strangers.programs import cnn, lstm, mlp, normal
 
@@ -73,6 +74,34 @@ def test_only_inputs_and_results_go_from_the_host_and_back(device, program, inpu
     assert (copied["upload"], copied["download"]) == (uploads, 1)
 
 
+@pytest.mark.parametrize(
+    ("program", "inputs"),
+    [
+        (relay.IRModule.from_expr(mlp()), (normal(8, 16, seed=11),)),
+        (relay.IRModule.from_expr(cnn()), (normal(1, 3, 8, 8, seed=12),)),
+        (lstm(batch=1, size=4), (np.int32(3), normal(1, 4, seed=13), normal(16, 8, seed=14))),
+    ],
+    ids=["mlp", "cnn", "lstm"],
+)
+def test_what_is_partitioned_for_a_kind_of_target_runs_on_its_device(device, program, inputs):
+    partitioned = Sequential([AnnotateTarget(["toy_gpu"]), MergeCompilerRegions, PartitionGraph])(program)
+    assert any(each.attrs.get("Compiler") == "toy_gpu" for each in partitioned.functions.values())
+    built = relay.build(partitioned, target="toy_gpu")
+    np.testing.assert_allclose(built(*inputs), relay.build(program)(*inputs), rtol=1e-4, atol=1e-6)
+    assert device.launches
+    with pytest.raises(RelayError) as caught:
+        relay.build(partitioned)
+    assert caught.value.rule == "no-such-compiler"
+    assert caught.value.remedy == 'build it for that target: relay.build(…, target="toy_gpu")'
+
+
+@pytest.mark.usefixtures("device")
+def test_a_kind_of_target_says_why_it_refuses():
+    x = relay.var("x", shape=(4, 4))
+    said = refusals(relay.IRModule.from_expr(relay.Function([x], relay.sort(x))), ["toy_gpu"])
+    assert said == ("@main, sort: toy_gpu: it has no loops of its own for scans and sorts",)
+
+
 @pytest.mark.usefixtures("device")
 def test_a_choice_on_record_is_refused_where_none_is_taken():
     kernels = compile_stages(mlp(), "toy_gpu").kernels
@@ -95,16 +124,32 @@ def test_what_it_refuses_runs_on_the_host_and_says_why(device):
     np.testing.assert_allclose(relay.build(program, target="toy_gpu")(data), np.maximum(np.sort(np.exp(data)), 0), 1e-5)
 
 
-def test_a_product_goes_by_tiles_in_shared_memory_and_a_sum_is_a_tree(device):
+def test_a_product_goes_by_tiles_in_shared_memory(device):
     x, y = relay.var("x", shape=(8, 16)), relay.var("y", shape=(12, 16))
     product = compile_stages(relay.Function([x, y], relay.nn.dense(x, y)), "toy_gpu")
     (kernel,) = [each for each in product.kernels if each.target.device_kind == "toy_gpu"]
     text = kernel.target.text(kernel.lowered())
     assert text.count("] shared") == 2
     assert text.count("barrier.block") == 2
-    total = compile_stages(relay.Function([x], relay.sum(x, axis=[1])), "toy_gpu")
-    (kernel,) = [each for each in total.kernels if each.target.device_kind == "toy_gpu"]
-    assert "threadIdx.x" in kernel.target.text(kernel.lowered())
+
+
+@pytest.mark.parametrize(
+    ("length", "shuffles", "barriers"), [(16, 4, 0), (200, 4, 3)], ids=["a subgroup", "the subgroups of a block"]
+)
+def test_a_sum_is_a_tree_of_lanes_and_above_it_of_subgroups(device, length, shuffles, barriers):
+    """Lanes take each other's parts from registers; only subgroups need memory that they share, and wait for it."""
+    x = relay.var("x", shape=(3, length))
+    function = relay.Function([x], relay.nn.softmax(x))
+    kernels = compile_stages(relay.Function([x], relay.sum(x, axis=[1])), "toy_gpu").kernels
+    (text,) = [each.target.text(each.lowered()) for each in kernels if each.target.device_kind == "toy_gpu"]
+    assert text.count("shuffle.threadIdx.x") == shuffles
+    assert text.count("barrier.block") == barriers
+    assert ("] shared" in text) is (barriers > 0)
+    data = normal(3, length, seed=17)
+    built = relay.build(function, target="toy_gpu")
+    for _ in range(3):
+        np.testing.assert_allclose(built(data), relay.build(function)(data), rtol=1e-5, atol=1e-7)
+    assert device.launches
 
 
 def test_a_saved_model_needs_the_device_and_no_compiler(device, tmp_path):

@@ -39,10 +39,6 @@ class EnclosingFunctions:
         """The innermost scope."""
         return self._scopes[-1]
 
-    @property
-    def are_some(self) -> bool:
-        return len(self._scopes) > 1
-
     def enter(self, node: Function) -> None:
         """The parameters get types, and the body comes into their scope."""
         params = [self._nodes.of(param) for param in node.params]

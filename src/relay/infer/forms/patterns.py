@@ -8,8 +8,8 @@ from relay.infer.unification.dimensions import open_unknowns
 from relay.infer.unification.explain import describe, mismatch_error
 from relay.infer.unification.unify import Mode
 from relay.ir.expr import Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard
-from relay.ir.type_traversal import map_type
-from relay.ir.types import IncompleteType, TupleType, Type, TypeCall, TypeVar
+from relay.ir.type_traversal import instantiated
+from relay.ir.types import IncompleteType, TupleType, Type, TypeCall
 
 
 def bind_pattern(nodes: NodeTypes, pattern: Pattern, type_: Type, node: Match) -> None:
@@ -52,11 +52,7 @@ def _constructor_fields(
             expected=str(len(constructor.inputs)),
             found=str(len(pattern.patterns)),
         )
-
-    def argument(variable: TypeVar | IncompleteType) -> Type:
-        return arguments.get(variable, variable) if isinstance(variable, TypeVar) else variable
-
-    fields = [map_type(field, argument) for field in constructor.inputs]
+    fields = [instantiated(field, arguments) for field in constructor.inputs]
     return list(zip(pattern.patterns, fields, strict=True))
 
 

@@ -89,7 +89,7 @@ class _Walk:
 
     def _leave_function(self, node: Function) -> None:
         self._enclosing.leave(node)
-        if node.type_params and self._enclosing.are_some:
+        if node.type_params:
             self._lets.check_escape(node)
 
     def _leave_let(self, node: Let) -> None:

@@ -109,8 +109,6 @@ class Unifier:
         return map_type(type_, self._variable, self.extent if self.extents else None)
 
     def _variable(self, variable: TypeVar | IncompleteType) -> Type:
-        if isinstance(variable, TypeVar):
-            return variable
         bound = self.resolve(variable)
         return bound if bound is variable else self.zonk(bound)
 

@@ -11,12 +11,13 @@ from relay.ir.expr import Function, Var
 from relay.ir.known_types import known_type
 from relay.ir.operator import Check
 from relay.ir.types import TensorType, Type
-from relay.lower.code.run_time_checks import failure_text
+from relay.lower.code.run_time_checks import failure_of
 from relay.lower.kernels.group import leaf_types
 from relay.lower.program.place import CheckExtents
 from relay.lower.program.program import Parameter
 from relay.lower.refusal import not_native
 from relay.runtime.arguments.extents import symbol_sources
+from relay.runtime.artefact.failures import Failure
 from relay.runtime.artefact.manifest import ResultSpec, TupleSpec
 
 
@@ -51,7 +52,7 @@ def input_parameters(parameter: Var) -> list[Parameter]:
 
 
 def extent_checks(
-    function: Function, checks: Sequence[Check], symbols: Sequence[Symbol], failure: Callable[[str], int]
+    function: Function, checks: Sequence[Check], symbols: Sequence[Symbol], failure: Callable[[Failure], int]
 ) -> tuple[CheckExtents, ...]:
     """The checks as instructions; `failure` numbers what it means that one does not hold."""
     found: dict[int, CheckExtents] = {}
@@ -59,7 +60,7 @@ def extent_checks(
         unknown = (free_symbols(check.condition.left) | free_symbols(check.condition.right)) - set(symbols)
         if unknown:
             raise not_native(function, f"checks `{check.text}`, an extent that its inputs do not determine")
-        number = failure(failure_text(check))
+        number = failure(failure_of(check))
         found.setdefault(number, CheckExtents(check.condition, number))
     return tuple(found.values())
 

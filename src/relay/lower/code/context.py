@@ -12,6 +12,7 @@ from relay.lower.code.representation import Convention, Representation
 from relay.lower.planning.kernel_calls import KernelInfo
 from relay.lower.planning.liveness import FreeVariables
 from relay.lower.program.place import ConstantPlace
+from relay.runtime.artefact.failures import Failure
 from relay.runtime.artefact.manifest import CellLabel, Label
 
 
@@ -61,7 +62,7 @@ class LoweringContext(Protocol):
         """The procedure of a closure without captures that stands for a global function or a constructor."""
         ...
 
-    def failure(self, meaning: str) -> int:
+    def failure(self, meaning: Failure) -> int:
         """The number of the failure that means this."""
         ...
 

@@ -15,7 +15,7 @@ from relay.ir.type_traversal import type_symbols
 from relay.ir.types import TensorType, TupleType, Type
 from relay.lower.code.blocks import OpenBlock, OpenProcedure
 from relay.lower.code.context import LoweringContext
-from relay.lower.code.run_time_checks import failure_text
+from relay.lower.code.run_time_checks import failure_of
 from relay.lower.kernels.value_extents import open_symbols, value_extents
 from relay.lower.planning.kernel_calls import extent_here, size_bytes
 from relay.lower.planning.placing import placed
@@ -23,6 +23,7 @@ from relay.lower.planning.straight_line import KernelStep, Storage, StoredTensor
 from relay.lower.program.place import CheckExtents, DataPlace, Register
 from relay.lower.program.procedure import Field, NewTensor, ReadElement, ReadExtent, Release
 from relay.runtime.arguments.extents import symbol_sources
+from relay.runtime.artefact.failures import Failure, FailureKind
 from relay.runtime.artefact.manifest import TensorLabel
 
 
@@ -54,7 +55,7 @@ class ExtentCode:
         for check in checks:
             left, right = (extent_here(side, symbols, where) for side in (check.condition.left, check.condition.right))
             condition = Comparison(left, check.condition.op, right)
-            block.add(CheckExtents(condition, self.context.failure(failure_text(check))))
+            block.add(CheckExtents(condition, self.context.failure(failure_of(check))))
 
     def compute(
         self, block: OpenBlock, function: Function, inputs: Sequence[StoredTensor], symbols: dict[Symbol, IntExpr],
@@ -76,4 +77,5 @@ class ExtentCode:
         block.add(Release(numbers))
         first = symbols[found[0]]
         for reason, text in enumerate(extents.failures):
-            block.add(CheckExtents(Comparison(first, "!=", -1 - reason), self.context.failure(text)))
+            failure = self.context.failure(Failure(FailureKind.EXTENTS, text))
+            block.add(CheckExtents(Comparison(first, "!=", -1 - reason), failure))

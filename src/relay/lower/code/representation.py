@@ -79,14 +79,18 @@ def representation(type_: Type | None) -> Representation:
 
 
 def representation_on(type_: Type | None, devices: Sequence[Device | None]) -> Representation:
-    """How values are held some of whose tensors are on devices."""
+    """How values are held some of whose tensors, in nested tuples, are on devices."""
     if not any(devices):
         return representation(type_)
-    types = type_.fields if isinstance(type_, TupleType) else (type_,)
-    parts = tuple(
-        Boxed(device) if device else representation(each) for each, device in zip(types, devices, strict=True)
-    )
-    return ScalarReplaced(parts) if isinstance(type_, TupleType) else parts[0]
+    return _on(type_, iter(devices))
+
+
+def _on(type_: Type | None, devices: Iterator[Device | None]) -> Representation:
+    """How a value is held whose tensors are on the next of these."""
+    if isinstance(type_, TupleType):
+        return ScalarReplaced(tuple(_on(each, devices) for each in type_.fields))
+    device = next(devices)
+    return Boxed(device) if device else representation(type_)
 
 
 def leaves(whole: Representation) -> Iterator[Boxed | Unboxed]:

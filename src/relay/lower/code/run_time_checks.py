@@ -9,6 +9,7 @@ from relay.ir.module import IRModule
 from relay.ir.operator import Check
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
+from relay.runtime.artefact.failures import Failure, FailureKind
 
 _NO_MODULE = IRModule()
 
@@ -31,6 +32,6 @@ def own_symbols(function: Function) -> frozenset[Symbol]:
     return frozenset(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
 
 
-def failure_text(check: Check) -> str:
+def failure_of(check: Check) -> Failure:
     """What it means that a check does not hold."""
-    return f"{check.message} (needs {check.text})"
+    return Failure(FailureKind.EXTENTS, f"{check.message} (needs {check.text})")

@@ -17,6 +17,7 @@ from relay.arith.expr import Symbol
 from relay.base.diagnostics import RelayError
 from relay.base.fresh_names import FreshNames
 from relay.base.span import Span
+from relay.base.target import PROCESS
 from relay.infer.unification.dimensions import function_type
 from relay.ir.attributes import attribute_symbols
 from relay.ir.expr import Call, Constant, Expr, Function, GlobalVar, Var, record_type
@@ -62,8 +63,7 @@ def with_external_kernels(module: IRModule, compilers: Collection[str]) -> IRMod
                 message=f"@{name.name_hint} is for the compiler `{function.attrs[COMPILER]}`, which was not given",
                 span=function.span,
                 expected=", ".join(f"`{each}`" for each in compilers) or "a compiler of that name",
-                remedy=f"build it within relay.PassContext(external_compilers={{"
-                f'"{function.attrs[COMPILER]}": …}}), or do not partition for it',
+                remedy=_remedy(str(function.attrs[COMPILER])),
             )
     placing = _Placing(regions)
     functions = {
@@ -72,6 +72,12 @@ def with_external_kernels(module: IRModule, compilers: Collection[str]) -> IRMod
         if name not in regions
     }
     return module.with_functions(functions)
+
+
+def _remedy(compiler: str) -> str:
+    if compiler in PROCESS.names():
+        return f'build it for that target: relay.build(…, target="{compiler}")'
+    return f'build it within relay.PassContext(external_compilers={{"{compiler}": …}}), or do not partition for it'
 
 
 def signature_symbols(function: Function) -> tuple[Symbol, ...]:

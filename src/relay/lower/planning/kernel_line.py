@@ -23,7 +23,7 @@ from relay.lower.planning.sub_buffers import slices
 from relay.lower.planning.views import is_view
 from relay.lower.program.place import Place, Scalar
 from relay.lower.refusal import not_native
-from relay.runtime.artefact.status import index_failure_text
+from relay.runtime.artefact.failures import Failure, FailureKind
 
 
 class Around(Protocol):
@@ -33,7 +33,7 @@ class Around(Protocol):
         """Where the data of a constant stand."""
         ...
 
-    def failure(self, meaning: str) -> int:
+    def failure(self, meaning: Failure) -> int:
         """The number of the failure that means this."""
         ...
 
@@ -90,7 +90,7 @@ class KernelLine:
         arguments = tuple(map(self.tensor, call.args))
         user = index_user(function)
         if user:
-            failure = self._around.failure(index_failure_text(user))
+            failure = self._around.failure(Failure(FailureKind.INDEX, user))
             fault = self._around.fault_function(function)
             self.steps.append(KernelStep(fault, arguments, (stored(FAULT_TYPE).storage,), failure=failure))
         type_ = known_type(call)

@@ -41,7 +41,8 @@ from relay.lower.program.procedure import (
     Return,
     TailCall,
 )
-from relay.runtime.artefact.manifest import NO_CLAUSE_FITS, Label
+from relay.runtime.artefact.failures import Failure, FailureKind
+from relay.runtime.artefact.manifest import Label
 from relay.transform.devices.flows import Key
 
 
@@ -66,7 +67,7 @@ class Procedures:
     constants: Constants
     devices: Mapping[Key, Device] = field(default_factory=dict[Key, Device])
     labels: dict[Label, int] = field(default_factory=dict)
-    failures: dict[str, int] = field(default_factory=dict)
+    failures: dict[Failure, int] = field(default_factory=dict)
     finished: list[Procedure] = field(default_factory=list)
     _pending: list[_Pending] = field(default_factory=list)
     _globals: dict[GlobalVar, str] = field(default_factory=dict)
@@ -99,7 +100,7 @@ class Procedures:
     def kernel(self, function: Function) -> KernelInfo:
         return self.kernel_of(function)
 
-    def failure(self, meaning: str) -> int:
+    def failure(self, meaning: Failure) -> int:
         return self.failures.setdefault(meaning, len(self.failures) + 1)
 
     def checks(self, node: Expr, visible: frozenset[Symbol]) -> Sequence[Check]:
@@ -113,8 +114,7 @@ class Procedures:
         return self._faults.setdefault(id(function), (function, fault_function(function)))[1]
 
     def no_clause_failure(self, match: Match) -> int:
-        where = "" if match.span is None else f" ({match.span})"
-        return self.failure(f"{NO_CLAUSE_FITS}{where}")
+        return self.failure(Failure(FailureKind.MATCH, "" if match.span is None else str(match.span)))
 
     def procedure_of(self, name: GlobalVar) -> str:
         if name not in self._globals:

@@ -36,7 +36,8 @@ from relay.lower.program.procedure import (
     Unbox,
 )
 from relay.lower.refusal import not_native
-from relay.runtime.artefact.manifest import CHECK_FAILED, CellLabel, TensorLabel
+from relay.runtime.artefact.failures import Failure, FailureKind
+from relay.runtime.artefact.manifest import CellLabel, TensorLabel
 from relay.transform.devices.flows import HOST, result_devices
 
 
@@ -155,6 +156,8 @@ class RegionScope(OwningScope):
         """What a variable is that was bound before."""
         held = self.values.of[var]
         match held:
+            case Register() if var.checked_type == TupleType(()):
+                return ()  # beside tensors that kernels read; one with fields is no word here
             case Register():
                 return stored(self._here(var), DataPlace(held))
             case Scalar():
@@ -181,7 +184,7 @@ class RegionScope(OwningScope):
         passed, failed = self.scopes.procedure.block(), self.scopes.procedure.block()
         self.block.close(Branch(self._operand(check.holds), passed.number, failed.number))
         where = "" if call.span is None else f" ({call.span})"
-        failed.close(Fail(self.context.failure(f"{CHECK_FAILED}{check.message}{where}")))
+        failed.close(Fail(self.context.failure(Failure(FailureKind.CHECKED, f"{check.message}{where}"))))
         self.block = passed
         self._alias(var, check.data)
 

@@ -6,7 +6,7 @@ What stands on one line is read by the class's own `form` (`form_reader`); here 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Union
 
@@ -30,6 +30,7 @@ from relay.lower.program.procedure import (
 )
 from relay.lower.program.program import ConstantData, Entry, Parameter, Program, ValueParameter
 from relay.lower.program.region import CallKernel, CheckIndex, CopyBytes, Room, RunRegion
+from relay.runtime.artefact.failures import Failure, FailureKind
 from relay.runtime.artefact.manifest import CELL_KINDS, CellLabel, Donation, Label, ResultSpec, TensorLabel, TupleSpec
 from relay.runtime.artefact.value_types import DataSpec, ValueType, data_from_json, type_from_json
 from relay.runtime.artefact.work import ArenaBuffer
@@ -73,13 +74,13 @@ class _Reader(FormReader):
         while cursor.accept(f"label{len(labels)}"):
             cursor.expect(":", "behind the number of a label")
             labels.append(self.label())
-        failures: list[str] = []
+        failures: list[Failure] = []
         while cursor.accept("failure"):
             if cursor.text != str(len(failures) + 1):
                 cursor.fail("failures are numbered from 1 on", str(len(failures) + 1))
             cursor.advance()
             cursor.expect(":", "behind the number of a failure")
-            failures.append(json.loads(cursor.expect_kind(TokenKind.STRING, "where a failure is told")))
+            failures.append(self.failure())
         data: list[DataSpec] = []
         while cursor.accept("data"):
             data.append(self.json(data_from_json))
@@ -135,11 +136,15 @@ class _Reader(FormReader):
         cursor.expect("(", "before the inputs that are given away")
         found: list[Donation] = []
         while not cursor.accept(")"):
-            position = self.integer()
-            found.append(Donation(self.integer() if cursor.accept("as") else None, position))
+            position, fields = self.integer(), tuple(self.fields())
+            found.append(Donation(self.integer() if cursor.accept("as") else None, position, fields))
             if not cursor.at(")"):
                 cursor.expect(",", "between donations")
         return tuple(found)
+
+    def fields(self) -> Iterator[int]:
+        while self.cursor.accept("field"):
+            yield self.integer()
 
     def nested(self) -> ResultSpec:
         if not self.cursor.accept("("):
@@ -150,6 +155,13 @@ class _Reader(FormReader):
             if not self.cursor.at(")"):
                 self.cursor.expect(",", "between positions")
         return TupleSpec(tuple(fields))
+
+    def failure(self) -> Failure:
+        kinds = {each.value: each for each in FailureKind}
+        if self.cursor.text not in kinds:
+            self.cursor.fail("this is no kind of failure", f"one of {', '.join(kinds)}")
+        kind = kinds[self.cursor.advance()]
+        return Failure(kind, json.loads(self.cursor.expect_kind(TokenKind.STRING, "where a failure is told")))
 
     def label(self) -> Label:
         if self.cursor.accept("tensor"):

@@ -42,9 +42,13 @@ class NewTensor(Form):
     """A tensor with room for `size_bytes`, its contents undefined until it is written.
 
     `over`: if nobody else has a use for that tensor, it is its memory, under one owner more. The ref in `cell` is told
-    to have none: it is written next. `device`: where its data are, if not on the host."""
+    to have none: it is written next. `output`: if it has memory of its own, that is the caller's for that result, where
+    there is such, of this size, in which nothing was made before. `device`: where its data are, if not on the host."""
 
-    form = "{result} = tensor label{label} [{shape}] {size_bytes} bytes{ on device?}{ over over?}{ of cell?}"
+    form = (
+        "{result} = tensor label{label} [{shape}] {size_bytes} bytes{ on device?}{ over over?}{ of cell?}"
+        "{ for output output?}"
+    )
 
     result: Register
     label: int
@@ -52,6 +56,7 @@ class NewTensor(Form):
     size_bytes: IntExpr
     over: Register | None = None
     cell: Register | None = None
+    output: int | None = None
     device: Device | None = None
 
 

@@ -22,6 +22,7 @@ from relay.lower.program.device_region import DeviceRegion
 from relay.lower.program.form import Form, shown
 from relay.lower.program.place import CheckExtents
 from relay.lower.program.procedure import ComputeScalar, Procedure
+from relay.runtime.artefact.failures import Failure
 from relay.runtime.artefact.manifest import Donation, Label, ResultSpec, TensorLabel
 from relay.runtime.artefact.value_types import DataSpec, ValueType, data_to_json
 from relay.runtime.values.heap import arena_offset_bytes
@@ -98,7 +99,8 @@ class Entry(Form):
 
 
 def _given_away(donation: Donation) -> str:
-    return str(donation.input) if donation.output is None else f"{donation.input} as {donation.output}"
+    part = "".join(f" field {each}" for each in donation.fields)
+    return f"{donation.input}{part}" + ("" if donation.output is None else f" as {donation.output}")
 
 
 def _nested(spec: ResultSpec) -> str:
@@ -138,7 +140,7 @@ class Program:
     scalar_kernels: tuple[PrimFunc, ...] = ()
     device_regions: tuple[DeviceRegion, ...] = ()
     applying: tuple[Entry, ...] = ()
-    failures: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
     def procedure(self, name: str) -> Procedure:
         """The procedure called `name`. Raises `RelayError` (rule `unknown-global`)."""
@@ -174,7 +176,10 @@ class Program:
         sections += map(str, (*self.procedures, *self.device_regions))
         tables = [
             [f"label{number}: {_label(label)}" for number, label in enumerate(self.labels)],
-            [f"failure {number}: {json.dumps(text)}" for number, text in enumerate(self.failures, start=1)],
+            [
+                f"failure {number}: {each.kind.value} {json.dumps(each.text)}"
+                for number, each in enumerate(self.failures, start=1)
+            ],
             [f"data {json.dumps(data_to_json(each))}" for each in self.data],
             [*map(str, self.constants), f"constants {self.constant_bytes} bytes"],
         ]

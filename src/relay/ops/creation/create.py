@@ -24,8 +24,8 @@ from relay.ops.framework.build import Argument, Shape, as_expr, call, dimensions
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.layout_rule import Elementwise, OwnLayout
 from relay.ops.framework.record import (
+    NO_GRADIENT_YET,
     PIECEWISE_CONSTANT,
-    WAITS_FOR_AUTODIFF,
     FromValues,
     FusionKind,
     OperatorRecord,
@@ -128,7 +128,7 @@ FULL = define(
     fusion=FusionKind.ELEMWISE,
     layout=OwnLayout("it states a shape of its own"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=lambda _, given: (given,),
     batch=SHAPE_OF_ITS_OWN,
     scale=SCALES_NOTHING,
     support_level=3,
@@ -144,7 +144,7 @@ FULL_LIKE = define(
     fusion=FusionKind.ELEMWISE,
     layout=OwnLayout("its second input has no axes"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=lambda _, given: (None, given),
     batch=ByElement(broadcasts=False),
     scale=SCALES_NOTHING,
     support_level=3,
@@ -231,7 +231,7 @@ ARANGE = define(
     layout=OwnLayout("it has one axis of its own"),
     extents=FromValues(_arange_extents, _ARANGE_FAILURES),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=NO_GRADIENT_YET,
     batch=DEPENDS_ON_VALUES,
     scale=SCALES_NOTHING,
     support_level=3,

@@ -17,7 +17,7 @@ from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import INTEGERS
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.places import wide_index
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -70,7 +70,7 @@ TRILU = define(
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("its diagonal runs along the last two axes"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_trilu"),
     batch=NO_BATCH_RULE_YET,
     scale=NO_SCALE_YET,
     support_level=3,

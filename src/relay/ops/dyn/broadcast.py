@@ -22,7 +22,7 @@ from relay.ops.dyn.extents import (
 )
 from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.framework.build import Argument, call
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
+from relay.ops.framework.record import FromValues, FusionKind, define, same_gradient
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
@@ -83,7 +83,7 @@ BROADCAST_TO = define(
     layout=OWN_SHAPE,
     extents=FromValues(_broadcast_extents, _BROADCAST_FAILURES),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=same_gradient,
     batch=DEPENDS_ON_VALUES,
     scale=MOVES_ELEMENTS,
     support_level=4,

@@ -24,11 +24,11 @@ from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.record import (
     PIECEWISE_CONSTANT,
-    WAITS_FOR_AUTODIFF,
     FromValues,
     FusionKind,
     OperatorRecord,
     define,
+    gradient_above,
 )
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type, to_dtype
@@ -71,7 +71,7 @@ FULL = define(
     layout=OWN_SHAPE,
     extents=FromValues(lambda _, inputs, __: shape_extents(inputs[1], "full_extents"), NEGATIVE),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("reduction", "of_full"),
     batch=DEPENDS_ON_VALUES,
     scale=SCALES_NOTHING,
     support_level=3,

@@ -7,7 +7,8 @@ from functools import reduce
 
 from relay import te
 from relay.base.dtypes import DType
-from relay.ir.attributes import Attributes, NoAttributes
+from relay.base.frozen import frozen
+from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
@@ -22,12 +23,20 @@ from relay.ops.framework.batch_rule import DEPENDS_ON_VALUES
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FromValues, FusionKind, define
+from relay.ops.framework.record import FromValues, FusionKind, define, gradient_above
 from relay.ops.framework.reindex import reindexed
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
+
+
+@frozen
+class DynReshapeAttributes(Attributes):
+    """`allowzero`: 0 is an extent, and does not copy that of the data."""
+
+    allowzero: bool = False
+
 
 _RESHAPE_FAILURES = (
     "`newshape` must have extents, or 0 for that of the data, and -1 at most once",
@@ -43,12 +52,12 @@ def _reshape_rule(run: RelationRun, _: Attributes) -> Type:
     return TensorType((ANY,) * rank, data.dtype)
 
 
-def _reshape_meaning(_: Attributes, data: Array, newshape: Array) -> Array:
+def _reshape_meaning(attributes: DynReshapeAttributes, data: Array, newshape: Array) -> Array:
     codes = [int(code) for code in newshape]
-    copies = [axis for axis, code in enumerate(codes) if code == 0]
+    copies = [axis for axis, code in enumerate(codes) if code == 0 and not attributes.allowzero]
     if min(codes, default=0) < -1 or codes.count(-1) > 1 or any(axis >= data.ndim for axis in copies):
         refuse(_RESHAPE_FAILURES, 0, codes)
-    extents = [data.shape[axis] if code == 0 else code for axis, code in enumerate(codes)]
+    extents = [data.shape[axis] if axis in copies else code for axis, code in enumerate(codes)]
     known = reduce(lambda left, right: left * right, (extent for extent in extents if extent >= 0), 1)
     if -1 in extents:
         extents[extents.index(-1)] = data.size // known if known else -1
@@ -57,11 +66,12 @@ def _reshape_meaning(_: Attributes, data: Array, newshape: Array) -> Array:
     return data.reshape(extents)
 
 
-def _reshape_extents(_: Attributes, inputs: tuple[te.Tensor, ...], __: Type) -> te.Tensor:
+def _reshape_extents(attributes: DynReshapeAttributes, inputs: tuple[te.Tensor, ...], __: Type) -> te.Tensor:
     data, codes = inputs[0], entries(inputs[1])
     shape = [te.index_value(extent, LONG) for extent in data.shape]
     total = te.index_value(product(data.shape), LONG)
-    zeros = [te.equal(code, 0) for code in codes]
+    copies = te.const(not attributes.allowzero, DType.BOOL)
+    zeros = [te.logical_and(te.equal(code, 0), copies) for code in codes]
     inferred = [te.less(code, 0) for code in codes]
     given = [te.select(zero, shape[axis], codes[axis]) for axis, zero in enumerate(zeros[: len(shape)])]
     given += codes[len(shape) :]
@@ -92,6 +102,7 @@ RESHAPE = define(
     "dyn.reshape",
     "The same elements in a shape that the run knows.",
     inputs={"data": "[..]", "newshape": "[rank], integers"},
+    attributes=DynReshapeAttributes,
     type_rule=_reshape_rule,
     meaning=_reshape_meaning,
     compute=_reshape_compute,
@@ -99,7 +110,7 @@ RESHAPE = define(
     layout=OwnLayout("the row-major order of its elements is its meaning"),
     extents=FromValues(_reshape_extents, _RESHAPE_FAILURES),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("manipulation", "of_dyn_reshape"),
     batch=DEPENDS_ON_VALUES,
     scale=MOVES_ELEMENTS,
     support_level=3,
@@ -107,12 +118,12 @@ RESHAPE = define(
 )
 
 
-def reshape(data: Argument, newshape: Argument) -> Call:
+def reshape(data: Argument, newshape: Argument, allowzero: bool = False) -> Call:
     """data[..] → [newshape], the elements in row-major order. `newshape` has extents, 0 for that of the data at this
-    place, and at most one -1, which is inferred. Raises `unknown-rank`, `wrong-dtype`.
+    place (unless `allowzero`), and at most one -1, which is inferred. Raises `unknown-rank`, `wrong-dtype`.
 
     >>> from relay.ops.framework.build import var
     >>> print(reshape(var("x", shape=(4, 6)), var("shape", shape=(3,), dtype="int64")).checked_type)
     Tensor[(reshape_0, reshape_1, reshape_2), float32]
     """
-    return call(RESHAPE, (data, newshape), NoAttributes())
+    return call(RESHAPE, (data, newshape), DynReshapeAttributes(allowzero))

@@ -20,7 +20,7 @@ from relay.ops.framework.batch_rule import ALONG_AXIS, NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, TupleWrapper, as_expr, call, known_dtype, known_rank, tuple_call
 from relay.ops.framework.elementwise import FLOATS, NUMBERS, unary_rule
 from relay.ops.framework.layout_rule import AxisAttribute, Elementwise
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type, same_dtype
 from relay.ops.framework.scale_role import NO_SCALE_YET, NOT_LINEAR, AddsBias, PassesScale
@@ -104,7 +104,7 @@ RELU = define(
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("elementwise", "of_relu"),
     scale=PassesScale(only_positive=True),
     support_level=1,
     formula=lambda _, data: maximum(data, 0),
@@ -122,7 +122,7 @@ LEAKY_RELU = define(
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("elementwise", "of_leaky_relu"),
     scale=PassesScale(only_positive=True),
     support_level=3,
     formula=lambda attributes, data: where(greater(data, 0), data, multiply(data, attributes.alpha)),
@@ -138,7 +138,7 @@ CLIP = define(
     fusion=FusionKind.ELEMWISE,
     layout=Elementwise(),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("elementwise", "of_clip"),
     scale=NOT_LINEAR,
     support_level=3,
 )
@@ -192,7 +192,7 @@ PRELU = define(
     fusion=FusionKind.BROADCAST,
     layout=AxisAttribute("axis"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("elementwise", "of_prelu"),
     batch=ALONG_AXIS,
     scale=PassesScale(only_positive=True),
     support_level=3,
@@ -216,7 +216,7 @@ BIAS_ADD = define(
     fusion=FusionKind.BROADCAST,
     layout=AxisAttribute("axis"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("elementwise", "of_bias_add"),
     batch=ALONG_AXIS,
     scale=AddsBias(),
     support_level=1,
@@ -250,7 +250,7 @@ DROPOUT = define(
     fusion=FusionKind.OPAQUE,
     layout=Elementwise(),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("elementwise", "of_dropout"),
     batch=NO_BATCH_RULE_YET,
     scale=NO_SCALE_YET,
     support_level=1,

@@ -16,7 +16,7 @@ from relay.ops.elementwise.elementwise_binary import binary_call
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import ANY_DTYPE, broadcast_compute, broadcast_indices, broadcast_rule, unary_rule
 from relay.ops.framework.layout_rule import Broadcasting, Elementwise
-from relay.ops.framework.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import PIECEWISE_CONSTANT, FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, rounded_once
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -113,7 +113,7 @@ WHERE = define(
     fusion=FusionKind.BROADCAST,
     layout=Broadcasting(),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("elementwise", "of_where"),
     scale=NO_SCALE_YET,
     support_level=4,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from relay import te
 from relay.base.dtypes import DType
 from relay.base.floating_point import FloatingPointClass
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ops.framework.build import Argument, as_expr, call, known_dtype
 from relay.ops.framework.elementwise import (
@@ -22,15 +22,17 @@ from relay.ops.framework.elementwise import (
     broadcast_rule,
 )  # fmt: skip
 from relay.ops.framework.layout_rule import Broadcasting
-from relay.ops.framework.record import (
+from relay.ops.framework.record import (  # fmt: skip
+    NO_GRADIENT_YET,
     PIECEWISE_CONSTANT,
-    WAITS_FOR_AUTODIFF,
     FusionKind,
     Gradient,
+    GradientRule,
     OperatorRecord,
     define,
+    gradient_above,
     scale_role_of,
-)  # fmt: skip
+)
 from relay.ops.framework.rounding import Array, same_dtype
 from relay.ops.framework.scale_role import NO_SCALE_YET, Adds, ScaleRole, Scales
 from relay.ops.framework.symbolic_integer import larger, smaller
@@ -39,7 +41,7 @@ from relay.tir.expr import BinaryOp, Value, binary
 
 def _record(
     name: str, description: str, function: Callable[[Array, Array], Array], op: BinaryOp,
-    accepts: Accepts = NUMBERS, level: int = 1, gradient: Gradient = WAITS_FOR_AUTODIFF,
+    accepts: Accepts = NUMBERS, level: int = 1, gradient: Gradient = NO_GRADIENT_YET,
     value: Callable[[Value, Value], Value] | None = None, scale: ScaleRole | None = None,
 ) -> OperatorRecord:  # fmt: skip
     return define(
@@ -57,6 +59,12 @@ def _record(
         scale=scale or scale_role_of(gradient) or NO_SCALE_YET,
         support_level=level,
     )
+
+
+def by_slopes(*slopes: Callable[..., Argument]) -> GradientRule:
+    """The gradient of a function of elements: the output gradient times the derivative by each input, which
+    `slope(*inputs, result)` gives."""
+    return lambda call, given: tuple(multiply(given, slope(*call.args, call)) for slope in slopes)
 
 
 def is_float(x: Array) -> bool:
@@ -108,6 +116,11 @@ def _power(lhs: Array, rhs: Array) -> Array:
     return np.where(rhs < 0, unit, positive) if lhs.dtype.kind == "i" else positive
 
 
+def _divide_gradient(of_numerator: Call, call: Call) -> tuple[Expr, Expr]:
+    """By the numerator `given / rhs`, by the denominator `-given / rhs * result`."""
+    return of_numerator, multiply(multiply(of_numerator, call), -1.0)
+
+
 def _shift(function: Callable[[Array, Array], Array], fills_with_sign: bool) -> Callable[[Array, Array], Array]:
     """Shifts made total: by the width or more (or by less than 0) every bit leaves."""
 
@@ -126,20 +139,62 @@ def _trunc_divide_value(lhs: Value, rhs: Value) -> Value:
     return te.trunc(quotient) if lhs.dtype.is_float else quotient
 
 
-ADD = _record("add", "Sum.", np.add, BinaryOp.ADD, scale=Adds())
-SUBTRACT = _record("subtract", "Difference.", np.subtract, BinaryOp.SUBTRACT, scale=Adds())
-MULTIPLY = _record("multiply", "Product.", np.multiply, BinaryOp.MULTIPLY, scale=Scales())
-DIVIDE = _record("divide", "Quotient; integers truncate.", guarded(_divide, np.negative), BinaryOp.DIVIDE)
-MOD = _record("mod", "Remainder with the sign of lhs.", guarded(np.fmod, np.zeros_like), BinaryOp.MOD)
+ADD = _record("add", "Sum.", np.add, BinaryOp.ADD, scale=Adds(), gradient=lambda _, given: (given, given))
+SUBTRACT = _record("subtract", "Difference.", np.subtract, BinaryOp.SUBTRACT, scale=Adds(),
+                   gradient=lambda _, given: (given, multiply(given, -1.0)))  # fmt: skip
+MULTIPLY = _record("multiply", "Product.", np.multiply, BinaryOp.MULTIPLY, scale=Scales(),
+                   gradient=by_slopes(lambda _, rhs, __: rhs, lambda lhs, _, __: lhs))  # fmt: skip
+DIVIDE = _record("divide", "Quotient; integers truncate.", guarded(_divide, np.negative), BinaryOp.DIVIDE,
+                 gradient=lambda call, given: _divide_gradient(divide(given, call.args[1]), call))  # fmt: skip
+MOD = _record(
+    "mod",
+    "Remainder with the sign of lhs.",
+    guarded(np.fmod, np.zeros_like),
+    BinaryOp.MOD,
+    gradient=gradient_above("elementwise", "of_trunc_mod"),
+)
 FLOOR_DIVIDE = _record("floor_divide", "Quotient rounded down.", guarded(_floor_divide, np.negative),
                        BinaryOp.FLOOR_DIVIDE, gradient=PIECEWISE_CONSTANT)  # fmt: skip
-FLOOR_MOD = _record("floor_mod", "Remainder with the sign of rhs.", guarded(np.mod, np.zeros_like), BinaryOp.FLOOR_MOD)
+FLOOR_MOD = _record(
+    "floor_mod",
+    "Remainder with the sign of rhs.",
+    guarded(np.mod, np.zeros_like),
+    BinaryOp.FLOOR_MOD,
+    gradient=gradient_above("elementwise", "of_floor_mod"),
+)
 TRUNC_DIVIDE = _record("trunc_divide", "Quotient rounded towards zero.", guarded(_trunc_divide, np.negative),
                        BinaryOp.DIVIDE, gradient=PIECEWISE_CONSTANT, value=_trunc_divide_value)  # fmt: skip
-TRUNC_MOD = _record("trunc_mod", "Remainder with the sign of lhs.", guarded(np.fmod, np.zeros_like), BinaryOp.MOD)
-POWER = _record("power", "lhs to the power of rhs.", _power, BinaryOp.POWER, level=4)
-MINIMUM = _record("minimum", "The smaller; NaN wins.", smaller, BinaryOp.MINIMUM, level=4)
-MAXIMUM = _record("maximum", "The larger; NaN wins.", larger, BinaryOp.MAXIMUM, level=4)
+TRUNC_MOD = _record(
+    "trunc_mod",
+    "Remainder with the sign of lhs.",
+    guarded(np.fmod, np.zeros_like),
+    BinaryOp.MOD,
+    gradient=gradient_above("elementwise", "of_trunc_mod"),
+)
+POWER = _record(
+    "power",
+    "lhs to the power of rhs.",
+    _power,
+    BinaryOp.POWER,
+    level=4,
+    gradient=gradient_above("elementwise", "of_power"),
+)
+MINIMUM = _record(
+    "minimum",
+    "The smaller; NaN wins.",
+    smaller,
+    BinaryOp.MINIMUM,
+    level=4,
+    gradient=gradient_above("elementwise", "of_extreme"),
+)
+MAXIMUM = _record(
+    "maximum",
+    "The larger; NaN wins.",
+    larger,
+    BinaryOp.MAXIMUM,
+    level=4,
+    gradient=gradient_above("elementwise", "of_extreme"),
+)
 LEFT_SHIFT = _record("left_shift", "Bits moved up; over-wide shifts give 0.", _shift(np.left_shift, False),
                      BinaryOp.LEFT_SHIFT, INTEGERS, 4, PIECEWISE_CONSTANT)  # fmt: skip
 RIGHT_SHIFT = _record("right_shift", "Bits moved down, the sign kept; over-wide shifts give 0 or -1.",

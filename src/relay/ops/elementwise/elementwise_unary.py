@@ -11,7 +11,7 @@ from relay import te
 from relay.base.floating_point import FloatingPointClass
 from relay.ir.expr import Call
 from relay.ir.operator import Effect
-from relay.ops.elementwise.elementwise_binary import add, divide
+from relay.ops.elementwise.elementwise_binary import add, by_slopes, divide, multiply, subtract
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import (
     BOOLS,
@@ -25,13 +25,14 @@ from relay.ops.framework.elementwise import (
 )  # fmt: skip
 from relay.ops.framework.layout_rule import Elementwise
 from relay.ops.framework.record import (
+    NO_GRADIENT_YET,
     PIECEWISE_CONSTANT,
     PRIMITIVE,
-    WAITS_FOR_AUTODIFF,
     Formula,
     FusionKind,
     Gradient,
     NoFormula,
+    NotDifferentiable,
     OperatorRecord,
     PrecisionRule,
     define,
@@ -44,7 +45,7 @@ from relay.tir.expr import Value
 
 def _record(
     name: str, description: str, function: Callable[[Array], Array], value: Callable[[Value], Value],
-    accepts: Accepts = FLOATS, level: int = 1, gradient: Gradient = WAITS_FOR_AUTODIFF,
+    accepts: Accepts = FLOATS, level: int = 1, gradient: Gradient = NO_GRADIENT_YET,
     precision: PrecisionRule | None = None, formula: Formula | NoFormula = PRIMITIVE,
     scale: ScaleRole | None = None,
 ) -> OperatorRecord:  # fmt: skip
@@ -104,56 +105,89 @@ def _negative(x: Array) -> Array:
 
 
 ABS = _record("abs", "Magnitude. The most negative integer stays as it is.", np.abs, te.abs, NUMBERS, 3,
-              scale=PassesScale(only_positive=True))  # fmt: skip
+              scale=PassesScale(only_positive=True),
+    gradient=by_slopes(lambda x, _: sign(x)))  # fmt: skip
 NEGATIVE = _record("negative", "Minus each element; integers wrap.", _negative, te.negative, NUMBERS, 3,
-                   scale=PassesScale(only_positive=False))  # fmt: skip
+                   scale=PassesScale(only_positive=False),
+    gradient=by_slopes(lambda _, __: -1.0))  # fmt: skip
 SIGN = _record("sign", "-1, 0 or 1; NaN of NaN.", np.sign, te.sign, NUMBERS, 3, PIECEWISE_CONSTANT)
-EXP = _record("exp", "e to the power of each element.", np.exp, te.exp)
-LOG = _record("log", "Natural logarithm.", np.log, te.log)
-LOG2 = _record("log2", "Logarithm to base 2.", np.log2, te.log2)
-LOG10 = _record("log10", "Logarithm to base 10.", np.log10, te.log10)
-SQRT = _record("sqrt", "Square root.", np.sqrt, te.sqrt, precision=PrecisionRule.FOLLOW)
+EXP = _record("exp", "e to the power of each element.", np.exp, te.exp,
+    gradient=by_slopes(lambda _, y: y))  # fmt: skip
+LOG = _record("log", "Natural logarithm.", np.log, te.log,
+    gradient=by_slopes(lambda x, _: divide(1.0, x)))  # fmt: skip
+LOG2 = _record("log2", "Logarithm to base 2.", np.log2, te.log2,
+    gradient=by_slopes(lambda x, _: divide(1 / math.log(2), x)))  # fmt: skip
+LOG10 = _record("log10", "Logarithm to base 10.", np.log10, te.log10,
+    gradient=by_slopes(lambda x, _: divide(1 / math.log(10), x)))  # fmt: skip
+SQRT = _record("sqrt", "Square root.", np.sqrt, te.sqrt, precision=PrecisionRule.FOLLOW,
+    gradient=by_slopes(lambda _, y: divide(0.5, y)))  # fmt: skip
 RSQRT = _record("rsqrt", "1 / square root.", lambda x: 1 / np.sqrt(x), te.rsqrt,
-                precision=PrecisionRule.FOLLOW, formula=lambda _, x: divide(1.0, sqrt(x)))  # fmt: skip
-TANH = _record("tanh", "Hyperbolic tangent.", np.tanh, te.tanh, precision=PrecisionRule.FOLLOW)
+                precision=PrecisionRule.FOLLOW, formula=lambda _, x: divide(1.0, sqrt(x)),
+    gradient=by_slopes(lambda x, y: multiply(divide(y, x), -0.5)))  # fmt: skip
+TANH = _record("tanh", "Hyperbolic tangent.", np.tanh, te.tanh, precision=PrecisionRule.FOLLOW,
+    gradient=by_slopes(lambda _, y: subtract(1.0, multiply(y, y))))  # fmt: skip
 SIGMOID = _record("sigmoid", "1 / (1 + e^-x).", sigmoid_of, te.sigmoid, precision=PrecisionRule.FOLLOW,
-                  formula=lambda _, x: divide(1.0, add(exp(negative(x)), 1.0)))  # fmt: skip
-ERF = _record("erf", "The error function.", erf_of, te.erf, precision=PrecisionRule.FOLLOW)
-SIN = _record("sin", "Sine, of radians.", np.sin, te.sin)
-COS = _record("cos", "Cosine, of radians.", np.cos, te.cos)
-TAN = _record("tan", "Tangent, of radians.", np.tan, te.tan)
-ASIN = _record("asin", "Inverse sine, in radians.", np.arcsin, te.asin)
-ACOS = _record("acos", "Inverse cosine, in radians.", np.arccos, te.acos)
-ATAN = _record("atan", "Inverse tangent, in radians.", np.arctan, te.atan)
-SINH = _record("sinh", "Hyperbolic sine.", np.sinh, te.sinh)
-COSH = _record("cosh", "Hyperbolic cosine.", np.cosh, te.cosh)
-ASINH = _record("asinh", "Inverse hyperbolic sine.", np.arcsinh, te.asinh)
-ACOSH = _record("acosh", "Inverse hyperbolic cosine.", np.arccosh, te.acosh)
-ATANH = _record("atanh", "Inverse hyperbolic tangent.", np.arctanh, te.atanh)
+                  formula=lambda _, x: divide(1.0, add(exp(negative(x)), 1.0)),
+    gradient=by_slopes(lambda _, y: multiply(y, subtract(1.0, y))))  # fmt: skip
+ERF = _record("erf", "The error function.", erf_of, te.erf, precision=PrecisionRule.FOLLOW,
+    gradient=by_slopes(lambda x, _: multiply(exp(negative(multiply(x, x))), 2 / math.sqrt(math.pi))))  # fmt: skip
+SIN = _record("sin", "Sine, of radians.", np.sin, te.sin,
+    gradient=by_slopes(lambda x, _: cos(x)))  # fmt: skip
+COS = _record("cos", "Cosine, of radians.", np.cos, te.cos,
+    gradient=by_slopes(lambda x, _: negative(sin(x))))  # fmt: skip
+TAN = _record("tan", "Tangent, of radians.", np.tan, te.tan,
+    gradient=by_slopes(lambda _, y: add(multiply(y, y), 1.0)))  # fmt: skip
+ASIN = _record("asin", "Inverse sine, in radians.", np.arcsin, te.asin,
+    gradient=by_slopes(lambda x, _: rsqrt(subtract(1.0, multiply(x, x)))))  # fmt: skip
+ACOS = _record("acos", "Inverse cosine, in radians.", np.arccos, te.acos,
+    gradient=by_slopes(lambda x, _: negative(rsqrt(subtract(1.0, multiply(x, x))))))  # fmt: skip
+ATAN = _record("atan", "Inverse tangent, in radians.", np.arctan, te.atan,
+    gradient=by_slopes(lambda x, _: divide(1.0, add(multiply(x, x), 1.0))))  # fmt: skip
+SINH = _record("sinh", "Hyperbolic sine.", np.sinh, te.sinh,
+    gradient=by_slopes(lambda x, _: cosh(x)))  # fmt: skip
+COSH = _record("cosh", "Hyperbolic cosine.", np.cosh, te.cosh,
+    gradient=by_slopes(lambda x, _: sinh(x)))  # fmt: skip
+ASINH = _record("asinh", "Inverse hyperbolic sine.", np.arcsinh, te.asinh,
+    gradient=by_slopes(lambda x, _: rsqrt(add(multiply(x, x), 1.0))))  # fmt: skip
+ACOSH = _record("acosh", "Inverse hyperbolic cosine.", np.arccosh, te.acosh,
+    gradient=by_slopes(lambda x, _: multiply(rsqrt(subtract(x, 1.0)), rsqrt(add(x, 1.0)))))  # fmt: skip
+ATANH = _record("atanh", "Inverse hyperbolic tangent.", np.arctanh, te.atanh,
+    gradient=by_slopes(lambda x, _: divide(1.0, subtract(1.0, multiply(x, x)))))  # fmt: skip
 FLOOR = _rounding("floor", "The largest whole number not above.", np.floor, te.floor)
 CEIL = _rounding("ceil", "The smallest whole number not below.", np.ceil, te.ceil)
 TRUNC = _rounding("trunc", "The whole part, towards zero.", np.trunc, te.trunc)
 ROUND = _rounding("round", "The nearest whole number, halves away from zero.", round_half_away, te.round)
 LOGICAL_NOT = _record("logical_not", "True where false.", np.logical_not, te.logical_not, BOOLS, 4, PIECEWISE_CONSTANT)
 BITWISE_NOT = _record("bitwise_not", "Each bit flipped.", np.invert, te.logical_not, INTEGERS, 4, PIECEWISE_CONSTANT)
-COPY = define(
-    "copy",
-    "The same elements.",
-    inputs={"data": "[..]"},
-    type_rule=lambda run, _: run.tensor(0),
-    meaning=lambda _, data: data.copy(),
-    compute=unary_compute(lambda v: v, "copy"),
-    fusion=FusionKind.ELEMWISE,
-    layout=Elementwise(),
-    effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
-    scale=PassesScale(only_positive=False),
-    support_level=3,
-)
+
+
+def _same(name: str, description: str, gradient: Gradient) -> OperatorRecord:
+    return define(
+        name,
+        description,
+        inputs={"data": "[..]"},
+        type_rule=lambda run, _: run.tensor(0),
+        meaning=lambda _, data: data.copy(),
+        compute=unary_compute(lambda v: v, name),
+        fusion=FusionKind.ELEMWISE,
+        layout=Elementwise(),
+        effect=Effect.PURE,
+        gradient=gradient,
+        scale=PassesScale(only_positive=False),
+        support_level=3,
+    )
+
+
+COPY = _same("copy", "The same elements.", lambda _, given: (given,))
+STOP_GRADIENT = _same(
+    "stop_gradient", "The same elements, which count as constants when a program is differentiated.",
+    NotDifferentiable("programs say so by it"),
+)  # fmt: skip
 
 UNARY: tuple[OperatorRecord, ...] = (
     ABS, NEGATIVE, SIGN, EXP, LOG, LOG2, LOG10, SQRT, RSQRT, TANH, SIGMOID, ERF, SIN, COS, TAN, ASIN, ACOS, ATAN, SINH,
     COSH, ASINH, ACOSH, ATANH, FLOOR, CEIL, TRUNC, ROUND, LOGICAL_NOT, BITWISE_NOT, COPY,
+    STOP_GRADIENT,
 )  # fmt: skip
 
 
@@ -305,3 +339,14 @@ def bitwise_not(data: Argument) -> Call:
 def copy(data: Argument) -> Call:
     """The same elements in memory of their own.   data[..] → [..]"""
     return call(COPY, (data,))
+
+
+def stop_gradient(data: Argument) -> Call:
+    """The same elements, which count as constants when a program is differentiated.   data[..] → [..]
+
+    >>> import relay
+    >>> x = relay.var("x", shape=())
+    >>> float(relay.build(relay.grad(relay.Function([x], x * relay.stop_gradient(x)), wrt=0))(3.0))
+    3.0
+    """
+    return call(STOP_GRADIENT, (data,))

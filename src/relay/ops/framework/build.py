@@ -204,8 +204,8 @@ Shape: TypeAlias = Union[Sequence[Union[str, int, IntExpr]], str, int, IntExpr]
 """A shape as users write it; a lone extent is a shape of one axis."""
 
 
-def is_dynamic(shape: Shape | Expr) -> TypeGuard[Expr]:
-    """Whether a shape is an expression whose value only the run knows."""
+def is_dynamic(shape: object) -> TypeGuard[Expr]:
+    """Whether a shape, or a count, is an expression whose value only the run knows."""
     return isinstance(shape, ExprBase) and not isinstance(shape, Constant)
 
 
@@ -214,6 +214,13 @@ def static_shape(shape: Shape | Expr) -> Shape:
     if isinstance(shape, Constant):
         return tuple(int(extent) for extent in shape.data.reshape(-1))
     return cast("Shape", shape)
+
+
+def static_extent(extent: IntExpr | Expr) -> IntExpr:
+    """An extent or a count that is known here: the number of a constant, or what was given."""
+    if isinstance(extent, Constant):
+        return int(extent.data.reshape(()))
+    return cast("IntExpr", extent)
 
 
 def known_rank(value: Argument) -> int | None:

@@ -43,7 +43,13 @@ def write_part(
 ) -> Stmt:  # fmt: skip
     """to[target] = combined(to[target], part[indices]), for all indices of the part, in order."""
     at = tuple(target)
-    body: Stmt = Store(to, at, te.rounded_once(combined(Load(to, at), Load(part, tuple(indices)))))
+    return over_part(
+        part, indices, places, Store(to, at, te.rounded_once(combined(Load(to, at), Load(part, tuple(indices)))))
+    )
+
+
+def over_part(part: Buffer, indices: Sequence[Symbol], places: Sequence[Place], body: Stmt) -> Stmt:
+    """The body for all indices of the part, in order, whose places are inside."""
     for depth in reversed(range(len(indices) + 1)):
         for place in reversed([each for each in places if each.depth == depth]):
             is_inside = te.logical_and(te.greater_equal(place.variable, place.low), te.less(place.variable, place.high))

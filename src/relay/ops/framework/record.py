@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum
+from importlib import import_module
 from typing import Any, TypeAlias, TypeVar, Union
 
 from relay.base.diagnostics import RelayError
@@ -142,7 +143,8 @@ output gradient says how much it does with the result.
 `call` is typed and is the result itself, where a gradient needs that (`multiply(output_gradient, call)` of `exp`): what
 is shared is computed once. The output gradient has the call's type. So has each entry its input's, tuples too; None is
 for an input that has no derivative, such as indices. A gradient is an expression of the operators of `ops`, which is
-differentiable in turn.
+differentiable in turn. An entry may be larger than its input, where that was repeated: more axes in front, or other
+extents than 1; it is summed over these.
 """
 Gradient: TypeAlias = Union[GradientRule, NotDifferentiable, NotYetDifferentiable]
 Meaning: TypeAlias = Callable[..., Any]
@@ -159,9 +161,23 @@ class StaticOf:
     attributes: Callable[..., Attributes | None]
 
 
+def gradient_above(home: str, name: str) -> GradientRule:
+    """A rule that needs operators of rooms above its own: `name` in `relay.ops.gradients.{home}`."""
+
+    def rule(call: Call, given: Expr) -> tuple[Expr | None, ...]:
+        return getattr(import_module(f"relay.ops.gradients.{home}"), name)(call, given)
+
+    return rule
+
+
+def same_gradient(call: Call, given: Expr) -> tuple[Expr | None, ...]:
+    """The gradient of what is its first input, repeated or not; the others only say how."""
+    return (given, *(None for _ in call.args[1:]))
+
+
 PIECEWISE_CONSTANT = NotDifferentiable("its value does not change with a small change of its inputs")
 PRIMITIVE = NoFormula("nobody has written it by other operators")
-WAITS_FOR_AUTODIFF = NotYetDifferentiable("gradients come with automatic differentiation")
+NO_GRADIENT_YET = NotYetDifferentiable("nobody has written it")
 
 
 @frozen(eq=False, repr=False, kw_only=True)

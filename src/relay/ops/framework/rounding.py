@@ -53,9 +53,9 @@ def to_dtype(array: Array, dtype: DType) -> Array:
             return wide(array) != 0
         if source.is_float and dtype.is_float and source.bits < 32:
             array = array.astype(np.float32)
-        if source.is_bool or source is DType.INT4 or dtype is DType.INT4:
-            array = _wrapped_int4(array) if dtype is DType.INT4 and not source.is_bool else array.astype(np.int32)
-        return array.astype(dtype.numpy)
+        if source.is_bool or source.is_sub_byte_integer:
+            array = array.astype(np.int32)
+        return (_wrapped(array, dtype) if dtype.is_integer else array).astype(dtype.numpy)
 
 
 def _of_symbolic(array: Array, dtype: DType) -> Array:
@@ -64,8 +64,12 @@ def _of_symbolic(array: Array, dtype: DType) -> Array:
     return np.asarray(np.not_equal(array, 0)) if dtype.is_bool else symbolic_array(array, dtype)
 
 
-def _wrapped_int4(array: Array) -> Array:
-    return ((array.astype(np.int64) + 8) % 16 - 8).astype(np.int8)
+def _wrapped(array: Array, dtype: DType) -> Array:
+    """Integers that NumPy converts to `dtype` by their low bits, for types of less than a byte, too."""
+    if not dtype.is_sub_byte_integer:
+        return array
+    low = -(1 << (dtype.bits - 1)) if dtype.is_signed_integer else 0
+    return ((array.astype(np.int64) - low) % (1 << dtype.bits) + low).astype(np.int8)
 
 
 def _float_to_integer(array: Array, dtype: DType) -> Array:
@@ -76,7 +80,7 @@ def _float_to_integer(array: Array, dtype: DType) -> Array:
     inside = np.clip(truncated, float(low), np.nextafter(float(2**bits), 0.0))
     holder = np.int64 if dtype.is_signed_integer else np.uint64
     whole = np.where(truncated >= float(2**bits), holder(high), inside.astype(holder))
-    return whole.astype(np.int8).astype(dtype.numpy) if dtype is DType.INT4 else whole.astype(dtype.numpy)
+    return _wrapped(whole, dtype).astype(dtype.numpy)
 
 
 def rounded_once(function: Callable[..., Array], dtype: DType, *arrays: Array) -> Array:

@@ -20,7 +20,13 @@ from relay.ops.framework.build import Argument, TupleWrapper, as_tuple, call, tu
 from relay.ops.framework.elementwise import INTEGERS, broadcast_indices
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.places import from_end, from_end_array, no_empty_source, wide_index
-from relay.ops.framework.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import (
+    PIECEWISE_CONSTANT,
+    FusionKind,
+    OperatorRecord,
+    define,
+    gradient_above,
+)
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
@@ -69,7 +75,7 @@ def _adv_index_compute(_: Attributes, inputs: tuple[tuple[te.Tensor, ...]], resu
     return te.compute(result.shape, element, name="adv_index")
 
 
-def _grid_axes(attributes: MeshgridAttributes, count: int) -> list[int]:
+def grid_axes(attributes: MeshgridAttributes, count: int) -> list[int]:
     """Along which axis each tensor runs."""
     axes = list(range(count))
     return [1, 0, *axes[2:]] if attributes.indexing == "xy" and count > 1 else axes
@@ -84,7 +90,7 @@ def _meshgrid_rule(run: RelationRun, attributes: MeshgridAttributes) -> Type:
         if len(each.shape) > 1:
             run.conflict("wrong-rank", f"field {position} of `data` must have at most 1 axis", "[n]", str(each), (0,))
     shape: list[Dimension] = [1] * len(tensors)
-    for axis, each in zip(_grid_axes(attributes, len(tensors)), tensors, strict=True):
+    for axis, each in zip(grid_axes(attributes, len(tensors)), tensors, strict=True):
         shape[axis] = each.shape[0] if each.shape else 1
     return TupleType(tuple(TensorType(tuple(shape), each.dtype) for each in tensors))
 
@@ -98,7 +104,7 @@ def _meshgrid_compute(
 ) -> tuple[te.Tensor, ...]:
     """One stage a tensor: `meshgrid0`, `meshgrid1`, …"""
     (tensors,) = inputs
-    axes = _grid_axes(attributes, len(tensors))
+    axes = grid_axes(attributes, len(tensors))
     shapes = [field.shape for field in result.fields if isinstance(field, TensorType)]
     grids: list[te.Tensor] = []
     for position, (axis, each, shape) in enumerate(zip(axes, tensors, shapes, strict=True)):
@@ -156,7 +162,7 @@ ADV_INDEX = define(
     fusion=FusionKind.INJECTIVE,
     layout=_OWN,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_adv_index"),
     batch=NO_BATCH_RULE_YET,
     scale=MOVES_ELEMENTS,
     support_level=3,
@@ -172,7 +178,7 @@ MESHGRID = define(
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("its results have an axis for each tensor"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_meshgrid"),
     batch=NO_BATCH_RULE_YET,
     scale=MOVES_ELEMENTS,
     support_level=3,

@@ -13,20 +13,22 @@ from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops import dyn
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET, TakesEntries
-from relay.ops.framework.build import Argument, as_expr, call, known_dtype
+from relay.ops.framework.build import Argument, as_expr, call, is_dynamic, known_dtype, static_extent
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.elementwise import INTEGERS
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.places import clipped, from_end, from_end_array, no_empty_source, wide_index
-from relay.ops.framework.record import PIECEWISE_CONSTANT, WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import PIECEWISE_CONSTANT, FusionKind, OperatorRecord, StaticOf, define, gradient_above
 from relay.ops.framework.reindex import reindexed
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
+from relay.ops.framework.symbolic_integer import expr_of
 from relay.tir.expr import Value
 
 
@@ -241,7 +243,7 @@ TAKE = define(
     fusion=FusionKind.INJECTIVE,
     layout=_OWN,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_take"),
     batch=TakesEntries(),
     scale=MOVES_ELEMENTS,
     support_level=3,
@@ -257,7 +259,7 @@ GATHER = define(
     fusion=FusionKind.INJECTIVE,
     layout=_OWN,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_gather"),
     batch=NO_BATCH_RULE_YET,
     scale=MOVES_ELEMENTS,
     support_level=3,
@@ -273,11 +275,17 @@ GATHER_ND = define(
     fusion=FusionKind.INJECTIVE,
     layout=_OWN,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_gather_nd"),
     batch=NO_BATCH_RULE_YET,
     scale=MOVES_ELEMENTS,
     support_level=3,
 )
+
+
+def _static_one_hot(attributes: dyn.DynOneHotAttributes, depth: Array) -> OneHotAttributes | None:
+    return None if depth[()] < 0 else OneHotAttributes(attributes.dtype, expr_of(depth[()]), attributes.axis)
+
+
 ONE_HOT = define(
     "one_hot",
     "A new axis that is on at the place that an index names, and off elsewhere.",
@@ -292,6 +300,7 @@ ONE_HOT = define(
     effect=Effect.PURE,
     batch=NO_BATCH_RULE_YET,
     support_level=10,
+    static_of=StaticOf(dyn.ONE_HOT, _static_one_hot),
 )
 
 INDEXING: tuple[OperatorRecord, ...] = (TAKE, GATHER, GATHER_ND, ONE_HOT)
@@ -329,12 +338,15 @@ def gather_nd(data: Argument, indices: Argument, batch_dims: int = 0, index_rank
 
 
 def one_hot(
-    indices: Argument, on_value: Argument, off_value: Argument, depth: IntExpr, axis: int, dtype: str | DType
+    indices: Argument, on_value: Argument, off_value: Argument, depth: IntExpr | Expr, axis: int, dtype: str | DType
 ) -> Call:
-    """indices[..] → [.., depth, ..]: `on_value` where the new axis `axis` is at the index, `off_value` elsewhere.
+    """indices[..] → [.., depth, ..]: `on_value` where the new axis `axis` is at the index, `off_value` elsewhere. A
+    `depth` that is an expression and no constant makes a `dyn.one_hot`.
 
     Raises `RelayError`: `wrong-dtype`, `wrong-attribute`, `axis-out-of-range`, `wrong-shape`.
     """
+    if is_dynamic(depth):
+        return dyn.one_hot(indices, on_value, off_value, depth, axis, dtype)
     number = dtype_of(dtype)
     values = tuple(value if known_dtype(value) else as_expr(value, number) for value in (on_value, off_value))
-    return call(ONE_HOT, (indices, *values), OneHotAttributes(number, depth, axis))
+    return call(ONE_HOT, (indices, *values), OneHotAttributes(number, static_extent(depth), axis))

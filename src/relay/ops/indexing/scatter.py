@@ -2,8 +2,9 @@
 
 Negative places count from the end, and what has a place outside is left out. Of several updates at one place, the last
 in row-major order stays; sums, products, minima and maxima take one after another, each rounded to the type of the
-data. So the result is the same on any number of threads. Where nobody else has a use for the data, an update costs as
-much as it has elements.
+data. A mean is such a sum, divided once by the number of what it is of, the element that was there among them; that of
+integers is rounded down. So the result is the same on any number of threads. Where nobody else has a use for the data,
+an update costs as much as it has elements.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from relay import te
 from relay.arith.expr import Comparison, IntExpr, Symbol
-from relay.base.dtypes import DType
+from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call
@@ -27,18 +28,26 @@ from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import INTEGERS, NUMBERS
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.part_update import Place, changing, write_part
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.part_update import Place, changing, over_part, write_part
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
-from relay.ops.framework.rounding import Array
+from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NO_SCALE_YET
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Load, Value, ValueVar
-from relay.tir.stmt import Stmt
+from relay.tir.stmt import Allocate, If, Stmt, Store
+from relay.tir.stmt import Sequence as Statements
 from relay.tir.traversal import ValueIndex
 
-Mode: TypeAlias = tuple[Callable[[Array, tuple[Array, ...], Array], None], Callable[[Value, Value], Value]]
-"""What becomes of an element and its update, in NumPy and as a value."""
+
+@frozen(eq=False)
+class Mode:
+    """What becomes of elements and their updates in NumPy, and of an element and one update as a value. `is_mean`: it
+    is divided in the end by one more than the number of its updates."""
+
+    in_numpy: Callable[[Array, tuple[Array, ...], Array], None]
+    combined: Callable[[Value, Value], Value]
+    is_mean: bool = False
 
 
 def _put(data: Array, places: tuple[Array, ...], updates: Array) -> None:
@@ -46,11 +55,12 @@ def _put(data: Array, places: tuple[Array, ...], updates: Array) -> None:
 
 
 MODES: Mapping[str, Mode] = MappingProxyType({
-    "update": (_put, lambda _, new: new),
-    "add": (np.add.at, lambda old, new: old + new),
-    "mul": (np.multiply.at, lambda old, new: old * new),
-    "min": (np.minimum.at, te.minimum),
-    "max": (np.maximum.at, te.maximum),
+    "update": Mode(_put, lambda _, new: new),
+    "add": Mode(np.add.at, lambda old, new: old + new),
+    "mul": Mode(np.multiply.at, lambda old, new: old * new),
+    "min": Mode(np.minimum.at, te.minimum),
+    "max": Mode(np.maximum.at, te.maximum),
+    "mean": Mode(np.add.at, lambda old, new: old + new, is_mean=True),
 })  # fmt: skip
 
 
@@ -61,7 +71,7 @@ class ScatterAttributes(Attributes):
 
 @frozen
 class ScatterElementsAttributes(Attributes):
-    """`reduction`: what becomes of an element and its update: `update`, `add`, `mul`, `min` or `max`."""
+    """`reduction`: what becomes of an element and its updates: `update`, `add`, `mul`, `min`, `max` or `mean`."""
 
     axis: int = 0
     reduction: str = "update"
@@ -69,7 +79,7 @@ class ScatterElementsAttributes(Attributes):
 
 @frozen
 class ScatterNDAttributes(Attributes):
-    """`mode`: what becomes of an element and its update: `update`, `add`, `mul`, `min` or `max`."""
+    """`mode`: what becomes of an element and its updates: `update`, `add`, `mul`, `min`, `max` or `mean`."""
 
     mode: str = "update"
 
@@ -109,10 +119,10 @@ def _elements_meaning(mode_of: ModeOf, attributes: Any, data: Array, indices: Ar
     axis = attributes.axis % data.ndim
     grid = list(np.indices(indices.shape, sparse=True))
     grid[axis] = indices
-    return _scattered(mode_of(attributes), data, np.broadcast_arrays(*grid), {axis}, updates)
+    return _scattered(MODES[mode_of(attributes)], data, np.broadcast_arrays(*grid), {axis}, updates)
 
 
-def _scattered(mode: str, data: Array, places: Sequence[Array], given: set[int], updates: Array) -> Array:
+def _scattered(mode: Mode, data: Array, places: Sequence[Array], given: set[int], updates: Array) -> Array:
     """The data after updates at places of the first axes, those of the axes in `given` being indices."""
     result = data.copy()
     is_inside = np.ones(places[0].shape, bool)
@@ -123,9 +133,19 @@ def _scattered(mode: str, data: Array, places: Sequence[Array], given: set[int],
             place = np.where(place < 0, place + data.shape[axis], place)
             is_inside &= (place >= 0) & (place < data.shape[axis])
         counted.append(place)
+    inside = tuple(each[is_inside] for each in counted)
     with np.errstate(all="ignore"):
-        MODES[mode][0](result, tuple(each[is_inside] for each in counted), updates[is_inside])
-    return result
+        mode.in_numpy(result, inside, updates[is_inside])
+        return _divided(result, inside) if mode.is_mean else result
+
+
+def _divided(totals: Array, places: tuple[Array, ...]) -> Array:
+    """The totals by the number of what was added up there, once for what was there before."""
+    counts = np.ones(totals.shape, np.int64)
+    np.add.at(counts, places, 1)
+    total = wide(totals)
+    count = counts.astype(total.dtype)
+    return to_dtype(total / count if total.dtype.kind == "f" else np.floor_divide(total, count), dtype_of(totals.dtype))
 
 
 def _place(depth: int, axis: int, index: Load, extent: IntExpr) -> Place:
@@ -139,16 +159,64 @@ def _part_indices(part: Buffer) -> tuple[Symbol, ...]:
     return tuple(Symbol(f"j{axis}") for axis in range(len(part.shape)))
 
 
-def _write_elements(
-    mode_of: ModeOf, attributes: Any, inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]
-) -> Stmt:  # fmt: skip
-    _, indices, part = inputs
-    (to,) = outputs
+@frozen(eq=False)
+class _Way:
+    """Where the elements of a part go: at its `indices`, `target` with these `places`."""
+
+    indices: tuple[Symbol, ...]
+    target: tuple[IntExpr, ...]
+    places: tuple[Place, ...]
+
+
+WayOf: TypeAlias = Callable[[Any, Buffer, Buffer, Buffer], _Way]
+
+
+def _write(
+    mode_of: ModeOf, way_of: WayOf, attributes: Any, inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]
+) -> Stmt:
+    mode, (_, indices, part), (to,) = MODES[mode_of(attributes)], inputs, outputs
+
+    def way() -> _Way:
+        return way_of(attributes, indices, part, to)
+
+    return _write_means(mode, way, part, to) if mode.is_mean else _combine(mode, way(), part, to)
+
+
+def _combine(mode: Mode, way: _Way, part: Buffer, to: Buffer) -> Stmt:
+    return write_part(to, part, way.indices, way.target, way.places, mode.combined)
+
+
+def _write_means(mode: Mode, way: Callable[[], _Way], part: Buffer, to: Buffer) -> Stmt:
+    """What has updates is counted, from 1 for the element itself, and divided where the last of them would be: what is
+    divided counts 0 from then on. Nothing else is touched, neither of the tensor nor of the counts.
+
+        for each place:  counts[place] = 1
+        for each place:  result[place] += part[..]; counts[place] += 1
+        for each place:  if 0 < counts[place]:  result[place] /= counts[place]; counts[place] = 0
+    """
+    counts = Buffer("counts", to.shape, DType.INT64)
+    wide = to.dtype.computation
+
+    def over(body: Callable[[tuple[IntExpr, ...]], Stmt]) -> Stmt:
+        taken = way()
+        return over_part(part, taken.indices, taken.places, body(taken.target))
+
+    def divided(at: tuple[IntExpr, ...]) -> Stmt:
+        total, count = te.cast(Load(to, at), wide), te.cast(Load(counts, at), wide)
+        mean = total / count if wide.is_float else te.floor_divide(total, count)
+        finish = Statements((Store(to, at, te.cast(mean, to.dtype)), Store(counts, at, te.const(0, DType.INT64))))
+        return If(te.greater(Load(counts, at), 0), finish)
+
+    clear = over(lambda at: Store(counts, at, te.const(1, DType.INT64)))
+    count = over(lambda at: Store(counts, at, Load(counts, at) + 1))
+    return Allocate(counts, Statements((clear, count, _combine(mode, way(), part, to), over(divided))))
+
+
+def _way_along_axis(attributes: Any, indices: Buffer, part: Buffer, to: Buffer) -> _Way:
     at = _part_indices(part)
     axis = attributes.axis % len(at)
     place = _place(len(at), axis, Load(indices, at), to.shape[axis])
-    target = (*at[:axis], ValueIndex(place.variable), *at[axis + 1 :])
-    return write_part(to, part, at, target, [place], MODES[mode_of(attributes)][1])
+    return _Way(at, (*at[:axis], ValueIndex(place.variable), *at[axis + 1 :]), (place,))
 
 
 def _nd_rule(run: RelationRun, attributes: ScatterNDAttributes) -> Type:
@@ -171,22 +239,21 @@ def _nd_rule(run: RelationRun, attributes: ScatterNDAttributes) -> Type:
 
 def _nd_meaning(attributes: ScatterNDAttributes, data: Array, indices: Array, updates: Array) -> Array:
     places = [indices[axis, ...] for axis in range(len(indices))]
-    return _scattered(attributes.mode, data, places, set(range(len(indices))), updates)
+    return _scattered(MODES[attributes.mode], data, places, set(range(len(indices))), updates)
 
 
-def _write_nd(attributes: ScatterNDAttributes, inputs: tuple[Buffer, ...], outputs: tuple[Buffer, ...]) -> Stmt:
-    _, indices, part = inputs
-    (to,) = outputs
+def _way_nd(_: ScatterNDAttributes, indices: Buffer, part: Buffer, to: Buffer) -> _Way:
     at = _part_indices(part)
     outer = len(indices.shape) - 1
     count = len(to.shape) - (len(at) - outer)
-    places = [_place(outer, axis, Load(indices, (axis, *at[:outer])), to.shape[axis]) for axis in range(count)]
-    target = (*(ValueIndex(each.variable) for each in places), *at[outer:])
-    return write_part(to, part, at, target, places, MODES[attributes.mode][1])
+    places = tuple(_place(outer, axis, Load(indices, (axis, *at[:outer])), to.shape[axis]) for axis in range(count))
+    return _Way(at, (*(ValueIndex(each.variable) for each in places), *at[outer:]), places)
 
 
-def _record(name: str, description: str, indices: str, updates: str, write: Any, **fields: Any) -> OperatorRecord:
-    compute, update = changing(name, write, part=2)
+def _record(
+    name: str, description: str, indices: str, updates: str, mode_of: ModeOf, way_of: WayOf, **fields: Any
+) -> OperatorRecord:
+    compute, update = changing(name, partial(_write, mode_of, way_of), part=2)
     return define(
         name,
         description,
@@ -194,7 +261,7 @@ def _record(name: str, description: str, indices: str, updates: str, write: Any,
         compute=compute,
         update=update,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient_above("indexing", f"of_{name}"),
         batch=NO_BATCH_RULE_YET,
         scale=NO_SCALE_YET,
         fusion=FusionKind.OPAQUE,
@@ -206,7 +273,7 @@ def _record(name: str, description: str, indices: str, updates: str, write: Any,
 
 def _along_axis(name: str, description: str, attributes: type[Attributes], mode_of: ModeOf) -> OperatorRecord:
     return _record(
-        name, description, "[.., k, ..]", "[.., k, ..]", partial(_write_elements, mode_of), attributes=attributes,
+        name, description, "[.., k, ..]", "[.., k, ..]", mode_of, _way_along_axis, attributes=attributes,
         type_rule=partial(_elements_rule, mode_of), meaning=partial(_elements_meaning, mode_of),
     )  # fmt: skip
 
@@ -226,7 +293,8 @@ SCATTER_ND = _record(
     "The data with elements or slices changed at places of several axes at once.",
     "[k, ..]: k places in each index",
     "[.., rest]",
-    _write_nd,
+    lambda attributes: attributes.mode,
+    _way_nd,
     attributes=ScatterNDAttributes,
     type_rule=_nd_rule,
     meaning=_nd_meaning,
@@ -254,8 +322,8 @@ def scatter_add(data: Argument, indices: Argument, updates: Argument, axis: int)
 def scatter_elements(
     data: Argument, indices: Argument, updates: Argument, axis: int = 0, reduction: str = "update"
 ) -> Call:
-    """`scatter` by `reduction`: `update` puts elements in place; `add`, `mul`, `min` and `max` combine them with what
-    is there. Errors as those of `scatter`, and `wrong-attribute`.
+    """`scatter` by `reduction`: `update` puts elements in place; `add`, `mul`, `min`, `max` and `mean` combine them
+    with what is there. Errors as those of `scatter`, and `wrong-attribute`.
 
     >>> from relay.ops.framework.build import var
     >>> x, updates = var("x", shape=(1000, 64)), var("updates", shape=("n", 64))

@@ -20,7 +20,7 @@ from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import INTEGERS
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.places import wide_index
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype
 from relay.ops.framework.scale_role import MOVES_ELEMENTS, NO_SCALE_YET
@@ -127,7 +127,7 @@ REVERSE_SEQUENCE = define(
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("it names two axes"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_reverse_sequence"),
     batch=NO_BATCH_RULE_YET,
     scale=MOVES_ELEMENTS,
     support_level=3,
@@ -143,7 +143,7 @@ SEQUENCE_MASK = define(
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("its sequences run along one of the first two axes"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_sequence_mask"),
     batch=NO_BATCH_RULE_YET,
     scale=NO_SCALE_YET,
     support_level=10,

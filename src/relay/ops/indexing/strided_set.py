@@ -18,7 +18,7 @@ from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.part_update import Place, changing, write_part
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -110,7 +110,7 @@ STRIDED_SET = define(
     compute=_COMPUTE,
     update=_UPDATE,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("indexing", "of_strided_set"),
     batch=NO_BATCH_RULE_YET,
     scale=NO_SCALE_YET,
     fusion=FusionKind.OPAQUE,

@@ -12,17 +12,18 @@ from relay import te
 from relay.arith.expr import Comparison, IntExpr, maximum, minimum
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, Dimension, TensorType, TupleType, Type
 from relay.ops.framework.batch_rule import ALONG_AXIS, ALONG_NEW_AXIS
 from relay.ops.framework.build import Argument, TupleWrapper, as_tuple, call, tuple_call
 from relay.ops.framework.dimensions import derived, quotient
 from relay.ops.framework.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
+from relay.ops.manipulation.shape import squeeze
 from relay.tir.expr import Value
 
 
@@ -177,13 +178,40 @@ def _split_compute(attributes: SplitAttributes, inputs: tuple[te.Tensor], _: Tup
     return tuple(parts)
 
 
+def _concatenate_gradient(call: Call, given: Expr) -> tuple[Expr]:
+    """The parts of the output gradient."""
+    assert isinstance(call.attrs, ConcatenateAttributes)
+    type_ = call.args[0].checked_type
+    assert isinstance(type_, TupleType)
+    axis = call.attrs.axis
+    ends: list[IntExpr] = []
+    for part in type_.fields[:-1]:
+        assert isinstance(part, TensorType)
+        ends.append((ends[-1] if ends else 0) + part.shape[axis])
+    return (split(given, ends, axis).astuple(),)
+
+
+def _stack_gradient(call: Call, given: Expr) -> tuple[Expr]:
+    """The parts of the output gradient, without the new axis."""
+    assert isinstance(call.attrs, StackAttributes)
+    type_ = call.args[0].checked_type
+    assert isinstance(type_, TupleType)
+    axis = call.attrs.axis
+    return (as_tuple([squeeze(part, axis) for part in split(given, len(type_.fields), axis)]),)
+
+
+def _split_gradient(call: Call, given: Expr) -> tuple[Expr]:
+    """The output gradients one after another."""
+    assert isinstance(call.attrs, SplitAttributes)
+    return (concatenate(given, call.attrs.axis),)
+
+
 def _record(name: str, description: str, attributes: type[Attributes], **fields: Any) -> OperatorRecord:
     return define(
         name,
         description,
         attributes=attributes,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
         scale=MOVES_ELEMENTS,
         fusion=FusionKind.INJECTIVE,
         **fields,
@@ -194,18 +222,19 @@ CONCATENATE = _record(
     "concatenate", "Tensors one after another along an axis.", ConcatenateAttributes,
     inputs={"data": "a tuple of tensors [..] that agree in all other axes"}, type_rule=_concatenate_rule,
     meaning=lambda attributes, data: np.concatenate(data, axis=attributes.axis), compute=_concatenate_compute,
-    layout=AxisAttribute("axis"), batch=ALONG_AXIS, support_level=1,
+    layout=AxisAttribute("axis"), batch=ALONG_AXIS, support_level=1, gradient=_concatenate_gradient,
 )  # fmt: skip
 STACK = _record(
     "stack", "Tensors of one shape along a new axis.", StackAttributes,
     inputs={"data": "a tuple of tensors [..] of one shape"}, type_rule=_stack_rule,
     meaning=lambda attributes, data: np.stack(data, axis=attributes.axis), compute=_stack_compute,
-    layout=OwnLayout("its result has an axis more than the layout names"), batch=ALONG_NEW_AXIS, support_level=3,
+    layout=OwnLayout("its result has an axis more than the layout names"), batch=ALONG_NEW_AXIS,
+    support_level=3, gradient=_stack_gradient,
 )  # fmt: skip
 SPLIT = _record(
     "split", "Parts of a tensor along an axis.", SplitAttributes, inputs={"data": "[..]"}, type_rule=_split_rule,
     meaning=_split_meaning, compute=_split_compute, layout=AxisAttribute("axis"), batch=ALONG_AXIS,
-    support_level=3,
+    support_level=3, gradient=_split_gradient,
 )  # fmt: skip
 
 COMBINATIONS: tuple[OperatorRecord, ...] = (CONCATENATE, STACK, SPLIT)

@@ -15,7 +15,7 @@ from relay.ops.framework.batch_rule import LAYS_OUT
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.layouts import parse_layout, relayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
 from relay.tir.expr import Value
@@ -77,7 +77,7 @@ LAYOUT_TRANSFORM = define(
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("it is what changes layouts"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("manipulation", "of_layout_transform"),
     batch=LAYS_OUT,
     scale=MOVES_ELEMENTS,
     support_level=5,

@@ -11,14 +11,15 @@ from relay import te
 from relay.arith.expr import Comparison, IntExpr, maximum, minimum
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Constant, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, Type
+from relay.ops import dyn
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
-from relay.ops.framework.build import Argument, as_expr, call, known_dtype
+from relay.ops.framework.build import Argument, as_expr, call, is_dynamic, known_dtype
 from relay.ops.framework.dimensions import derived
 from relay.ops.framework.layout_rule import PerAxisAttributes
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type, to_dtype
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -29,7 +30,8 @@ Widths: TypeAlias = tuple[tuple[int, int], ...]
 
 @frozen
 class PadAttributes(Attributes):
-    """`pad_width`: (before, after) of each axis; negative ones cut off. `pad_mode`: `constant`, `edge` or `reflect`."""
+    """`pad_width`: (before, after) of each axis; negative ones cut off. `pad_mode`: `constant`, `edge`,
+    `reflect`, which does not repeat the element at the end, or `wrap`."""
 
     pad_width: tuple[tuple[int, int], ...]
     pad_mode: str = "constant"
@@ -45,8 +47,8 @@ class MirrorPadAttributes(Attributes):
 
 PadLike: TypeAlias = Union[PadAttributes, MirrorPadAttributes]
 
-_EXTRA = {"edge": None, "reflect": 1, "REFLECT": 1, "SYMMETRIC": 0}
-_NUMPY_MODES = {"edge": "edge", "reflect": "reflect", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
+_EXTRA = {"edge": None, "wrap": None, "reflect": 1, "REFLECT": 1, "SYMMETRIC": 0}
+_NUMPY_MODES = {"edge": "edge", "wrap": "wrap", "reflect": "reflect", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 
 
 def _mode(attributes: PadLike) -> str:
@@ -57,7 +59,9 @@ def _rule(run: RelationRun, attributes: PadLike) -> Type:
     data = run.tensor(0)
     widths = attributes.pad_width
     mode = _mode(attributes)
-    modes = ("constant", "edge", "reflect") if isinstance(attributes, PadAttributes) else ("SYMMETRIC", "REFLECT")
+    modes = (
+        ("constant", "edge", "reflect", "wrap") if isinstance(attributes, PadAttributes) else ("SYMMETRIC", "REFLECT")
+    )
     if mode not in modes:
         run.conflict("wrong-attribute", "the mode of padding is not known", ", ".join(modes), mode)
     if len(widths) != len(data.shape) or any(len(width) != 2 for width in widths):
@@ -113,6 +117,8 @@ def _pad_meaning(attributes: PadAttributes, data: Array, value: Array) -> Array:
 def _mirror_place(mode: str, place: IntExpr, extent: IntExpr, width: tuple[int, int]) -> IntExpr:
     """Where in the data an element of the padded axis comes from; `place` counts from the data's first element."""
     before, after = width
+    if mode == "wrap":
+        return place % extent if before or after else place
     extra = _EXTRA[mode]
     if extra is None:
         place = maximum(place, 0) if before else place
@@ -161,7 +167,7 @@ def _record(name: str, description: str, attributes: type[Attributes], value: bo
         fusion=FusionKind.INJECTIVE,
         layout=PerAxisAttributes(("pad_width",)),
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient_above("manipulation", "of_pad" if value else "of_mirror_pad"),
         batch=NO_BATCH_RULE_YET,
         scale=NO_SCALE_YET,
         support_level=2,
@@ -169,7 +175,11 @@ def _record(name: str, description: str, attributes: type[Attributes], value: bo
 
 
 PAD = _record(
-    "nn.pad", "The tensor with a number, its edge or its reflection around it.", PadAttributes, True, _pad_meaning
+    "nn.pad",
+    "The tensor with a number, its edge, its reflection or itself around it.",
+    PadAttributes,
+    True,
+    _pad_meaning,
 )
 MIRROR_PAD = _record(
     "nn.mirror_pad", "The tensor with its reflection around it.", MirrorPadAttributes, False,
@@ -183,12 +193,18 @@ def _widths(pad_width: Sequence[Sequence[int]]) -> Widths:
     return tuple((int(before), int(after)) for before, after in pad_width)
 
 
+def _static_widths(pad_width: Sequence[Sequence[int]] | Expr) -> Widths:
+    """Widths that are known here: the numbers of a constant, or what was given."""
+    return _widths(pad_width.data.tolist() if isinstance(pad_width, Constant) else pad_width)  # pyright: ignore[reportArgumentType]
+
+
 def pad(
-    data: Argument, pad_width: Sequence[Sequence[int]], pad_value: Argument = 0, pad_mode: str = "constant"
+    data: Argument, pad_width: Sequence[Sequence[int]] | Expr, pad_value: Argument = 0, pad_mode: str = "constant"
 ) -> Call:
     """data[.., e, ..] → [.., before + e + after, ..] with (before, after) of each axis in `pad_width`.
 
-    `pad_mode`: `constant` (with `pad_value`; negative widths cut off), `edge` or `reflect`.
+    `pad_mode`: `constant` (with `pad_value`; negative widths cut off), `edge`, `reflect` or `wrap`. An
+    expression that is no constant makes a `dyn.nn.pad`.
 
     Raises `RelayError`: `wrong-attribute`, `padding-too-large`, `cut-too-large`, `dtypes-differ`.
 
@@ -196,9 +212,11 @@ def pad(
     >>> print(pad(var("x", shape=(1, "n")), ((0, 0), (2, 3))).checked_type)
     Tensor[(1, n + 5), float32]
     """
+    if is_dynamic(pad_width):
+        return dyn.pad(data, pad_width, pad_value, pad_mode)
     expr = as_expr(data)
     value = pad_value if known_dtype(pad_value) else as_expr(pad_value, known_dtype(expr))
-    return call(PAD, (expr, value), PadAttributes(_widths(pad_width), pad_mode))
+    return call(PAD, (expr, value), PadAttributes(_static_widths(pad_width), pad_mode))
 
 
 def mirror_pad(data: Argument, pad_width: Sequence[Sequence[int]], mode: str = "SYMMETRIC") -> Call:

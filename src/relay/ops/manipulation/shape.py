@@ -17,7 +17,7 @@ from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET, KeepsOrder
 from relay.ops.framework.build import Argument, call, dimension, is_dynamic, static_shape
 from relay.ops.framework.dimensions import product, quotient
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, StaticOf, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.framework.reindex import reindexed
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type
@@ -225,7 +225,7 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
         fusion=FusionKind.INJECTIVE,
         layout=OwnLayout("the row-major order of its elements is its meaning"),
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=lambda call, given: (in_shape_of(given, call.args[0]), *(None for _ in call.args[1:])),
         batch=NO_BATCH_RULE_YET if like else KeepsOrder(),
         scale=MOVES_ELEMENTS,
         support_level=level,
@@ -235,10 +235,15 @@ def _record(name: str, description: str, rule: Any, level: int, attributes: type
     )
 
 
-def _static_reshape(_: Attributes, newshape: Array) -> ReshapeAttributes | None:
+def _static_reshape(attributes: dyn.DynReshapeAttributes, newshape: Array) -> ReshapeAttributes | None:
     """Codes below -1 mean something here only; an extent that the run knows must be none."""
     meant = all(code >= -1 if isinstance(expr_of(code), int) else code > 0 for code in newshape)
-    return ReshapeAttributes(tuple(map(expr_of, newshape))) if meant else None
+    shape = tuple(map(expr_of, newshape))
+    return (
+        ReshapeAttributes(shape, attributes.allowzero)
+        if meant and (-1 not in shape or not attributes.allowzero)
+        else None
+    )
 
 
 RESHAPE = _record("reshape", "The same elements in another shape.", _reshape_rule, 3, ReshapeAttributes,
@@ -268,7 +273,7 @@ def reshape(
     Tensor[(n, 2, 2, 6), float32]
     """
     if is_dynamic(newshape):
-        return dyn.reshape(data, newshape)
+        return dyn.reshape(data, newshape, allowzero)
     newshape = static_shape(newshape)
     given = newshape if isinstance(newshape, (tuple, list)) else (newshape,)
     shape = tuple(code if isinstance(code, int) and code < 0 else dimension(code) for code in given)
@@ -283,6 +288,14 @@ def reshape_like(
     of the axes `rhs_begin:rhs_end`. Raises `sizes-differ`.
     """
     return call(RESHAPE_LIKE, (data, shape_like), ReshapeLikeAttributes(lhs_begin, lhs_end, rhs_begin, rhs_end))
+
+
+def in_shape_of(data: Expr, like: Expr) -> Call:
+    """data[..] in the shape of another tensor, which is read for its extents only where its type does not tell them."""
+    type_ = like.checked_type
+    if isinstance(type_, TensorType) and type_.element_count is not None:
+        return reshape(data, type_.shape, allowzero=0 in type_.shape)
+    return reshape_like(data, like)
 
 
 def batch_flatten(data: Argument) -> Call:

@@ -23,7 +23,7 @@ from relay.ops import dyn
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET, AlongAxes
 from relay.ops.framework.build import Argument, call, is_dynamic, static_shape
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, StaticOf, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, StaticOf, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
@@ -188,7 +188,7 @@ def _with_sliced_axes(attributes: StridedSliceAttributes, axes: tuple[int, ...])
 
 def _record(name: str, description: str, layout: Any = None, level: int = 3, **fields: Any) -> OperatorRecord:
     return define(
-        name, description, effect=Effect.PURE, gradient=WAITS_FOR_AUTODIFF, scale=MOVES_ELEMENTS, support_level=level,
+        name, description, effect=Effect.PURE, scale=MOVES_ELEMENTS, support_level=level,
         layout=layout or OwnLayout("its attributes count axes in their order"), **fields,
     )  # fmt: skip
 
@@ -209,14 +209,14 @@ STRIDED_SLICE = _record(
     "strided_slice", "Elements at regular distances.", inputs={"data": "[..]"}, attributes=StridedSliceAttributes,
     type_rule=_strided_slice_rule, meaning=_strided_slice_meaning, compute=_strided_slice_compute,
     fusion=FusionKind.INJECTIVE, batch=AlongAxes(_sliced_axes, _with_sliced_axes), level=4,
-    static_of=StaticOf(dyn.STRIDED_SLICE, _static_slice),
+    gradient=gradient_above("manipulation", "of_strided_slice"), static_of=StaticOf(dyn.STRIDED_SLICE, _static_slice),
 )  # fmt: skip
 SLICE_LIKE = _record(
     "slice_like", "The first elements, as many as another tensor has.", level=10,
     inputs={"data": "[..]", "shape_like": "[..], whose extents are taken"}, attributes=SliceLikeAttributes,
     type_rule=_slice_like_rule, meaning=_slice_like_meaning,
     compute=lambda _, inputs, result: te.compute(result.shape, lambda *i: inputs[0][i], name="slice_like"),
-    fusion=FusionKind.INJECTIVE, batch=NO_BATCH_RULE_YET,
+    fusion=FusionKind.INJECTIVE, batch=NO_BATCH_RULE_YET, gradient=gradient_above("manipulation", "of_slice_like"),
 )  # fmt: skip
 SLICES: tuple[OperatorRecord, ...] = (STRIDED_SLICE, SLICE_LIKE)
 

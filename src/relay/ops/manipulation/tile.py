@@ -21,7 +21,7 @@ from relay.ops.framework.build import Argument, Shape, call, dimensions, is_dyna
 from relay.ops.framework.dimensions import decide_equal, derived
 from relay.ops.framework.elementwise import broadcast_indices
 from relay.ops.framework.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, StaticOf, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, StaticOf, define, gradient_above, same_gradient
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
 from relay.ops.framework.symbolic_integer import expr_of
@@ -114,22 +114,27 @@ def _broadcast_compute(name: str) -> Any:
 
 def _record(name: str, description: str, layout: Any = None, level: int = 3, **fields: Any) -> OperatorRecord:
     return define(
-        name, description, effect=Effect.PURE, gradient=WAITS_FOR_AUTODIFF, batch=NO_BATCH_RULE_YET,
+        name, description, effect=Effect.PURE, batch=NO_BATCH_RULE_YET,
         layout=layout or OwnLayout("its attributes count axes in their order"), scale=MOVES_ELEMENTS,
         support_level=level, **fields,
     )  # fmt: skip
 
 
+def _static_tile(_: Attributes, reps: Any) -> TileAttributes | None:
+    return None if any(each < 0 for each in reps) else TileAttributes(tuple(map(expr_of, reps)))
+
+
 TILE = _record(
     "tile", "The tensor repeated as a whole.", inputs={"data": "[..]"}, attributes=TileAttributes,
     type_rule=_tile_rule, meaning=lambda attributes, data: np.tile(data, attributes.reps), compute=_tile_compute,
-    fusion=FusionKind.INJECTIVE,
+    fusion=FusionKind.INJECTIVE, static_of=StaticOf(dyn.TILE, _static_tile),
+    gradient=gradient_above("manipulation", "of_tile"),
 )  # fmt: skip
 REPEAT = _record(
     "repeat", "Each element repeated along an axis.", AxisAttribute("axis"), inputs={"data": "[..]"},
     attributes=RepeatAttributes, type_rule=_repeat_rule, compute=_repeat_compute,
     meaning=lambda attributes, data: np.repeat(data, attributes.repeats, attributes.axis),
-    fusion=FusionKind.INJECTIVE,
+    fusion=FusionKind.INJECTIVE, gradient=gradient_above("manipulation", "of_repeat"),
 )  # fmt: skip
 
 
@@ -141,7 +146,7 @@ BROADCAST_TO = _record(
     "broadcast_to", "The tensor repeated to a shape.", inputs={"data": "[..]"}, attributes=BroadcastToAttributes,
     type_rule=lambda run, attributes: _broadcast_to(run, run.tensor(0), attributes.shape),
     meaning=lambda attributes, data: np.broadcast_to(data, attributes.shape).copy(),
-    compute=_broadcast_compute("broadcast_to"), fusion=FusionKind.BROADCAST, level=4,
+    compute=_broadcast_compute("broadcast_to"), fusion=FusionKind.BROADCAST, level=4, gradient=same_gradient,
     static_of=StaticOf(dyn.BROADCAST_TO, _static_broadcast),
 )  # fmt: skip
 BROADCAST_TO_LIKE = _record(
@@ -149,15 +154,18 @@ BROADCAST_TO_LIKE = _record(
     inputs={"data": "[..]", "broadcast_type": "[..], whose shape is taken"},
     type_rule=lambda run, _: _broadcast_to(run, run.tensor(0), run.tensor(1).shape),
     meaning=lambda _, data, like: np.broadcast_to(data, like.shape).copy(),
-    compute=_broadcast_compute("broadcast_to_like"), fusion=FusionKind.BROADCAST, level=10,
+    compute=_broadcast_compute("broadcast_to_like"), fusion=FusionKind.BROADCAST, level=10, gradient=same_gradient,
 )  # fmt: skip
 
 REPETITIONS: tuple[OperatorRecord, ...] = (TILE, REPEAT, BROADCAST_TO, BROADCAST_TO_LIKE)
 
 
-def tile(data: Argument, reps: Sequence[IntExpr] | int) -> Call:
-    """`data` repeated `reps` times along each axis, the last ones when there are fewer; new axes in front when more."""
-    return call(TILE, (data,), TileAttributes((reps,) if isinstance(reps, int) else tuple(reps)))
+def tile(data: Argument, reps: Shape | Expr) -> Call:
+    """`data` repeated `reps` times along each axis, the last ones when there are fewer; new axes in front when more.
+    An expression that is no constant makes a `dyn.tile`."""
+    if is_dynamic(reps):
+        return dyn.tile(data, reps)
+    return call(TILE, (data,), TileAttributes(dimensions(static_shape(reps))))
 
 
 def repeat(data: Argument, repeats: int, axis: int | None = None) -> Call:

@@ -10,16 +10,18 @@ import numpy as np
 from relay import te
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import TensorType, Type
+from relay.ops import dyn
 from relay.ops.framework.batch_rule import ALONG_AXIS, PermutesAxes
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, StaticOf, define
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
+from relay.ops.framework.symbolic_integer import expr_of
 
 
 @frozen
@@ -79,6 +81,26 @@ def _transpose_meaning(attributes: TransposeAttributes, data: Array) -> Array:
     return data.transpose(permutation(attributes, data.ndim))
 
 
+def _static_transpose(_: Attributes, axes: Array) -> TransposeAttributes | None:
+    order = [expr_of(axis) for axis in axes]
+    named = tuple(axis for axis in order if isinstance(axis, int))
+    return TransposeAttributes(named) if len(named) == len(order) else None
+
+
+def _reverse_gradient(call: Call, given: Expr) -> tuple[Expr]:
+    assert isinstance(call.attrs, ReverseAttributes)
+    return (reverse(given, call.attrs.axis),)
+
+
+def _inverse(call: Call) -> tuple[int, ...]:
+    """The order of axes that undoes a transposition."""
+    attributes, type_ = call.attrs, call.checked_type
+    assert isinstance(attributes, TransposeAttributes)
+    assert isinstance(type_, TensorType)
+    axes = permutation(attributes, len(type_.shape))
+    return tuple(axes.index(axis) for axis in range(len(axes)))
+
+
 TRANSPOSE = define(
     "transpose",
     "The axes in another order.",
@@ -90,10 +112,11 @@ TRANSPOSE = define(
     fusion=FusionKind.INJECTIVE,
     layout=OwnLayout("it puts its axes in an order of its own"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=lambda call, given: (transpose(given, _inverse(call)),),
     batch=PermutesAxes(),
     scale=MOVES_ELEMENTS,
     support_level=3,
+    static_of=StaticOf(dyn.TRANSPOSE, _static_transpose),
 )
 REVERSE = define(
     "reverse",
@@ -106,7 +129,7 @@ REVERSE = define(
     fusion=FusionKind.INJECTIVE,
     layout=AxisAttribute("axis"),
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=_reverse_gradient,
     batch=ALONG_AXIS,
     scale=MOVES_ELEMENTS,
     support_level=3,

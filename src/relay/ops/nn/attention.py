@@ -25,7 +25,7 @@ from relay.ops.elementwise.elementwise_binary import add, multiply
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, as_expr, call
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, PrecisionRule, define
+from relay.ops.framework.record import FusionKind, PrecisionRule, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -179,7 +179,7 @@ ATTENTION = define(
     floating_point=FloatingPointClass.ROUNDING,
     precision=PrecisionRule.NARROW,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("attention", "of_attention"),
     batch=NO_BATCH_RULE_YET,
     scale=NO_SCALE_YET,
     support_level=10,

@@ -25,7 +25,7 @@ from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, call, optional_dtype
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import Layout, parse_layout, relayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, PrecisionRule, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import Channels, WeightedSum
@@ -318,7 +318,7 @@ def _conv(attributes: type[ConvAttributes]) -> OperatorRecord:
         floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient_above("windows", "of_conv"),
         batch=NO_BATCH_RULE_YET,
         scale=WeightedSum(_channels, told=("channels", "kernel_size")),
         support_level=2,

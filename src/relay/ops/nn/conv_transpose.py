@@ -27,7 +27,7 @@ from relay.ops.framework.build import Argument, call, optional_dtype
 from relay.ops.framework.dimensions import derived
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import parse_layout, relayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, PrecisionRule, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -236,7 +236,7 @@ def _record(attributes: type[ConvTransposeAttributes]) -> OperatorRecord:
         floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient_above("windows", "of_conv_transpose"),
         batch=NO_BATCH_RULE_YET,
         scale=NO_SCALE_YET,
         support_level=2,

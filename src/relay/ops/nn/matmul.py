@@ -22,7 +22,14 @@ from relay.ops.framework.batch_rule import HasBatchAxis, RowsTimesMatrix
 from relay.ops.framework.build import Argument, call, optional_dtype
 from relay.ops.framework.elementwise import broadcast_index
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import (
+    NO_GRADIENT_YET,
+    FusionKind,
+    OperatorRecord,
+    PrecisionRule,
+    define,
+    gradient_above,
+)
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import PACKED_WEIGHT, Channels, WeightedSum
@@ -280,7 +287,6 @@ def _product(name: str, description: str, level: int, **fields: Any) -> Operator
         floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.NARROW,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
         support_level=level,
         multiply_adds=_products_of,
         **fields,
@@ -296,24 +302,26 @@ DENSE = _product(
         data, weight, attributes.units, attributes.out_dtype, transpose_b=True
     ),
     batch=RowsTimesMatrix(), scale=WeightedSum(_rows_of_weight, told=("units",)),
+    gradient=gradient_above("products", "of_dense"),
 )  # fmt: skip
 MATMUL = _product(
     "nn.matmul", "Product of two matrices, either transposed on demand.", 1,
     inputs={"tensor_a": "[.., m, k], or [k, m]", "tensor_b": "[k, n], or [n, k]"}, attributes=MatmulAttributes,
     type_rule=_matmul_rule, meaning=_matmul_meaning, compute=_matmul_compute,
     batch=RowsTimesMatrix(transposes_data="transpose_a"), scale=WeightedSum(_columns_of_last, told=("units",)),
+    gradient=gradient_above("products", "of_matmul"),
 )  # fmt: skip
 BATCH_MATMUL = _product(
     "nn.batch_matmul", "Products of matrices, one for each batch.", 10,
     inputs={"x": "[batch, m, k]", "y": "[batch, k, n]; a batch of 1 is repeated"}, attributes=BatchMatmulAttributes,
     type_rule=_batch_matmul_rule, meaning=_matmul_meaning, compute=_batch_matmul_compute,
-    batch=HasBatchAxis(), scale=WeightedSum(_columns_of_last),
+    batch=HasBatchAxis(), scale=WeightedSum(_columns_of_last), gradient=gradient_above("products", "of_batch_matmul"),
 )  # fmt: skip
 DENSE_PACK = _product(
     "nn.contrib_dense_pack", "Dense with a weight packed into blocks of output units, padded with zeros.", 10,
     inputs={"data": "[.., k]", "weight": "[ceil(units / n), k, n]"}, attributes=DensePackAttributes,
     type_rule=_dense_pack_rule, meaning=_dense_pack_meaning, compute=_dense_pack_compute,
-    batch=RowsTimesMatrix(), scale=PACKED_WEIGHT,
+    batch=RowsTimesMatrix(), scale=PACKED_WEIGHT, gradient=NO_GRADIENT_YET,
 )  # fmt: skip
 
 MATRIX_PRODUCTS: tuple[OperatorRecord, ...] = (DENSE, MATMUL, BATCH_MATMUL, DENSE_PACK)

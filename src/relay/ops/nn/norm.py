@@ -24,7 +24,7 @@ from relay.ops.framework.build import Argument, TupleWrapper, call, tuple_call
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.elementwise import extent_value
 from relay.ops.framework.layout_rule import AxisAttribute, OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NOT_LINEAR
@@ -296,7 +296,7 @@ BATCH_NORM = define(
     layout=AxisAttribute("axis"),
     floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("norms", "of_batch_norm"),
     batch=NO_BATCH_RULE_YET,
     scale=NOT_LINEAR,
     support_level=1,
@@ -312,7 +312,7 @@ def _norm(name: str, description: str, attributes: type[Attributes], **fields: A
         fusion=FusionKind.OPAQUE,
         floating_point=FloatingPointClass.ROUNDING,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient_above("norms", f"of_{name}"),
         scale=NOT_LINEAR,
         support_level=1,
         **fields,

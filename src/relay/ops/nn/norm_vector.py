@@ -19,7 +19,7 @@ from relay.ir.types import TensorType, Type
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.layout_rule import AxisAttribute
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NOT_LINEAR
@@ -143,7 +143,7 @@ L2_NORMALIZE = define(
     layout=AxisAttribute("axis"),
     floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("norms", "of_l2_normalize"),
     batch=NO_BATCH_RULE_YET,
     scale=NOT_LINEAR,
     support_level=2,
@@ -160,7 +160,7 @@ LRN = define(
     layout=AxisAttribute("axis"),
     floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("norms", "of_lrn"),
     batch=NO_BATCH_RULE_YET,
     scale=NOT_LINEAR,
     support_level=2,

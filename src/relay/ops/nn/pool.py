@@ -21,7 +21,7 @@ from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import counted
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import Layout, parse_layout, relayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, PrecisionRule, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, mean_of, to_dtype, wide
 from relay.ops.framework.scale_role import PassesScale
@@ -300,7 +300,7 @@ def _pool(kind: str, attributes: type[PoolAttributes], meaning: Any, compute: An
         floating_point=FloatingPointClass.EXACT if kind == "max" else FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient_above("windows", f"of_{kind}_pool"),
         batch=NO_BATCH_RULE_YET,
         scale=PassesScale(only_positive=kind == "max"),
         support_level=2,

@@ -25,7 +25,15 @@ from relay.ops.framework.build import Argument, call
 from relay.ops.framework.elementwise import counted
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import parse_layout, relayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import (
+    NO_GRADIENT_YET,
+    FusionKind,
+    Gradient,
+    OperatorRecord,
+    PrecisionRule,
+    define,
+    gradient_above,
+)
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, mean_of, to_dtype, wide
 from relay.ops.framework.scale_role import PassesScale
@@ -146,7 +154,14 @@ def _divides(count: IntExpr, size: IntExpr) -> bool:
     return count == 1 or (isinstance(count, int) and isinstance(size, int) and size % count == 0)
 
 
-def _record(name: str, description: str, attributes: type[Attributes], maximum: bool, level: int) -> OperatorRecord:
+def _record(
+    name: str,
+    description: str,
+    attributes: type[Attributes],
+    maximum: bool,
+    level: int,
+    gradient: Gradient = NO_GRADIENT_YET,
+) -> OperatorRecord:
     return define(
         f"nn.{name}",
         description,
@@ -160,7 +175,7 @@ def _record(name: str, description: str, attributes: type[Attributes], maximum: 
         floating_point=FloatingPointClass.EXACT if maximum else FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient,
         batch=NO_BATCH_RULE_YET,
         scale=PassesScale(only_positive=maximum),
         support_level=level,
@@ -168,9 +183,21 @@ def _record(name: str, description: str, attributes: type[Attributes], maximum: 
 
 
 GLOBAL_MAX_POOL2D = _record(
-    "global_max_pool2d", "The largest element of each channel.", GlobalPool2DAttributes, True, 2
+    "global_max_pool2d",
+    "The largest element of each channel.",
+    GlobalPool2DAttributes,
+    True,
+    2,
+    gradient_above("windows", "of_global_max_pool"),
 )
-GLOBAL_AVG_POOL2D = _record("global_avg_pool2d", "The mean of each channel.", GlobalPool2DAttributes, False, 2)
+GLOBAL_AVG_POOL2D = _record(
+    "global_avg_pool2d",
+    "The mean of each channel.",
+    GlobalPool2DAttributes,
+    False,
+    2,
+    gradient_above("windows", "of_global_avg_pool"),
+)
 ADAPTIVE_MAX_POOL2D = _record(
     "adaptive_max_pool2d",
     "The largest element of each of a given number of windows.",

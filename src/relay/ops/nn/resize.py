@@ -35,7 +35,7 @@ from relay.ops.framework.build import Argument, call, dimensions, optional_dtype
 from relay.ops.framework.dimensions import derived
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import Layout, parse_layout, relayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, PrecisionRule, define
+from relay.ops.framework.record import NO_GRADIENT_YET, FusionKind, OperatorRecord, PrecisionRule, define
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NO_SCALE_YET
@@ -358,7 +358,7 @@ def _record(name: str, description: str, attributes: type[Attributes], rule: Rul
         floating_point=FloatingPointClass.ROUNDING,
         precision=PrecisionRule.FOLLOW,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=NO_GRADIENT_YET,
         batch=NO_BATCH_RULE_YET,
         scale=NO_SCALE_YET,
         support_level=level,

@@ -20,7 +20,7 @@ from relay.ops.elementwise.elementwise_unary import exp, log
 from relay.ops.framework.batch_rule import ALONG_AXIS
 from relay.ops.framework.build import Argument, call
 from relay.ops.framework.layout_rule import AxisAttribute
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, to_dtype, wide
 from relay.ops.framework.scale_role import NOT_LINEAR
@@ -101,7 +101,7 @@ def _record(name: str, description: str, logarithm: bool) -> OperatorRecord:
         layout=AxisAttribute("axis"),
         floating_point=FloatingPointClass.ROUNDING,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient_above("norms", f"of_{name}"),
         batch=ALONG_AXIS,
         scale=NOT_LINEAR,
         support_level=1,

@@ -17,7 +17,7 @@ from relay.ops.framework.build import Argument, call
 from relay.ops.framework.dimensions import derived, quotient
 from relay.ops.framework.layout_rule import LayoutAttribute
 from relay.ops.framework.layouts import parse_layout, relayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
@@ -111,7 +111,7 @@ def _record(name: str, description: str, to_space: bool) -> OperatorRecord:
         fusion=FusionKind.INJECTIVE,
         layout=LayoutAttribute("layout"),
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient_above("windows", "of_depth_to_space" if to_space else "of_space_to_depth"),
         batch=NO_BATCH_RULE_YET,
         scale=MOVES_ELEMENTS,
         support_level=5,

@@ -29,10 +29,11 @@ from relay.ops.framework.elementwise import BOOLS, NUMBERS, Accepts, extent_valu
 from relay.ops.framework.layout_rule import AxisAttribute
 from relay.ops.framework.record import (
     PIECEWISE_CONSTANT,
-    WAITS_FOR_AUTODIFF,
     FusionKind,
+    Gradient,
     OperatorRecord,
     define,
+    gradient_above,
     scale_role_of,
 )
 from relay.ops.framework.relating import RelationRun
@@ -128,7 +129,7 @@ def reduced_tensor(
 
 def _reduction(
     name: str, description: str, function: Callable[..., Array], reduce: Callable[..., Any], accepts: Accepts,
-    level: int = 4, exact: bool = True, constant: bool = False, bools: Reduction | None = None,
+    level: int = 4, exact: bool = True, gradient: Gradient = PIECEWISE_CONSTANT, bools: Reduction | None = None,
 ) -> OperatorRecord:  # fmt: skip
     """`bools`: the function and the reduction of bools, where they are not those of numbers."""
 
@@ -150,7 +151,6 @@ def _reduction(
             return total
         return te.compute(result.shape, lambda *i: te.cast(total[i], result.dtype), name=f"{name}_round")
 
-    gradient = PIECEWISE_CONSTANT if constant else WAITS_FOR_AUTODIFF
     return define(
         name,
         description,
@@ -213,20 +213,32 @@ _EVERYTHING: Accepts = (lambda _: True, "a number type or bool")
 _OR, _AND = (_any, te.any), (_all, te.all)
 SUM = _reduction(
     "sum", "The sum of all elements; of bools, whether some is True.", total_of, te.sum, _EVERYTHING, exact=False,
-    bools=_OR,
+    bools=_OR, gradient=gradient_above("reduction", "of_sum"),
 )  # fmt: skip
 PROD = _reduction(
     "prod", "The product of all elements; of bools, whether all are True.", _product, te.prod, _EVERYTHING,
-    exact=False, bools=_AND,
+    exact=False, bools=_AND, gradient=gradient_above("reduction", "of_prod"),
 )  # fmt: skip
 MAX = _reduction(
-    "max", "The largest element; NaN wins; of none, the smallest number.", _largest, te.max, _EVERYTHING, bools=_OR
+    "max",
+    "The largest element; NaN wins; of none, the smallest number.",
+    _largest,
+    te.max,
+    _EVERYTHING,
+    bools=_OR,
+    gradient=gradient_above("reduction", "of_extreme"),
 )
 MIN = _reduction(
-    "min", "The smallest element; NaN wins; of none, the largest number.", _smallest, te.min, _EVERYTHING, bools=_AND
+    "min",
+    "The smallest element; NaN wins; of none, the largest number.",
+    _smallest,
+    te.min,
+    _EVERYTHING,
+    bools=_AND,
+    gradient=gradient_above("reduction", "of_extreme"),
 )
-ALL = _reduction("all", "True where all elements are.", _all, te.all, BOOLS, constant=True)
-ANY = _reduction("any", "True where some element is.", _any, te.any, BOOLS, constant=True)
+ALL = _reduction("all", "True where all elements are.", _all, te.all, BOOLS)
+ANY = _reduction("any", "True where some element is.", _any, te.any, BOOLS)
 
 
 def _mean_meaning(attributes: ReduceAttributes, data: Array) -> Array:
@@ -247,7 +259,7 @@ MEAN = define(
     layout=AxisAttribute("axis", drops_axes=True),
     floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("reduction", "of_mean"),
     batch=ALONG_REDUCED_AXES,
     scale=NO_SCALE_YET,
     support_level=4,

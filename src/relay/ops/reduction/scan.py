@@ -21,7 +21,7 @@ from relay.ops.framework.build import Argument, call, optional_dtype
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.elementwise import NUMBERS
 from relay.ops.framework.layout_rule import OwnLayout
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import NO_GRADIENT_YET, FusionKind, Gradient, OperatorRecord, define, gradient_above
 from relay.ops.framework.reindex import reindexed
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type, to_dtype
@@ -92,7 +92,9 @@ def _compute(
     )  # fmt: skip
 
 
-def _record(name: str, description: str, function: Callable[..., Array], op: BinaryOp, identity: int) -> OperatorRecord:
+def _record(
+    name: str, description: str, function: Callable[..., Array], op: BinaryOp, identity: int, gradient: Gradient
+) -> OperatorRecord:
     return define(
         name,
         description,
@@ -105,15 +107,24 @@ def _record(name: str, description: str, function: Callable[..., Array], op: Bin
         layout=OwnLayout("its axis is where the recurrence runs"),
         floating_point=FloatingPointClass.ROUNDING,
         effect=Effect.PURE,
-        gradient=WAITS_FOR_AUTODIFF,
+        gradient=gradient,
         batch=NO_BATCH_RULE_YET,
         scale=NO_SCALE_YET,
         support_level=3,
     )
 
 
-CUMSUM = _record("cumsum", "The sum of all elements up to each one.", np.cumsum, BinaryOp.ADD, 0)
-CUMPROD = _record("cumprod", "The product of all elements up to each one.", np.cumprod, BinaryOp.MULTIPLY, 1)
+CUMSUM = _record(
+    "cumsum",
+    "The sum of all elements up to each one.",
+    np.cumsum,
+    BinaryOp.ADD,
+    0,
+    gradient_above("reduction", "of_cumsum"),
+)
+CUMPROD = _record(
+    "cumprod", "The product of all elements up to each one.", np.cumprod, BinaryOp.MULTIPLY, 1, NO_GRADIENT_YET
+)
 
 SCANS: tuple[OperatorRecord, ...] = (CUMSUM, CUMPROD)
 

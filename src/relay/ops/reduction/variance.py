@@ -19,7 +19,7 @@ from relay.ops.framework.build import Argument, TupleWrapper, as_expr, call
 from relay.ops.framework.dimensions import product
 from relay.ops.framework.elementwise import extent_value
 from relay.ops.framework.layout_rule import AxisAttribute
-from relay.ops.framework.record import WAITS_FOR_AUTODIFF, FusionKind, OperatorRecord, define
+from relay.ops.framework.record import FusionKind, OperatorRecord, define, gradient_above
 from relay.ops.framework.relating import RelationRun
 from relay.ops.framework.rounding import Array, element_type, mean_of, to_dtype, wide
 from relay.ops.framework.scale_role import NOT_LINEAR
@@ -95,7 +95,7 @@ VARIANCE = define(
     layout=AxisAttribute("axis", inputs=(0, 1), drops_axes=True),
     floating_point=FloatingPointClass.ROUNDING,
     effect=Effect.PURE,
-    gradient=WAITS_FOR_AUTODIFF,
+    gradient=gradient_above("reduction", "of_variance"),
     batch=ALONG_REDUCED_AXES,
     scale=NOT_LINEAR,
     support_level=4,

@@ -15,25 +15,30 @@ from relay.arith.expr import Comparison, IntExpr
 from relay.base.dtypes import DType, dtype_of
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call
+from relay.ir.expr import Call, Expr
 from relay.ir.operator import Effect
 from relay.ir.types import ANY, TensorType, TupleType, Type
 from relay.ops.framework.batch_rule import NO_BATCH_RULE_YET
-from relay.ops.framework.build import Argument, TupleWrapper, call, tuple_call
+from relay.ops.framework.build import Argument, TupleWrapper, call, is_dynamic, static_extent, tuple_call
 from relay.ops.framework.layout_rule import OwnLayout
 from relay.ops.framework.record import (
     PIECEWISE_CONSTANT,
-    WAITS_FOR_AUTODIFF,
     FusionKind,
     Gradient,
     OperatorRecord,
+    StaticOf,
     define,
+    gradient_above,
     scale_role_of,
 )
 from relay.ops.framework.relating import RelationRun
-from relay.ops.framework.rounding import Array, wide
+from relay.ops.framework.rounding import Array
 from relay.ops.framework.scale_role import MOVES_ELEMENTS
-from relay.ops.framework.symbolic_integer import machine_numbers
+from relay.ops.framework.symbolic_integer import expr_of
+from relay.ops.sorting.dyn_topk import TOPK as DYN_TOPK
+from relay.ops.sorting.dyn_topk import DynTopKAttributes
+from relay.ops.sorting.dyn_topk import topk as dyn_topk
+from relay.ops.sorting.order import order_of
 from relay.ops.sorting.sort_loops import FirstInOrder
 
 
@@ -59,17 +64,6 @@ class TopKAttributes(Attributes):
     ret_type: str = "both"
     is_ascend: bool = False
     dtype: DType = DType.INT32
-
-
-def _order(data: Array, axis: int, ascend: bool) -> Array:
-    """Indices that put the elements along an axis in order."""
-    x = machine_numbers(wide(data))
-    if ascend:
-        return np.argsort(x, axis=axis, kind="stable")
-    if x.dtype.kind != "f":
-        ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape)
-        return np.argsort(-ranks.astype(np.int64), axis=axis, kind="stable")
-    return np.argsort(-x, axis=axis, kind="stable")
 
 
 def _argsort_rule(run: RelationRun, attributes: ArgsortAttributes) -> Type:
@@ -107,7 +101,7 @@ def _takes_all(attributes: TopKAttributes) -> bool:
 def _topk_meaning(attributes: TopKAttributes, data: Array) -> Any:
     axis = attributes.axis % data.ndim
     count = data.shape[axis] if _takes_all(attributes) else int(attributes.k)  # pyright: ignore[reportArgumentType]
-    order = np.take(_order(data, axis, attributes.is_ascend), np.arange(count), axis)
+    order = np.take(order_of(data, axis, attributes.is_ascend), np.arange(count), axis)
     values, indices = np.take_along_axis(data, order, axis), order.astype(attributes.dtype.numpy)
     return {"values": values, "indices": indices}.get(attributes.ret_type, (values, indices))
 
@@ -134,16 +128,17 @@ def _sort_compute(attributes: SortAttributes, inputs: tuple[te.Tensor], _: Type)
 
 
 def _argsort_meaning(attributes: ArgsortAttributes, data: Array) -> Array:
-    return _order(data, attributes.axis, attributes.is_ascend).astype(attributes.dtype.numpy)
+    return order_of(data, attributes.axis, attributes.is_ascend).astype(attributes.dtype.numpy)
 
 
 def _sort_meaning(attributes: SortAttributes, data: Array) -> Array:
-    return np.take_along_axis(data, _order(data, attributes.axis, attributes.is_ascend), attributes.axis)
+    return np.take_along_axis(data, order_of(data, attributes.axis, attributes.is_ascend), attributes.axis)
 
 
 def _record(
-    name: str, description: str, attributes: type[Attributes], rule: Any, meaning: Any, compute: Any, gradient: Gradient
-) -> OperatorRecord:
+    name: str, description: str, attributes: type[Attributes], rule: Any, meaning: Any, compute: Any,
+    gradient: Gradient, static_of: StaticOf | None = None,
+) -> OperatorRecord:  # fmt: skip
     return define(
         name,
         description,
@@ -159,6 +154,7 @@ def _record(
         batch=NO_BATCH_RULE_YET,
         scale=scale_role_of(gradient) or MOVES_ELEMENTS,
         support_level=6,
+        static_of=static_of,
     )
 
 
@@ -167,14 +163,26 @@ ARGSORT = _record(
     PIECEWISE_CONSTANT,
 )  # fmt: skip
 SORT = _record(
-    "sort", "The elements in order.", SortAttributes, _sort_rule, _sort_meaning, _sort_compute, WAITS_FOR_AUTODIFF
+    "sort",
+    "The elements in order.",
+    SortAttributes,
+    _sort_rule,
+    _sort_meaning,
+    _sort_compute,
+    gradient_above("indexing", "of_sort"),
 )
+
+
+def _static_topk(attributes: DynTopKAttributes, k: Array) -> TopKAttributes:
+    return TopKAttributes(expr_of(k[()]), attributes.axis, attributes.ret_type, attributes.is_ascend, attributes.dtype)
+
+
 TOPK = _record(
     "topk", "The first elements in order, and where they are.", TopKAttributes, _topk_rule, _topk_meaning,
-    _topk_compute, WAITS_FOR_AUTODIFF,
+    _topk_compute, gradient_above("indexing", "of_topk"), StaticOf(DYN_TOPK, _static_topk),
 )  # fmt: skip
 
-SORTS: tuple[OperatorRecord, ...] = (ARGSORT, SORT, TOPK)
+SORTS: tuple[OperatorRecord, ...] = (ARGSORT, SORT, TOPK, DYN_TOPK)
 
 
 def argsort(data: Argument, axis: int = -1, is_ascend: bool = True, dtype: str | DType = "int32") -> Call:
@@ -191,14 +199,17 @@ def sort(data: Argument, axis: int = -1, is_ascend: bool = True) -> Call:
 
 
 def topk(
-    data: Argument, k: IntExpr = 1, axis: int = -1, ret_type: str = "both", is_ascend: bool = False,
+    data: Argument, k: IntExpr | Expr = 1, axis: int = -1, ret_type: str = "both", is_ascend: bool = False,
     dtype: str | DType = "int32",
 ) -> Call | TupleWrapper:  # fmt: skip
     """The `k` largest elements (smallest, with `is_ascend`) along `axis`, in order; all of them when k is below 1.
+    An expression that is no constant makes a `dyn.topk`.
 
     data[.., e, ..] → (values[.., k, ..], indices[.., k, ..]), or one of both by `ret_type`.
 
     Raises `RelayError`: `not-enough-elements`, `axis-out-of-range`, `wrong-attribute`, `wrong-dtype`.
     """
-    attributes = TopKAttributes(k, axis, ret_type, is_ascend, dtype_of(dtype))
+    if is_dynamic(k):
+        return dyn_topk(data, k, axis, ret_type, is_ascend, dtype)
+    attributes = TopKAttributes(static_extent(k), axis, ret_type, is_ascend, dtype_of(dtype))
     return tuple_call(TOPK, (data,), attributes, 2) if ret_type == "both" else call(TOPK, (data,), attributes)

@@ -9,6 +9,8 @@ from relay import te
 from relay.base.dtypes import DType
 from relay.tir.expr import Call, Value, imm
 
+_OTHER_FLOATS = frozenset({DType.FLOAT4_E2M1FN, DType.FLOAT8_E4M3FNUZ, DType.FLOAT8_E5M2FNUZ, DType.FLOAT8_E8M0FNU})
+
 
 def key_type(dtype: DType) -> DType:
     """The type of the keys of elements: 32 bits for those of 32 or fewer."""
@@ -17,7 +19,7 @@ def key_type(dtype: DType) -> DType:
 
 def key_bits(dtype: DType) -> int:
     """How many bits of a key, the lowest, may differ between elements."""
-    return 8 * dtype.item_bytes
+    return 8 * _ordered(dtype).item_bytes
 
 
 def sort_key(value: Value, ascend: bool) -> Value:
@@ -26,11 +28,12 @@ def sort_key(value: Value, ascend: bool) -> Value:
     NaN has the largest key in both directions; 0 and −0 have one key. The bits of floating-point numbers are ordered as
     their magnitudes are, those of negative ones the other way round (IEEE 754-2019, section 5.10, but for the zeros).
     """
-    dtype = DType.INT8 if value.dtype is DType.INT4 else value.dtype
+    dtype = _ordered(value.dtype)
+    value = te.cast(value, dtype)
     bits, wide = key_bits(dtype), key_type(dtype)
     sign, ones = imm(1 << (bits - 1), wide), imm((1 << bits) - 1, wide)
     if not dtype.is_float:
-        key = te.cast(te.cast(te.cast(value, dtype), _unsigned(dtype)), wide)
+        key = te.cast(te.cast(value, _unsigned(dtype)), wide)
         key = te.logical_xor(key, sign) if dtype.is_signed_integer else key
         return key if ascend else te.logical_xor(key, ones)
     raw = te.cast(Call("reinterpret", (value,), _unsigned(dtype)), wide)
@@ -40,6 +43,14 @@ def sort_key(value: Value, ascend: bool) -> Value:
     key = te.select(te.greater(raw, sign), negative, other)
     magnitude = te.logical_and(raw, imm((1 << (bits - 1)) - 1, wide))
     return te.select(te.greater(magnitude, imm(_largest_bits(dtype), wide)), ones, key)
+
+
+def _ordered(dtype: DType) -> DType:
+    """The type whose bits tell the order of elements: their own, unless it is of less than a byte or has no sign bit
+    that means minus for all numbers."""
+    if dtype.is_sub_byte_integer:
+        return DType.INT8 if dtype.is_signed_integer else DType.UINT8
+    return DType.BFLOAT16 if dtype in _OTHER_FLOATS else dtype
 
 
 def _unsigned(dtype: DType) -> DType:

@@ -17,7 +17,14 @@ from relay.base.dtypes import DType
 
 _CPU = 1
 _TYPES: Mapping[tuple[int, int], DType] = MappingProxyType(
-    {(4, 16): DType.BFLOAT16, (10, 8): DType.FLOAT8_E4M3FN, (12, 8): DType.FLOAT8_E5M2}
+    {
+        (4, 16): DType.BFLOAT16,
+        (10, 8): DType.FLOAT8_E4M3FN,
+        (11, 8): DType.FLOAT8_E4M3FNUZ,
+        (12, 8): DType.FLOAT8_E5M2,
+        (13, 8): DType.FLOAT8_E5M2FNUZ,
+        (14, 8): DType.FLOAT8_E8M0FNU,
+    }
 )
 """By DLPack's type code and width in bits."""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
 from relay.base.near_names import near_names
-from relay.runtime.artefact.manifest import EntrySpec
+from relay.runtime.artefact.manifest import Donation, EntrySpec
 from relay.runtime.cpython.array_layout import data_address
 
 Inside: TypeAlias = "tuple[str, NDArray[np.generic], bool]"
@@ -99,12 +99,17 @@ def _shared(spans: Sequence[tuple[int, int, int]], is_donated: Sequence[bool]) -
     return None
 
 
-def donated_inputs(names: Sequence[str], wanted: Sequence[str], where: str) -> list[int]:
-    """The positions of the inputs called so, with the leaves of those that are tuples: `w` is `w` or `w.0`, `w.1`, ….
+def part_name(donation: Donation, inputs: Sequence[str]) -> str:
+    """What is given away, by name: `w`, or `w.1.0` for a part of the input `w`."""
+    return ".".join((inputs[donation.input], *map(str, donation.fields)))
+
+
+def donated_names(names: Sequence[str], wanted: Sequence[str], where: str) -> list[int]:
+    """The positions of what is called so, with all that is part of it: `w` is `w` and `w.0`, `w.1`, ….
 
     Raises `RelayError` (rule `bad-donation`) for a name that is none of them.
 
-    >>> donated_inputs(["x", "w.0", "w.1"], ["w"], "main")
+    >>> donated_names(["x", "w.0", "w.1"], ["w"], "main")
     [1, 2]
     """
     found: dict[int, None] = {}

@@ -17,9 +17,11 @@ from relay.base.frozen import frozen
 from relay.base.named import find_named
 from relay.runtime.artefact.device_spec import DeviceSpec, device_from_json, device_to_json
 from relay.runtime.artefact.extent_json import extent_from_json, extent_to_json
+from relay.runtime.artefact.failures import Failure, FailureKind
 from relay.runtime.artefact.machine import RequiredMachine
 from relay.runtime.artefact.value_types import (
     DataSpec,
+    TupleOf,
     ValueType,
     data_from_json,
     data_to_json,
@@ -35,7 +37,7 @@ from relay.runtime.artefact.work import (
     work_to_json,
 )
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 _MAX_DEPTH = 64
 
 
@@ -109,11 +111,6 @@ class CellLabel:
         return f"{self.kind} {self.name}".strip()
 
 
-NO_CLAUSE_FITS = "no clause of a match fits"
-"""How the text of a failed match begins."""
-CHECK_FAILED = "checked: "
-"""How the text of a failed check of values begins, before its own message."""
-
 Label: TypeAlias = Union[TensorLabel, CellLabel]
 CELL_KINDS = ("tuple", "data", "closure", "ref")
 
@@ -131,10 +128,12 @@ def heap_entry_symbol(name: str, copied: ResultSpec | None) -> str:
 @frozen
 class Donation:
     """Callers of an entry give away its input number `input`: output number `output` is in its memory; None where
-    results are found on a heap, some of them in its memory."""
+    results are found on a heap, some of them in its memory. Then it may be a part of that input: what stands in nested
+    tuples at these `fields`, from the outermost."""
 
     output: int | None
     input: int
+    fields: tuple[int, ...] = ()
 
 
 @frozen
@@ -152,7 +151,7 @@ class EntrySpec:
     result: ResultSpec | HeapResult
     symbols: tuple[Symbol, ...]
     workspace_bytes: IntExpr
-    failures: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
     regions: tuple[RegionSpec, ...] = ()
     donations: tuple[Donation, ...] = ()
 
@@ -208,9 +207,9 @@ class Manifest:
                 "result": result_to_json(entry.result),
                 "symbols": [symbol.name for symbol in entry.symbols],
                 "workspace_bytes": extent_to_json(entry.workspace_bytes),
-                "failures": list(entry.failures),
+                "failures": [[each.kind.value, each.text] for each in entry.failures],
                 **({"regions": list(map(region_to_json, entry.regions))} if entry.regions else {}),
-                **({"donations": [[each.output, each.input] for each in entry.donations]} if entry.donations else {}),
+                **({"donations": list(map(_donation_to_json, entry.donations))} if entry.donations else {}),
             }
             for entry in self.entries
         ]
@@ -334,15 +333,24 @@ def _heap_result(value: Any, outputs: int) -> HeapResult | None:
     return HeapResult() if value == "heap" else None
 
 
+def _donation_to_json(donation: Donation) -> list[int | None]:
+    return [donation.output, donation.input, *donation.fields]
+
+
 def _donation_from_json(value: Any, inputs: Sequence[InputSpec], outputs: Sequence[TensorSpec]) -> Donation:
-    output, donated = value[0], int(value[1])
-    if min(output or 0, donated) < 0:
+    output, donated, fields = value[0], int(value[1]), tuple(map(int, value[2:]))
+    if min(output or 0, donated, *fields) < 0:
         raise ValueError(f"output {output} in the memory of input {donated}")
     given = inputs[donated]
     if output is None:
-        return Donation(None, donated)
+        part = given.type if isinstance(given, ValueSpec) else None
+        for field_ in fields:
+            if not isinstance(part, TupleOf):
+                raise ValueError(f"fields {fields} of {given}")
+            part = part.fields[field_]
+        return Donation(None, donated, fields)
     made = outputs[int(output)]
-    if not isinstance(given, TensorSpec) or (given.shape, given.dtype) != (made.shape, made.dtype):
+    if fields or not isinstance(given, TensorSpec) or (given.shape, given.dtype) != (made.shape, made.dtype):
         raise ValueError(f"{made} is to be in the memory of {given}")
     return Donation(int(output), donated)
 
@@ -358,7 +366,7 @@ def _entry_from_json(value: Any) -> EntrySpec:
         result=_heap_result(value["result"], len(outputs)) or result_from_json(value["result"], len(outputs)),
         symbols=tuple(symbols.values()),
         workspace_bytes=_size_from_json(value["workspace_bytes"], symbols),
-        failures=tuple(map(str, value["failures"])),
+        failures=tuple(Failure(FailureKind(kind), str(text)) for kind, text in value["failures"]),
         regions=tuple(region_from_json(each, symbols) for each in value.get("regions", [])),
         donations=tuple(_donation_from_json(each, inputs, outputs) for each in value.get("donations", [])),
     )

@@ -32,9 +32,11 @@ _ARRAY = struct.Struct("<iiiBBH")
 _MAX_RANK = 32
 
 _CODES: Mapping[DType, tuple[int, int]] = MappingProxyType({
-    DType.BOOL: (1, 1), DType.INT4: (0, 4), DType.INT8: (0, 8), DType.INT16: (0, 16), DType.INT32: (0, 32),
-    DType.INT64: (0, 64), DType.UINT8: (1, 8), DType.UINT16: (1, 16), DType.UINT32: (1, 32), DType.UINT64: (1, 64),
-    DType.FLOAT8_E4M3FN: (10, 8), DType.FLOAT8_E5M2: (12, 8), DType.FLOAT16: (2, 16), DType.BFLOAT16: (4, 16),
+    DType.BOOL: (1, 1), DType.INT2: (0, 2), DType.INT4: (0, 4), DType.INT8: (0, 8), DType.INT16: (0, 16),
+    DType.INT32: (0, 32), DType.INT64: (0, 64), DType.UINT2: (1, 2), DType.UINT4: (1, 4), DType.UINT8: (1, 8),
+    DType.UINT16: (1, 16), DType.UINT32: (1, 32), DType.UINT64: (1, 64), DType.FLOAT8_E4M3FN: (10, 8),
+    DType.FLOAT8_E4M3FNUZ: (11, 8), DType.FLOAT8_E5M2: (12, 8), DType.FLOAT8_E5M2FNUZ: (13, 8),
+    DType.FLOAT8_E8M0FNU: (14, 8), DType.FLOAT4_E2M1FN: (17, 4), DType.FLOAT16: (2, 16), DType.BFLOAT16: (4, 16),
     DType.FLOAT32: (2, 32), DType.FLOAT64: (2, 64),
 })  # fmt: skip
 """Type code and width in bits."""

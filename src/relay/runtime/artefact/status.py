@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import CompilerBug, RelayError
-from relay.runtime.artefact.manifest import CHECK_FAILED, NO_CLAUSE_FITS, EntrySpec
+from relay.runtime.artefact.failures import Failure, FailureKind
+from relay.runtime.artefact.manifest import EntrySpec
 
 OUT_OF_MEMORY = -1
 STACK_USED_UP = -2
@@ -25,9 +27,6 @@ DEVICE_MISSING, DEVICE_FAILED, DEVICE_INTERRUPTED = -6, -7, -8
 """A region had no device to run on, the device failed, or somebody did not want to wait for it; `Connected.failure`
 says why."""
 
-_INDEX_OUTSIDE = "an index is out of range: "
-"""How the text of a failure begins where an index lies outside; who was given the index follows."""
-
 
 def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tuple[int, int] = (0, 0)) -> Exception:
     """What to raise. `values` are the extents of the call, by the names of symbols; `index` is what a failure for an
@@ -38,33 +37,36 @@ def failure(spec: EntrySpec, status: int, values: Mapping[str, int], index: tupl
             message=f"`{spec.name}` nests calls deeper than its stack of 1 GiB holds",
             remedy="carry the result along in a parameter, so that the call is the last thing its caller does",
         )
-    if 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(NO_CLAUSE_FITS):
-        return RelayError(rule="no-clause-fits", message=f"`{spec.name}`: {spec.failures[status - 1]}")
-    if is_about_index(spec, status):
-        return index_error(f"`{spec.name}`: {spec.failures[status - 1].removeprefix(_INDEX_OUTSIDE)}", *index)
-    if 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(CHECK_FAILED):
-        message = spec.failures[status - 1].removeprefix(CHECK_FAILED)
-        return RelayError(rule="check-failed", message=f"`{spec.name}`: {message}")
     if 0 < status <= len(spec.failures):
-        return RelayError(
-            rule="check-failed",
-            message=f"`{spec.name}`: {spec.failures[status - 1]}",
-            found=shown_values(values),
-            remedy="give inputs whose extents agree",
-        )
+        return _error(spec.name, spec.failures[status - 1], values, index)
     if status == OUT_OF_MEMORY:
         return MemoryError(f"`{spec.name}` could not allocate memory")
     return CompilerBug("runtime", f"`{spec.name}` returned the unknown status {status}")
 
 
-def index_failure_text(what: str) -> str:
-    """The text of the failure that `what` was given an index which lies outside."""
-    return _INDEX_OUTSIDE + what
+def _error(name: str, failed: Failure, values: Mapping[str, int], index: tuple[int, int]) -> RelayError:
+    """The error that a failure of the program is."""
+    match failed.kind:
+        case FailureKind.MATCH:
+            return RelayError(rule="no-clause-fits", message=f"`{name}`: {failed}")
+        case FailureKind.INDEX:
+            return index_error(f"`{name}`: {failed.text}", *index)
+        case FailureKind.CHECKED:
+            return RelayError(rule="check-failed", message=f"`{name}`: {failed}")
+        case FailureKind.EXTENTS:
+            return RelayError(
+                rule="check-failed",
+                message=f"`{name}`: {failed}",
+                found=shown_values(values),
+                remedy="give inputs whose extents agree",
+            )
+        case _:
+            assert_never(failed.kind)
 
 
 def is_about_index(spec: EntrySpec, status: int) -> bool:
     """Whether a status says that an index lies outside."""
-    return 0 < status <= len(spec.failures) and spec.failures[status - 1].startswith(_INDEX_OUTSIDE)
+    return 0 < status <= len(spec.failures) and spec.failures[status - 1].kind is FailureKind.INDEX
 
 
 def left_index(spec: EntrySpec, status: int, address: int) -> tuple[int, int]:

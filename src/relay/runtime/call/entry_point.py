@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from relay.arith.expr import Symbol, evaluate
 from relay.base.diagnostics import RelayError
 from relay.runtime.arguments.arguments import as_array, bind_arguments, solve_symbols
-from relay.runtime.arguments.donation import DonatedArrays, donated_inputs
+from relay.runtime.arguments.donation import DonatedArrays, donated_names, part_name
 from relay.runtime.arguments.extents import symbol_sources
 from relay.runtime.artefact.arena_map import RegionArena, region_arena
-from relay.runtime.artefact.manifest import EntrySpec, HeapResult, TensorSpec
+from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, TensorSpec
 from relay.runtime.artefact.nesting import nesting
 from relay.runtime.artefact.status import failure, left_index, shown_values
 from relay.runtime.call.heap_calls import HeapCalls
@@ -117,7 +117,7 @@ class EntryPoint:
                     return result
         return self._checked(bind_arguments(self._spec, positional, named))
 
-    def _checked(self, arrays: tuple[Any, ...], withheld: Collection[int] = ()) -> Result:
+    def _checked(self, arrays: tuple[Any, ...], withheld: Collection[Donation] = ()) -> Result:
         """A call on what `bind_arguments` gives, with all checks."""
         values = solve_symbols(self._spec, self._sources, arrays)
         quick, donated = self._quick, self._donated
@@ -141,15 +141,15 @@ class EntryPoint:
     def keeping(self, *names: str) -> Callable[..., Result]:
         """This function, which leaves alone the arrays of some donated inputs (all, if none are named), and writes over
         copies. Raises `RelayError` (rule `bad-donation`) for other names."""
-        positions = sorted(set() if self._donated is None else self._donated.positions)
-        donated = [self._names[position] for position in positions]
-        kept = [positions[i] for i in donated_inputs(donated, names or donated, self._spec.name)]
+        donations = self._spec.donations
+        donated = [part_name(each, self._names) for each in donations]
+        kept = [donations[i] for i in donated_names(donated, names or donated, self._spec.name)]
 
         def call(*positional: Any, **named: Any) -> Result:
             arrays = list(bind_arguments(self._spec, positional, named))
-            for position in kept:
-                if isinstance(arrays[position], np.ndarray):
-                    arrays[position] = arrays[position].copy()
+            for each in kept:
+                if isinstance(arrays[each.input], np.ndarray):
+                    arrays[each.input] = arrays[each.input].copy()
             return self._checked(tuple(arrays), kept)
 
         return call

@@ -17,7 +17,7 @@ from relay.arith.expr import Symbol
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.runtime.arguments.donation import DonatedArrays
 from relay.runtime.arguments.extents import Extents
-from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest, TensorSpec, ValueSpec
+from relay.runtime.artefact.manifest import Donation, EntrySpec, HeapResult, Manifest, TensorSpec, ValueSpec
 from relay.runtime.artefact.nesting import nesting
 from relay.runtime.artefact.status import failure, left_index
 from relay.runtime.call.native import HEAP_SYMBOLS, NativeCode, NativeEntry, apply_symbol, host_symbol
@@ -26,7 +26,7 @@ from relay.runtime.cpython.quick_build import QuickBuild
 from relay.runtime.cpython.quick_call import Finish
 from relay.runtime.cpython.workspaces import Workspaces
 from relay.runtime.values.boundary import Boundary, CallState
-from relay.runtime.values.building import Image, build
+from relay.runtime.values.building import Image, Parts, build
 from relay.runtime.values.foreign_functions import Host
 from relay.runtime.values.heap import (
     BLOCKS_OFFSET_BYTES,
@@ -76,10 +76,10 @@ class HeapCalls:
         outputs: Sequence[NDArray[np.generic]],
         values: Mapping[Symbol, int],
         donated: DonatedArrays | None = None,
-        withheld: Collection[int] = (),
+        withheld: Collection[Donation] = (),
     ) -> Any:
-        """Run an entry, take the result from the heap of the call, and free the heap, whatever is left on it. Values at
-        the positions `withheld` are not given away this time."""
+        """Run an entry, take the result from the heap of the call, and free the heap, whatever is left on it. What is
+        `withheld` is not given away this time."""
         words: list[int] = []
         kept: list[object] = []  # what the words speak of must live as long as the call
         slow: list[tuple[int, ValueSpec, Any]] = []
@@ -99,9 +99,8 @@ class HeapCalls:
         if slow or type_ is not None or donated is not None:
             known = {symbol.name: value for symbol, value in values.items()}
             state = CallState(self._boundary, Extents(known))
-            away = () if donated is None else donated.positions.difference(withheld)
-            names = {spec.inputs[position].name for position in away}
-            found, image = build(state, [(each, given) for _, each, given in slow], donated=names)
+            away = [each for each in spec.donations if each not in withheld]
+            found, image = build(state, [(each, given) for _, each, given in slow], donated=_parts_by_name(spec, away))
             kept.append(image)
             if donated is not None:
                 donated.check(inputs, image.arrays)
@@ -234,9 +233,15 @@ class HeapCalls:
             raise CompilerBug("runtime", f"`{spec.name}` used an object that it had freed")
 
 
-def _given(inputs: Sequence[Any], positions: Collection[int], image: Image) -> dict[int, NDArray[np.generic]]:
+def _parts_by_name(spec: EntrySpec, donations: Sequence[Donation]) -> dict[str, Parts]:
+    """What is given away of each input."""
+    inputs = dict.fromkeys(each.input for each in donations)
+    return {spec.inputs[one].name: frozenset(each.fields for each in donations if each.input == one) for one in inputs}
+
+
+def _given(inputs: Sequence[Any], donations: Sequence[Donation], image: Image) -> dict[int, NDArray[np.generic]]:
     """The arrays that a call gives away, by the addresses of their data."""
-    arrays = [inputs[position] for position in positions if isinstance(inputs[position], np.ndarray)]
+    arrays = [inputs[each.input] for each in donations if isinstance(inputs[each.input], np.ndarray)]
     arrays += [array for _, array, is_donated in image.arrays if is_donated]
     return {data_address(array): array for array in arrays}
 

@@ -99,6 +99,7 @@ class QuickCall:
         if not status:
             self._frames.append(frame)
             return result
+        del outputs, result  # what is raised holds on to this frame, and these may be large
         error = None if status == REFUSED else self._failure(status, arrays, frame.workspace)
         self._frames.append(frame)
         if error is None:

@@ -61,13 +61,16 @@ class Connected:
             if isinstance(device, PythonDevice):
                 device.raise_what_is_no_error()
         found = "; ".join(f"{spec}: {text}" for spec, device in self.devices if (text := last_error(device)))
+        if not found:
+            named = [str(spec) for spec, _ in self.devices]
+            found = f"{named[0]} gives no reason" if len(named) == 1 else f"none of {', '.join(named)} gives a reason"
         lost = [str(spec) for spec, device in self.devices if is_lost(device)]
         if lost:
             remedy = "load the program again, which opens the device anew"
             return _failed(entry, "device-lost", f"has lost {', '.join(lost)}", found, remedy)
         remedy = "run the program again without the device, to see whether it is its fault"
         what = "could not run its part on a device"
-        return _failed(entry, "device-failed", what, found or "it gives no reason", remedy)
+        return _failed(entry, "device-failed", what, found, remedy)
 
 
 def _failed(entry: str, rule: str, what: str, found: str, remedy: str) -> RelayError:

@@ -113,13 +113,13 @@ def _kernel_profiles(
         found.append(
             KernelProfile(work.name, work.operators, len(last), seconds, work.dtype, counts[0], touched, least)
         )
-    found += _launches(recorded, runs)
+    found += _on_devices(recorded, runs)
     return tuple(found)
 
 
-def _launches(recorded: RecordedKernels, runs: Runs) -> Iterator[KernelProfile]:
-    """What devices launched, in the order in which they first did. Nobody has counted its work."""
-    for name, number in recorded.launched.items():
+def _on_devices(recorded: RecordedKernels, runs: Runs) -> Iterator[KernelProfile]:
+    """What devices launched and moved, in the order in which they first did. Nobody has counted its work."""
+    for name, number in recorded.on_devices.items():
         own = [records[records[:, KIND] == number] for records in runs.timed]
         if any(map(len, own)):
             yield KernelProfile(name, (), len(own[-1]), tuple(map(_seconds, own)), None, None, None, None)
@@ -158,8 +158,8 @@ def _value(count: IntExpr | None, values: Mapping[Symbol, int]) -> int | None:
 
 def spans_of(records: Records, names: Sequence[str], function: str) -> tuple[Span, ...]:
     """The stretches of time of a run, by their beginning; what contains others comes before them. `names` are those of
-    kernels and launches, by their numbers. Threads are numbered in the order in which they appear, the one that called
-    first."""
+    kernels and of what devices do, by their numbers. Threads are numbered in the order in which they appear, the one
+    that called first."""
     if not len(records):
         return ()
     entries = records[records[:, KIND] == ENTRY]

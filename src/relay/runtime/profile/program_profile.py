@@ -23,7 +23,7 @@ class KernelProfile:
 
     `seconds` has the time of each run. `multiply_adds` and `bytes_touched` (inputs, constants and results, each once a
     call) are of one run, as is `least_seconds`, what the machine needs at least; None where it is not known,
-    as of what a device launches."""
+    as of what a device launches or moves."""
 
     name: str
     operators: tuple[str, ...]
@@ -124,7 +124,7 @@ class ProgramProfile:
 
     @property
     def control_s(self) -> float:
-        """Seconds between kernels: branches, calls, the heap, copies to and from devices, and reading the clock."""
+        """Seconds between kernels: branches, calls, the heap, and reading the clock."""
         return statistics.median(self.control_seconds)
 
     @property

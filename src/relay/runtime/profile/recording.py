@@ -103,28 +103,28 @@ class Recorder:
 @frozen(eq=False)
 class RecordedKernels:
     """Kernels that write records, in the order of their numbers: the addresses of what runs them, by name, and what
-    other code is given beside them. Behind them the numbers of what devices launch are given, by name."""
+    other code is given beside them. Behind them the numbers of what devices do are given, by name."""
 
     recorder: Recorder
     kernels: tuple[KernelWork, ...]
     addresses: Mapping[str, int]
     imports: Mapping[str, int]
     _kept: tuple[object, ...]
-    launched: dict[str, int] = field(default_factory=dict[str, int])
+    on_devices: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the numbers of records stand for."""
-        return (*(each.name for each in self.kernels), *self.launched)
+        return (*(each.name for each in self.kernels), *self.on_devices)
 
     def timed(self, spec: DeviceSpec, device: OpenedDevice) -> TimedDevice:
-        """A device whose launches write records."""
+        """A device whose launches and transfers write records."""
 
-        def note(entry: str, start_ns: int, end_ns: int) -> None:
-            number = self.launched.setdefault(f"{entry} on {spec}", len(self.kernels) + len(self.launched))
+        def note(what: str, start_ns: int, end_ns: int) -> None:
+            number = self.on_devices.setdefault(what, len(self.kernels) + len(self.on_devices))
             self.recorder.add(number, start_ns, end_ns)
 
-        return TimedDevice(device, note)
+        return TimedDevice(device, str(spec), note)
 
 
 @frozen(eq=False)

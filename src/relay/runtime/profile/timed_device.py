@@ -1,4 +1,5 @@
-"""A device as a profile sees it: what its regions launch runs one after another, each timed by the device's own events.
+"""A device as a profile sees it: what its regions launch runs one after another, each timed by the device's own events,
+and what goes there and back by the host's clock.
 
 Native code is given this device's table in place of the other's. It is the same, but that a recording is one for each
 launch, and a submission waits for each. The events before and behind a launch tell how long the device was at it;
@@ -18,7 +19,10 @@ from relay.runtime.devices.table import DONE, FUNCTIONS, NOT_YET, Command, Devic
 
 WAIT_NANOSECONDS = 100_000_000
 Note: TypeAlias = Callable[[str, int, int], None]
-"""Told of a launch: its entry, and when it began and ended, in nanoseconds of the monotonic clock."""
+"""Told what a device did, and when that began and ended, in nanoseconds of the monotonic clock."""
+
+TRANSFERS = {"upload": "upload to", "download": "download from", "copy": "copy on"}
+"""The functions of a table that move bytes, and what a profile calls that, before the device's name."""
 
 
 @frozen
@@ -30,20 +34,35 @@ class _Parts:
 
 
 class TimedDevice:
-    """`note` is told of every launch that ends well."""
+    """`note` is told of every launch and every transfer that ends well, as of the device `name`."""
 
-    def __init__(self, device: OpenedDevice, note: Note) -> None:
+    def __init__(self, device: OpenedDevice, name: str, note: Note) -> None:
         self._device = device
+        self._name = name
         self._note = note
         self._inner = DeviceTable.from_address(device.table_address)
         self._recordings: dict[int, _Parts] = {}
         self._table = DeviceTable.from_buffer_copy(self._inner)
         for name in ("record", "submit", "release"):
             setattr(self._table, name, FUNCTIONS[name](getattr(self, f"_{name}")))
+        for function, told in TRANSFERS.items():
+            setattr(self._table, function, FUNCTIONS[function](self._timed(function, f"{told} {self._name}")))
 
     @property
     def table_address(self) -> int:
         return ctypes.addressof(self._table)
+
+    def _timed(self, function: str, what: str) -> Callable[..., int]:
+        inner: Callable[..., int] = getattr(self._inner, function)
+
+        def transfer(*given: Any) -> int:
+            began = time.monotonic_ns()
+            status = inner(*given)
+            if not status:
+                self._note(what, began, time.monotonic_ns())
+            return status
+
+        return transfer
 
     def _record(self, context: int | None, commands: Any, count: int) -> int:
         inner, size = self._inner, ctypes.sizeof(Command)
@@ -68,7 +87,7 @@ class TimedDevice:
             before, event = event, self._inner.submit(context, launch, *given)
             if event and self._wait(context, event) == DONE:
                 ended, taken = time.monotonic_ns(), self._inner.nanoseconds_between(context, before, event)
-                self._note(entry, began if taken < 0 else ended - taken, ended)
+                self._note(f"{entry} on {self._name}", began if taken < 0 else ended - taken, ended)
             self._inner.release(context, before)
         return event
 

@@ -1,14 +1,16 @@
 """Values from Python as objects that native code reads: one block of words, laid out as the heap's objects are.
 
 The objects live as long as the call, in memory of the caller's: their counts begin so high that they never reach zero.
-Those of values that callers give away are counted by who holds them, so that the program may write over their tensors.
+Those of values that callers give away are counted by who holds them, so that the program may write over their tensors;
+so are the tuples around, whose other fields are the caller's.
 Tensors are not copied. Layout: see `runtime/values/heap.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never, cast
 
 import numpy as np
@@ -36,13 +38,19 @@ _HEADER_WORDS = 3
 _Opened: TypeAlias = "tuple[str, int, Sequence[Any], Sequence[Plan | None], Extents]"
 """The step that a path takes into a cell, its label, its fields and their plans, and what symbols in them are."""
 
+Parts: TypeAlias = "frozenset[tuple[int, ...]]"
+"""What callers give away of a value: nothing, or each part by the fields that lead there; all of it is `_WHOLE`."""
+
+_NONE: Parts = frozenset()
+_WHOLE: Parts = frozenset({()})
+
 
 def build(
     state: CallState, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None = None,
-    donated: Collection[str] = (),
+    donated: Mapping[str, Parts] = MappingProxyType({}),
 ) -> tuple[Sequence[int], Image]:  # fmt: skip
-    """The words of values (and of a stored closure, before them), and the image that they speak of. The names of those
-    that are given away are `donated`.
+    """The words of values (and of a stored closure, before them), and the image that they speak of. What is given away
+    of them is `donated`, by name.
 
     Raises `RelayError` (rule `input-value`, or as for tensors) that names the path to what does not fit.
     """
@@ -56,14 +64,14 @@ def build(
 
 
 def _built(
-    state: CallState, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None, donated: Collection[str],
+    state: CallState, values: Sequence[tuple[ValueSpec, Any]], first: StoredCell | None, donated: Mapping[str, Parts],
     with_paths: bool,
 ) -> tuple[Sequence[int], Image]:  # fmt: skip
     image = Image(state)
     if first is not None:
         image.add(first)
     for spec, value in values:
-        image.add(value, spec, spec.name if with_paths else "", spec.name in donated)
+        image.add(value, spec, spec.name if with_paths else "", donated.get(spec.name, _NONE))
     return image.finished(), image
 
 
@@ -83,26 +91,27 @@ class Image:
         self.donated_objects = 0
         self._addresses: list[int] = []  # the positions of words that are addresses inside
         self._kept: list[object] = []
-        self._places: dict[tuple[int, Plan | None, bool], int] = {}
+        self._places: dict[tuple[int, Plan | None, Parts], int] = {}
         self._running = {id(each.ref): each.address for each in state.refs.values()}  # refs that the call has
         self._refs: list[tuple[RefValue, int]] = []
         self._told: list[tuple[RefValue, RefPlan]] = []
         self._inside: list[Extents] = []  # those of refs that functions hold
 
-    def add(self, value: Any, spec: ValueSpec | None = None, path: str = "", is_donated: bool = False) -> None:
+    def add(self, value: Any, spec: ValueSpec | None = None, path: str = "", donated: Parts = _NONE) -> None:
         """Another value: of a type, or a stored one."""
-        count, objects = 0 if is_donated else NEVER_FREED, len(self.objects)
         self.spec = spec or self.spec
         plan = None if spec is None else self.plans.of(spec.type)
         self.roots.append(len(self.words))
         self.words.append(0)
-        words, stack = self.words, [(value, plan, self.roots[-1], path, self.state.extents)]
+        words, stack = self.words, [(value, plan, self.roots[-1], path, self.state.extents, donated)]
         while stack:
-            each, plan, position, path, extents = stack.pop()
-            place = len(words)
+            each, plan, position, path, extents, parts = stack.pop()
+            place, objects = len(words), len(self.objects)
+            is_counted = bool(parts)  # it is given away, or has such in it
+            count = 0 if is_counted else NEVER_FREED
             if isinstance(plan, TensorPlan):
                 array = self._tensor(each, plan, path, extents)
-                self.arrays.append((self.spec.name, array, is_donated))
+                self.arrays.append((self.spec.name, array, is_counted))
                 words += (count, plan.header, 0, OWN_DATA, data_address(array), *array.shape)
                 self.objects.append(place)
             elif isinstance(each, int) and plan is None:
@@ -115,7 +124,7 @@ class Image:
                 self._stored_tensor(cast("NDArray[np.generic]", each))
                 self.objects.append(place)
             else:
-                key = (id(each), None if isinstance(each, RefValue) else plan, is_donated)
+                key = (id(each), None if isinstance(each, RefValue) else plan, parts)
                 if key in self._places:
                     place = self._places[key]
                 else:
@@ -132,12 +141,14 @@ class Image:
                     slot = place + _HEADER_WORDS
                     for index in range(arity):
                         inner = f"{path}{name}.{index}" if path else ""
-                        stack.append((fields[index], plans[index], slot + index, inner, inside))
+                        stack.append(
+                            (fields[index], plans[index], slot + index, inner, inside, _parts_of(parts, index))
+                        )
             words[position] = 8 * place
-            words[place] += is_donated
+            words[place] += is_counted
             self._addresses.append(position)
-        if is_donated:
-            self.donated_objects += len(self.objects) - objects
+            if is_counted:
+                self.donated_objects += len(self.objects) - objects
 
     def finished(self) -> list[int]:
         """Put the objects into memory. Gives the words of the values."""
@@ -285,6 +296,13 @@ _ONLY_DATA = (
     "a Python function can stand for one that takes and gives data; give a function that this program gave out, or make"
     " it part of the program"
 )
+
+
+def _parts_of(parts: Parts, field: int) -> Parts:
+    """What is given away of a field."""
+    if () in parts:
+        return _WHOLE
+    return frozenset(fields[1:] for fields in parts if fields[0] == field)
 
 
 def _remember(plan: DataPlan, value: Any) -> None:

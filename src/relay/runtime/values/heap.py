@@ -27,6 +27,7 @@ STACK_END_OFFSET_BYTES = 8
 STATUS_OFFSET_BYTES = 48
 RESULT_OFFSET_BYTES = 56
 JUMP_OFFSET_BYTES = 448
+OUTPUTS_OFFSET_BYTES = 952  # where callers have room for results
 ONCE_OFFSET_BYTES = 960  # not 0: the call must not be run again
 HOST_OFFSET_BYTES = 968  # what calls functions of the caller's
 INDEX_OFFSET_BYTES = 976  # the index that the call refused, and how many entries its axis has

@@ -22,9 +22,10 @@ class Alternate:
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
-    >>> print(te.apply([b], [te.Alternate("b", "i")]))
-    for i: alternate=1
-      b
+    >>> print(te.print_loops(te.apply([b], [te.Alternate("b", "i")])))
+    serial i in 64 ("alternate": 1) {
+      b[i] = (a[i] * float32(2.0));
+    }
     """
 
     stage: str

@@ -25,12 +25,14 @@ class Bind:
     >>> machine = Hierarchy(("device", "thread"), threads=(ThreadAxis("x", "thread"),))
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
-    >>> print(te.apply([b], [], machine))  # before
-    for i
-      b
-    >>> print(te.apply([b], [te.Bind("b", "i", "x")], machine))  # after
-    for i: thread, thread=x
-      b
+    >>> print(te.print_loops(te.apply([b], [], machine)))  # before
+    serial i in 64 {
+      b[i] = (a[i] * float32(2.0));
+    }
+    >>> print(te.print_loops(te.apply([b], [te.Bind("b", "i", "x")], machine)))  # after
+    thread x in 64 ("thread": "x") {
+      b[x] = (a[x] * float32(2.0));
+    }
     """
 
     stage: str
@@ -61,10 +63,5 @@ class Bind:
             )
         if loop.is_reduction:
             compute_of(stage, "bind")
-            state.hierarchy.scope_between(axis)
-            others = [other.name for other in stage.loops if other.is_reduction and other.kind is LoopKind.THREAD]
-            if others:
-                raise refused(
-                    f"{action}: its results are added up over the threads of `{others[0]}` already",
-                    remedy="factor one of the two loops with rfactor",
-                )
+            if state.hierarchy.lane_registers(axis) is None:
+                state.hierarchy.scope_between(axis)

@@ -21,20 +21,30 @@ class CacheRead:
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
     >>> k = te.reduce_axis(8, "k")
     >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      for j
-        for k
-          c
+    >>> print(te.print_loops(te.apply([c])))  # before
+    serial i in 8 {
+      serial j in 8 {
+        c[i, j] = float32(0.0);
+        serial k in 8 {
+          c[i, j] = (c[i, j] + (a[i, k] * b[k, j]));
+        }
+      }
+    }
     >>> steps = [te.CacheRead("a", "local", ("c",)), te.ComputeAt("a.local", "c", "i")]
-    >>> print(te.apply([c], steps))  # after
-    for i
-      for i0
-        for i1
-          a.local in local
-      for j
-        for k
-          c
+    >>> print(te.print_loops(te.apply([c], steps)))  # after
+    serial i in 8 {
+      alloc a.local: float32[1, 8] local {
+        serial i1 in 8 {
+          a.local[0, i1] = a[i, i1];
+        }
+        serial j in 8 {
+          c[i, j] = float32(0.0);
+          serial k in 8 {
+            c[i, j] = (c[i, j] + (a.local[0, k] * b[k, j]));
+          }
+        }
+      }
+    }
     """
 
     tensor: str

@@ -24,20 +24,30 @@ class CacheWrite:
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
     >>> k = te.reduce_axis(8, "k")
     >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      for j
-        for k
-          c
+    >>> print(te.print_loops(te.apply([c])))  # before
+    serial i in 8 {
+      serial j in 8 {
+        c[i, j] = float32(0.0);
+        serial k in 8 {
+          c[i, j] = (c[i, j] + (a[i, k] * b[k, j]));
+        }
+      }
+    }
     >>> steps = [te.CacheWrite("c", "local"), te.ComputeAt("c.local", "c", "i")]
-    >>> print(te.apply([c], steps))  # after
-    for i
-      for i
-        for j
-          for k
-            c.local in local
-      for j
-        c
+    >>> print(te.print_loops(te.apply([c], steps)))  # after
+    serial i in 8 {
+      alloc c.local: float32[1, 8] local {
+        serial j in 8 {
+          c.local[0, j] = float32(0.0);
+          serial k in 8 {
+            c.local[0, j] = (c.local[0, j] + (a[i, k] * b[k, j]));
+          }
+        }
+        serial j_1 in 8 {
+          c[i, j_1] = c.local[0, j_1];
+        }
+      }
+    }
     """
 
     stage: str

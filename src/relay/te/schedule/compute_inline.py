@@ -22,14 +22,19 @@ class ComputeInline:
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
     >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      b
-    for i
-      c
-    >>> print(te.apply([c], [te.ComputeInline("b")]))  # after
-    for i
-      c
+    >>> print(te.print_loops(te.apply([c])))  # before
+    alloc b: float32[64] {
+      serial i in 64 {
+        b[i] = (a[i] * float32(2.0));
+      }
+      serial i_1 in 64 {
+        c[i_1] = (b[i_1] + float32(1.0));
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [te.ComputeInline("b")])))  # after
+    serial i in 64 {
+      c[i] = ((a[i] * float32(2.0)) + float32(1.0));
+    }
     """
 
     stage: str

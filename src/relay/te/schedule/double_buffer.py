@@ -19,18 +19,33 @@ class DoubleBuffer:
     >>> a = te.placeholder((64,), "float32", "a")
     >>> c = te.compute((64,), lambda i: a[i] + 1.0, name="c")
     >>> steps = [te.Split("c", "i", 8), te.CacheRead("a", "local", ("c",)), te.ComputeAt("a.local", "c", "i.outer")]
-    >>> print(te.apply([c], steps))  # before
-    for i.outer
-      for i0
-        a.local in local
-      for i.inner
-        c
-    >>> print(te.apply([c], [*steps, te.DoubleBuffer("a.local")]))  # after
-    for i.outer
-      for i0
-        a.local in local, one ahead
-      for i.inner
-        c
+    >>> print(te.print_loops(te.apply([c], steps)))  # before
+    serial i.outer in 8 {
+      alloc a.local: float32[8] local {
+        serial i0 in 8 {
+          a.local[i0] = a[8*i.outer + i0];
+        }
+        serial i.inner in 8 {
+          c[8*i.outer + i.inner] = (a.local[i.inner] + float32(1.0));
+        }
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [*steps, te.DoubleBuffer("a.local")])))  # after
+    alloc a.local: float32[2, 8] local {
+      serial i0 in 8 {
+        a.local[0, i0] = a[i0];
+      }
+      serial i.outer in 8 {
+        if holds(i.outer + 1 < 8) {
+          serial i0_1 in 8 {
+            a.local[(i.outer + 1) % 2, i0_1] = a[8*i.outer + i0_1 + 8];
+          }
+        }
+        serial i.inner in 8 {
+          c[8*i.outer + i.inner] = (a.local[i.outer % 2, i.inner] + float32(1.0));
+        }
+      }
+    }
     """
 
     stage: str

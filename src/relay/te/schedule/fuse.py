@@ -14,18 +14,18 @@ class Fuse:
     """Loops `outer` and `inner`, one right inside the other, become `outer.inner.fused`.
 
     >>> from relay import te
-    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
-    >>> k = te.reduce_axis(8, "k")
-    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      for j
-        for k
-          c
-    >>> print(te.apply([c], [te.Fuse("c", "i", "j")]))  # after
-    for i.j.fused
-      for k
-        c
+    >>> a = te.placeholder((8, 8), "float32", "a")
+    >>> c = te.compute((8, 8), lambda i, j: a[i, j] * 2.0, name="c")
+    >>> print(te.print_loops(te.apply([c])))  # before
+    serial i in 8 {
+      serial j in 8 {
+        c[i, j] = (a[i, j] * float32(2.0));
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [te.Fuse("c", "i", "j")])))  # after
+    serial i.j.fused in 64 {
+      c[i.j.fused // 8, i.j.fused % 8] = (a[i.j.fused // 8, i.j.fused % 8] * float32(2.0));
+    }
     """
 
     stage: str

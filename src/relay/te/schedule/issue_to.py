@@ -20,18 +20,34 @@ class IssueTo:
     >>> a = te.placeholder((64,), "float32", "a")
     >>> c = te.compute((64,), lambda i: a[i] + 1.0, name="c")
     >>> steps = [te.Split("c", "i", 8), te.CacheRead("a", "local", ("c",)), te.ComputeAt("a.local", "c", "i.outer")]
-    >>> print(te.apply([c], steps, machine))  # before
-    for i.outer
-      for i0
-        a.local in local
-      for i.inner
-        c
-    >>> print(te.apply([c], [*steps, te.IssueTo("a.local", "load")], machine))  # after
-    for i.outer
-      for i0
-        a.local in local, issued to load
-      for i.inner
-        c
+    >>> print(te.print_loops(te.apply([c], steps, machine)))  # before
+    serial i.outer in 8 {
+      alloc a.local: float32[8] local {
+        serial i0 in 8 {
+          a.local[i0] = a[8*i.outer + i0];
+        }
+        serial i.inner in 8 {
+          c[8*i.outer + i.inner] = (a.local[i.inner] + float32(1.0));
+        }
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [*steps, te.IssueTo("a.local", "load")], machine)))  # after
+    serial i.outer in 8 {
+      alloc a.local: float32[8] local {
+        issue load {
+          serial i0 in 8 {
+            a.local[i0] = a[8*i.outer + i0];
+          }
+        }
+        issue load {
+          evaluate call("signal.load", int32);
+        }
+        evaluate call("await.load", int32, int32(1));
+        serial i.inner in 8 {
+          c[8*i.outer + i.inner] = (a.local[i.inner] + float32(1.0));
+        }
+      }
+    }
     """
 
     stage: str

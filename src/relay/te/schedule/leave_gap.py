@@ -22,13 +22,19 @@ class LeaveGap:
     >>> a = te.placeholder((8, 1024), "float32", "a")
     >>> b = te.compute((8, 1024), lambda i, j: a[i, j] * 2.0, name="b")
     >>> c = te.compute((8, 1024), lambda i, j: b[i, j] + 1.0, name="c")
-    >>> print(te.apply([c], [te.LeaveGap("b", 16)]))
-    for i
-      for j
-        b, with room for 16 more along axis -1
-    for i
-      for j
-        c
+    >>> print(te.print_loops(te.apply([c], [te.LeaveGap("b", 16)])))
+    alloc b: float32[8, 1040] {
+      serial i in 8 {
+        serial j in 1024 {
+          b[i, j] = (a[i, j] * float32(2.0));
+        }
+      }
+      serial i_1 in 8 {
+        serial j_1 in 1024 {
+          c[i_1, j_1] = (b[i_1, j_1] + float32(1.0));
+        }
+      }
+    }
     """
 
     stage: str

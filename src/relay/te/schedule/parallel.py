@@ -19,16 +19,24 @@ class Parallel:
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
     >>> k = te.reduce_axis(8, "k")
     >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      for j
-        for k
-          c
-    >>> print(te.apply([c], [te.Parallel("c", "i")]))  # after
-    for i: parallel
-      for j
-        for k
-          c
+    >>> print(te.print_loops(te.apply([c])))  # before
+    serial i in 8 {
+      serial j in 8 {
+        c[i, j] = float32(0.0);
+        serial k in 8 {
+          c[i, j] = (c[i, j] + (a[i, k] * b[k, j]));
+        }
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [te.Parallel("c", "i")])))  # after
+    parallel i in 8 {
+      serial j in 8 {
+        c[i, j] = float32(0.0);
+        serial k in 8 {
+          c[i, j] = (c[i, j] + (a[i, k] * b[k, j]));
+        }
+      }
+    }
     """
 
     stage: str

@@ -16,12 +16,14 @@ class Pragma:
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
-    >>> print(te.apply([b]))  # before
-    for i
-      b
-    >>> print(te.apply([b], [te.Pragma("b", "i", "prefetch", 8)]))  # after
-    for i: prefetch=8
-      b
+    >>> print(te.print_loops(te.apply([b])))  # before
+    serial i in 64 {
+      b[i] = (a[i] * float32(2.0));
+    }
+    >>> print(te.print_loops(te.apply([b], [te.Pragma("b", "i", "prefetch", 8)])))  # after
+    serial i in 64 ("prefetch": 8) {
+      b[i] = (a[i] * float32(2.0));
+    }
     """
 
     stage: str

@@ -20,19 +20,29 @@ class Prefetch:
     >>> a, w = te.placeholder((8, 8), "float32", "a"), te.placeholder((2, 8, 4), "float32", "w")
     >>> k = te.reduce_axis(8, "k")
     >>> c = te.compute((2, 8, 4), lambda p, i, j: te.sum(a[i, k] * w[p, k, j], axis=k), name="c")
-    >>> print(te.apply([c]))  # before
-    for p
-      for i
-        for j
-          for k
-            c
-    >>> print(te.apply([c], [te.Prefetch("c", "i", "w", "c", "p")]))  # after
-    for p
-      for i
-        prefetch w of the next p
-        for j
-          for k
-            c
+    >>> print(te.print_loops(te.apply([c])))  # before
+    serial p in 2 {
+      serial i in 8 {
+        serial j in 4 {
+          c[p, i, j] = float32(0.0);
+          serial k in 8 {
+            c[p, i, j] = (c[p, i, j] + (a[i, k] * w[p, k, j]));
+          }
+        }
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [te.Prefetch("c", "i", "w", "c", "p")])))  # after
+    serial p in 2 {
+      serial i in 8 {
+        evaluate call("prefetch", int32, w[p + 1, 0, 16*i], int32(0), int32(2));
+        serial j in 4 {
+          c[p, i, j] = float32(0.0);
+          serial k in 8 {
+            c[p, i, j] = (c[p, i, j] + (a[i, k] * w[p, k, j]));
+          }
+        }
+      }
+    }
     """
 
     stage: str

@@ -20,15 +20,20 @@ class PrefetchStores:
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
-    >>> print(te.apply([b], [te.Split("b", "i", factor=16)]))  # before
-    for i.outer
-      for i.inner
-        b
-    >>> print(te.apply([b], [te.Split("b", "i", factor=16), te.PrefetchStores("b", "i.outer")]))  # after
-    for i.outer
-      prefetch b to write
-      for i.inner
-        b
+    >>> steps = [te.Split("b", "i", factor=16)]
+    >>> print(te.print_loops(te.apply([b], steps)))  # before
+    serial i.outer in 4 {
+      serial i.inner in 16 {
+        b[16*i.outer + i.inner] = (a[16*i.outer + i.inner] * float32(2.0));
+      }
+    }
+    >>> print(te.print_loops(te.apply([b], [*steps, te.PrefetchStores("b", "i.outer")])))  # after
+    serial i.outer in 4 {
+      evaluate call("prefetch", int32, b[16*i.outer], int32(1), int32(3));
+      serial i.inner in 16 {
+        b[16*i.outer + i.inner] = (a[16*i.outer + i.inner] * float32(2.0));
+      }
+    }
     """
 
     stage: str

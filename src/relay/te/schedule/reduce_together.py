@@ -24,17 +24,32 @@ class ReduceTogether:
     >>> k, l = te.reduce_axis(8, "k"), te.reduce_axis(8, "l")
     >>> total = te.compute((8,), lambda i: te.sum(a[i, k], axis=k), name="total")
     >>> top = te.compute((8,), lambda i: te.max(a[i, l], axis=l), name="top")
-    >>> print(te.apply([total, top]))  # before
-    for i
-      for k
-        total
-    for i
-      for l
-        top
-    >>> print(te.apply([total, top], [te.ReduceTogether("total", "top")]))  # after
-    for i
-      for k
-        total
+    >>> print(te.print_loops(te.apply([total, top])))  # before
+    serial i in 8 {
+      total[i] = float32(0.0);
+      serial k in 8 {
+        total[i] = (total[i] + a[i, k]);
+      }
+    }
+    serial i_1 in 8 {
+      top[i_1] = float32(-inf);
+      serial l in 8 {
+        top[i_1] = maximum(top[i_1], a[i_1, l]);
+      }
+    }
+    >>> print(te.print_loops(te.apply([total, top], [te.ReduceTogether("total", "top")])))  # after
+    serial i in 8 {
+      total[i] = float32(0.0);
+      top[i] = float32(-inf);
+      serial k in 8 {
+        let new0: float32 = (total[i] + a[i, k]) {
+          let new1: float32 = maximum(top[i], a[i, k]) {
+            total[i] = new0;
+            top[i] = new1;
+          }
+        }
+      }
+    }
     """
 
     stage: str

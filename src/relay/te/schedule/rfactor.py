@@ -38,21 +38,36 @@ class RFactor:
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
     >>> k = te.reduce_axis(8, "k")
     >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      for j
-        for k
-          c
-    >>> print(te.apply([c], [te.Split("c", "k", factor=4), te.RFactor("c", "k.inner")]))  # after
-    for i
-      for j
-        for k.inner
-          for k.outer
-            c.rf
-    for i
-      for j
-        for k.inner
-          c
+    >>> print(te.print_loops(te.apply([c])))  # before
+    serial i in 8 {
+      serial j in 8 {
+        c[i, j] = float32(0.0);
+        serial k in 8 {
+          c[i, j] = (c[i, j] + (a[i, k] * b[k, j]));
+        }
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [te.Split("c", "k", factor=4), te.RFactor("c", "k.inner")])))  # after
+    alloc c.rf: float32[8, 8, 4] {
+      serial i in 8 {
+        serial j in 8 {
+          serial k.inner in 4 {
+            c.rf[i, j, k.inner] = float32(0.0);
+            serial k.outer in 2 {
+              c.rf[i, j, k.inner] = (c.rf[i, j, k.inner] + (a[i, 4*k.outer + k.inner] * b[4*k.outer + k.inner, j]));
+            }
+          }
+        }
+      }
+      serial i_1 in 8 {
+        serial j_1 in 8 {
+          c[i_1, j_1] = float32(0.0);
+          serial k.inner_1 in 4 {
+            c[i_1, j_1] = (c[i_1, j_1] + c.rf[i_1, j_1, k.inner_1]);
+          }
+        }
+      }
+    }
     """
 
     stage: str

@@ -18,16 +18,22 @@ class SetScope:
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
     >>> c = te.compute((64,), lambda i: b[i] + 1.0, name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      b
-    for i
-      c
-    >>> print(te.apply([c], [te.ComputeAt("b", "c", "i"), te.SetScope("b", "register")]))  # after
-    for i
-      for i
-        b in register
-      c
+    >>> print(te.print_loops(te.apply([c])))  # before
+    alloc b: float32[64] {
+      serial i in 64 {
+        b[i] = (a[i] * float32(2.0));
+      }
+      serial i_1 in 64 {
+        c[i_1] = (b[i_1] + float32(1.0));
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [te.ComputeAt("b", "c", "i"), te.SetScope("b", "register")])))  # after
+    serial i in 64 {
+      alloc b: float32[1] register {
+        b[0] = (a[i] * float32(2.0));
+        c[i] = (b[0] + float32(1.0));
+      }
+    }
     """
 
     stage: str

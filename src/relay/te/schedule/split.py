@@ -18,13 +18,16 @@ class Split:
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
-    >>> print(te.apply([b]))  # before
-    for i
-      b
-    >>> print(te.apply([b], [te.Split("b", "i", factor=16)]))  # after
-    for i.outer
-      for i.inner
-        b
+    >>> print(te.print_loops(te.apply([b])))  # before
+    serial i in 64 {
+      b[i] = (a[i] * float32(2.0));
+    }
+    >>> print(te.print_loops(te.apply([b], [te.Split("b", "i", factor=16)])))  # after
+    serial i.outer in 4 {
+      serial i.inner in 16 {
+        b[16*i.outer + i.inner] = (a[16*i.outer + i.inner] * float32(2.0));
+      }
+    }
     """
 
     stage: str

@@ -14,19 +14,39 @@ class Tensorize:
     """Everything inside and including `loop` is done by `intrinsic`, a name that lowering is given the meaning of.
 
     >>> from relay import te
+    >>> from relay.base.dtypes import DType
+    >>> from relay.tir.expr import Call
+    >>> from relay.tir.stmt import Evaluate
+    >>> def emit(inputs, output):
+    ...     return Evaluate(Call("fma8", (output.load(0), inputs[0].load(), inputs[1].load(0)), DType.FLOAT32))
+    >>> s, x, once = te.placeholder((), "float32", "s"), te.placeholder((8,), "float32", "x"), te.reduce_axis(1, "once")
+    >>> sums = te.compute((8,), lambda j: te.sum(s[()] * x[j], axis=once), name="sums")
+    >>> fma8 = te.TensorIntrinsic("fma8", sums, (s, x), emit)
     >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
     >>> k = te.reduce_axis(8, "k")
     >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      for j
-        for k
-          c
-    >>> steps = [te.Reorder("c", ("i", "k", "j")), te.Tensorize("c", "j", "fma8")]
-    >>> print(te.apply([c], steps))  # after
-    for i
-      for k
-        c by fma8
+    >>> steps = [te.Split("c", "k", 1), te.Reorder("c", ("i", "k.outer", "j", "k.inner"))]
+    >>> print(te.print_loops(te.apply([c], steps)))  # before
+    serial i in 8 {
+      serial j.init in 8 {
+        c[i, j.init] = float32(0.0);
+      }
+      serial k.outer in 8 {
+        serial j in 8 {
+          c[i, j] = (c[i, j] + (a[i, k.outer] * b[k.outer, j]));
+        }
+      }
+    }
+    >>> steps += [te.Tensorize("c", "j", "fma8")]
+    >>> print(te.print_loops(te.apply([c], steps), [fma8]))  # after
+    serial i in 8 {
+      serial j.init in 8 {
+        c[i, j.init] = float32(0.0);
+      }
+      serial k.outer in 8 {
+        evaluate call("fma8", float32, c[i, 0], a[i, k.outer], b[k.outer, 0]);
+      }
+    }
     """
 
     stage: str

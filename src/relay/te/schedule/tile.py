@@ -14,21 +14,24 @@ class Tile:
     columns.inner.
 
     >>> from relay import te
-    >>> a, b = te.placeholder((8, 8), "float32", "a"), te.placeholder((8, 8), "float32", "b")
-    >>> k = te.reduce_axis(8, "k")
-    >>> c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="c")
-    >>> print(te.apply([c]))  # before
-    for i
-      for j
-        for k
-          c
-    >>> print(te.apply([c], [te.Tile("c", "i", "j", 4, 2)]))  # after
-    for i.outer
-      for j.outer
-        for i.inner
-          for j.inner
-            for k
-              c
+    >>> a = te.placeholder((8, 8), "float32", "a")
+    >>> c = te.compute((8, 8), lambda i, j: a[i, j] * 2.0, name="c")
+    >>> print(te.print_loops(te.apply([c])))  # before
+    serial i in 8 {
+      serial j in 8 {
+        c[i, j] = (a[i, j] * float32(2.0));
+      }
+    }
+    >>> print(te.print_loops(te.apply([c], [te.Tile("c", "i", "j", 4, 2)])))  # after
+    serial i.outer in 2 {
+      serial j.outer in 4 {
+        serial i.inner in 4 {
+          serial j.inner in 2 {
+            c[4*i.outer + i.inner, 2*j.outer + j.inner] = (a[4*i.outer + i.inner, 2*j.outer + j.inner] * float32(2.0));
+          }
+        }
+      }
+    }
     """
 
     stage: str

@@ -18,13 +18,16 @@ class Unroll:
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
-    >>> print(te.apply([b]))  # before
-    for i
-      b
-    >>> print(te.apply([b], [te.Split("b", "i", factor=4), te.Unroll("b", "i.inner")]))  # after
-    for i.outer
-      for i.inner: unrolled
-        b
+    >>> print(te.print_loops(te.apply([b])))  # before
+    serial i in 64 {
+      b[i] = (a[i] * float32(2.0));
+    }
+    >>> print(te.print_loops(te.apply([b], [te.Split("b", "i", factor=4), te.Unroll("b", "i.inner")])))  # after
+    serial i.outer in 16 {
+      unrolled i.inner in 4 {
+        b[4*i.outer + i.inner] = (a[4*i.outer + i.inner] * float32(2.0));
+      }
+    }
     """
 
     stage: str

@@ -18,14 +18,17 @@ class Vectorize:
     >>> from relay import te
     >>> a = te.placeholder((64,), "float32", "a")
     >>> b = te.compute((64,), lambda i: a[i] * 2.0, name="b")
-    >>> print(te.apply([b]))  # before
-    for i
-      b
+    >>> print(te.print_loops(te.apply([b])))  # before
+    serial i in 64 {
+      b[i] = (a[i] * float32(2.0));
+    }
     >>> steps = [te.Split("b", "i", factor=16), te.Vectorize("b", "i.inner")]
-    >>> print(te.apply([b], steps))  # after
-    for i.outer
-      for i.inner: vectorized
-        b
+    >>> print(te.print_loops(te.apply([b], steps)))  # after
+    serial i.outer in 4 {
+      vectorized i.inner in 16 {
+        b[16*i.outer + i.inner] = (a[16*i.outer + i.inner] * float32(2.0));
+      }
+    }
     """
 
     stage: str

@@ -20,14 +20,19 @@ class VirtualThread:
     >>> from relay import te
     >>> a = te.placeholder((2, 64), "float32", "a")
     >>> b = te.compute((2, 64), lambda i, j: a[i, j] * 2.0, name="b")
-    >>> print(te.apply([b]))  # before
-    for i
-      for j
-        b
-    >>> print(te.apply([b], [te.VirtualThread("b", "i")]))  # after
-    for i: virtual
-      for j
-        b
+    >>> print(te.print_loops(te.apply([b])))  # before
+    serial i in 2 {
+      serial j in 64 {
+        b[i, j] = (a[i, j] * float32(2.0));
+      }
+    }
+    >>> print(te.print_loops(te.apply([b], [te.VirtualThread("b", "i")])))  # after
+    serial j in 64 {
+      b[0, j] = (a[0, j] * float32(2.0));
+    }
+    serial j_1 in 64 {
+      b[1, j_1] = (a[1, j_1] * float32(2.0));
+    }
     """
 
     stage: str

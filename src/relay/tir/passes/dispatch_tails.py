@@ -23,7 +23,8 @@ from relay.arith.simplify import Assumptions
 from relay.base.frozen import frozen
 from relay.tir.buffer import Scope
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
-from relay.tir.expr import Holds
+from relay.tir.expr import Call, Holds
+from relay.tir.intrinsics import EFFECT_FREE_HINTS
 from relay.tir.passes.clamp_loops import limits_of
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.template import fresh_copy
@@ -118,10 +119,16 @@ def _tail(statement: Allocate, known: Assumptions) -> _Tail | None:
 
 
 def _stores_apart(statement: Stmt) -> bool:
-    """Whether something happens outside of guarded loops."""
-    if isinstance(statement, For) and statement.kind is LoopKind.UNROLLED and isinstance(statement.body, If):
-        return False
-    return isinstance(statement, Store | Evaluate) or any(map(_stores_apart, statement_children(statement)))
+    """Whether something other than hints happens outside of guarded loops."""
+    match statement:
+        case For(body=If(), kind=LoopKind.UNROLLED):
+            return False
+        case Evaluate(Call(name)) if name in EFFECT_FREE_HINTS:
+            return False
+        case Store() | Evaluate():
+            return True
+        case _:
+            return any(map(_stores_apart, statement_children(statement)))
 
 
 def _guarded(statement: Stmt) -> Iterator[For]:

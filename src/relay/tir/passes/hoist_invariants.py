@@ -34,7 +34,7 @@ from relay.tir.expr import (
     ValueVar,
     joined,
 )
-from relay.tir.semantics import EFFECT_FREE_HINTS, INTRINSICS
+from relay.tir.intrinsics import EFFECT_FREE_HINTS, INTRINSICS
 from relay.tir.stmt import Allocate, Evaluate, For, If, Issue, LetValue, LoopKind, PrimFunc, Sequence, Stmt, Store
 from relay.tir.traversal import (
     map_children,

@@ -170,7 +170,7 @@ class _Inserter:
 
     def _whole(self, statement: Stmt, around: _Around) -> _Part:
         """A statement that no barrier is put into."""
-        inside = all_touches(statement, around.loops, around.facts)
+        inside = all_touches(statement, around.loops, around.facts, self._units.hierarchy)
         found = tuple(self._units.shared((*inside, *self._units.landing(statement))))
         return _Part(statement, found, found, self._waits(statement))
 
@@ -180,7 +180,7 @@ class _Inserter:
 
     def _direct(self, kept: Stmt, statement: Stmt, around: _Around) -> _Part:
         """What stands directly in a statement, as a part that stands for `kept`."""
-        found = tuple(self._units.shared(touches(statement, around.loops, around.facts)))
+        found = tuple(self._units.shared(touches(statement, around.loops, around.facts, self._units.hierarchy)))
         return _Part(kept, found, found)
 
     def _in_order(self, parts: Iterable[_Part], around: _Around) -> _Part:

@@ -22,7 +22,7 @@ from typing import assert_never
 
 from relay.arith.expr import Comparison, IntExpr, Symbol
 from relay.arith.simplify import Assumptions
-from relay.tir.buffer import Buffer, Scope
+from relay.tir.buffer import Scope
 from relay.tir.conditions import facts_unless, facts_when, function_assumptions
 from relay.tir.expr import Holds, Load
 from relay.tir.lanes import LaneBuilder, NotVectorizable
@@ -37,33 +37,33 @@ UNROLL_LIMIT = 16
 
 def vectorize_loops(func: PrimFunc) -> PrimFunc:
     """`func` without VECTORIZED loops; the same object if it has none."""
-    body = _statement(func.body, function_assumptions(func), frozenset(func.inputs))
+    body = _statement(func.body, function_assumptions(func), func)
     return func if body is func.body else replace(func, body=body)
 
 
-def _statement(statement: Stmt, known: Assumptions, inputs: frozenset[Buffer]) -> Stmt:
+def _statement(statement: Stmt, known: Assumptions, func: PrimFunc) -> Stmt:
     match statement:
         case For(variable, extent, body, kind, annotations):
-            new = _statement(body, known.with_loop(variable, extent), inputs)
+            new = _statement(body, known.with_loop(variable, extent), func)
             if kind is LoopKind.VECTORIZED:
-                return _vectorized(For(variable, extent, new, kind, annotations), known, inputs)
+                return _vectorized(For(variable, extent, new, kind, annotations), known, func)
             return statement if new is body else For(variable, extent, new, kind, annotations)
         case Sequence(statements):
-            parts = tuple([_statement(part, known, inputs) for part in statements])
+            parts = tuple([_statement(part, known, func) for part in statements])
             same = all(new is old for new, old in zip(parts, statements, strict=True))
             return statement if same else Sequence(parts)
         case If(condition, then, otherwise):
-            new_then = _statement(then, known.assuming(*facts_when(condition)), inputs)
+            new_then = _statement(then, known.assuming(*facts_when(condition)), func)
             new_otherwise = (
-                None if otherwise is None else _statement(otherwise, known.assuming(*facts_unless(condition)), inputs)
+                None if otherwise is None else _statement(otherwise, known.assuming(*facts_unless(condition)), func)
             )
             same = new_then is then and new_otherwise is otherwise
             return statement if same else If(condition, new_then, new_otherwise)
         case LetValue(variable, value, body):
-            new = _statement(body, known, inputs)
+            new = _statement(body, known, func)
             return statement if new is body else LetValue(variable, value, new)
         case Allocate(buffer, body):
-            new = _statement(body, known, inputs)
+            new = _statement(body, known, func)
             return statement if new is body else Allocate(buffer, new)
         case Store() | Evaluate() | Issue():
             return statement
@@ -71,17 +71,17 @@ def _statement(statement: Stmt, known: Assumptions, inputs: frozenset[Buffer]) -
             assert_never(statement)
 
 
-def _vectorized(loop: For, known: Assumptions, inputs: frozenset[Buffer]) -> Stmt:
+def _vectorized(loop: For, known: Assumptions, func: PrimFunc) -> Stmt:
     """A VECTORIZED loop, whose body has none, as vectors or as what replaces them."""
     high = known.bounds(loop.extent).high
     if not isinstance(loop.extent, int) and high is not None and high <= MAXIMUM_LANES:
-        return _vectorized(_guarded(loop, high), known, inputs)
+        return _vectorized(_guarded(loop, high), known, func)
     if not isinstance(loop.extent, int) or loop.extent > MAXIMUM_LANES:
-        return _in_vectors(loop, known, inputs)
+        return _in_vectors(loop, known, func)
     try:
-        return LaneBuilder(loop, loop.extent, known, inputs).build()
+        return LaneBuilder(loop, loop.extent, known, func).build()
     except NotVectorizable as reason:
-        return _one_by_one(loop, str(reason), known, inputs)
+        return _one_by_one(loop, str(reason), known, func)
 
 
 def _guarded(loop: For, lanes: int) -> For:
@@ -90,7 +90,7 @@ def _guarded(loop: For, lanes: int) -> For:
     return For(loop.variable, lanes, If(guard, loop.body), loop.kind, loop.annotations)
 
 
-def _in_vectors(loop: For, known: Assumptions, inputs: frozenset[Buffer]) -> Stmt:
+def _in_vectors(loop: For, known: Assumptions, func: PrimFunc) -> Stmt:
     """A loop over whole vectors and, if the lanes do not divide the extent, a masked one for the rest."""
     lanes = _lanes_for(loop.extent)
     count, rest = loop.extent // lanes, loop.extent % lanes
@@ -98,13 +98,13 @@ def _in_vectors(loop: For, known: Assumptions, inputs: frozenset[Buffer]) -> Stm
     lane = Symbol(loop.variable.name)
     body = fresh_copy(loop.body, {loop.variable: lanes * block + lane})
     whole = For(lane, lanes, body, LoopKind.VECTORIZED, loop.annotations)
-    main = For(block, count, _vectorized(whole, known.with_loop(block, count), inputs))
+    main = For(block, count, _vectorized(whole, known.with_loop(block, count), func))
     if known.simplify(rest) == 0:
         return main
     last = Symbol(loop.variable.name)
     tail = fresh_copy(loop.body, {loop.variable: lanes * count + last})
     guard = Holds(Comparison(last, "<", rest))
-    masked = _vectorized(For(last, lanes, If(guard, tail), LoopKind.VECTORIZED, loop.annotations), known, inputs)
+    masked = _vectorized(For(last, lanes, If(guard, tail), LoopKind.VECTORIZED, loop.annotations), known, func)
     if not isinstance(rest, int):
         masked = If(Holds(Comparison(0, "<", rest)), masked)
     return Sequence((main, masked))
@@ -116,14 +116,14 @@ def _lanes_for(extent: IntExpr) -> int:
     return next(powers, DEFAULT_LANES)
 
 
-def _one_by_one(loop: For, reason: str, known: Assumptions, inputs: frozenset[Buffer]) -> Stmt:
+def _one_by_one(loop: For, reason: str, known: Assumptions, func: PrimFunc) -> Stmt:
     """What is done instead: the statements of the body each on their own, or iterations that say why."""
-    if isinstance(loop.body, Sequence) and LaneBuilder(loop, DEFAULT_LANES, known, inputs).iterations_are_apart():
+    if isinstance(loop.body, Sequence) and LaneBuilder(loop, DEFAULT_LANES, known, func).iterations_are_apart():
         parts: list[Stmt] = []
         for part in loop.body.statements:
             variable = Symbol(loop.variable.name)
             body = fresh_copy(part, {loop.variable: variable})
-            parts.append(_vectorized(For(variable, loop.extent, body, loop.kind, loop.annotations), known, inputs))
+            parts.append(_vectorized(For(variable, loop.extent, body, loop.kind, loop.annotations), known, func))
         return Sequence(tuple(parts))
     few = isinstance(loop.extent, int) and loop.extent <= UNROLL_LIMIT
     kind = LoopKind.UNROLLED if few and not _gathers(loop.body) else LoopKind.SERIAL

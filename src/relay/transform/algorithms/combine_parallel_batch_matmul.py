@@ -11,20 +11,13 @@ other extents may sum in another order).
 
 from __future__ import annotations
 
-from relay.base.floating_point import FloatingPointClass
-from relay.ir.expr import Call, Function
-from relay.ir.module import IRModule
-from relay.ops.framework.record import OperatorRecord
 from relay.ops.nn.matmul import BATCH_MATMUL
 from relay.transform.algorithms.parallel_branches import (
-    Branch,
-    check_branch_count,
-    combine_branches,
-    weighted_branch,
+    combining,
+    weighted_branches,
     widened,
 )
-from relay.transform.framework.context import PassContext
-from relay.transform.framework.passes import Pass, function_pass, pass_factory
+from relay.transform.framework.passes import Pass, pass_factory
 
 
 @pass_factory
@@ -35,14 +28,4 @@ def CombineParallelBatchMatmul(min_num_branches: int = 3) -> Pass:
 
     Raises `RelayError` (rule `branch-count`) when that is less than 2.
     """
-    check_branch_count(min_num_branches)
-
-    @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
-    def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        return combine_branches(function, _branch, widened, min_num_branches)
-
-    return run
-
-
-def _branch(expr: Call, record: OperatorRecord) -> Branch | None:
-    return weighted_branch(expr, record) if record is BATCH_MATMUL else None
+    return combining(weighted_branches(BATCH_MATMUL), widened, min_num_branches)

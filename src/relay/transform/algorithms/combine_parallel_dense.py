@@ -20,23 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from relay.base.floating_point import FloatingPointClass
-from relay.ir.expr import Call, Constant, Expr, Function
-from relay.ir.module import IRModule
+from relay.ir.expr import Call, Constant, Expr
 from relay.ops.framework.record import OperatorRecord
 from relay.ops.manipulation.shape import expand_dims
 from relay.ops.nn.matmul import DENSE, MATMUL, batch_matmul
 from relay.transform.algorithms.parallel_branches import (
     Branch,
-    check_branch_count,
-    combine_branches,
-    weighted_branch,
+    combining,
+    weighted_branches,
     widened,
 )
-from relay.transform.framework.context import PassContext
-from relay.transform.framework.passes import Pass, function_pass, pass_factory
+from relay.transform.framework.passes import Pass, pass_factory
 
 _MATRIX = 2  # axes
+_BRANCHES = weighted_branches(DENSE, MATMUL)
 
 
 @pass_factory
@@ -47,23 +44,13 @@ def CombineParallelDense(min_num_branches: int = 3, to_batch: bool = True) -> Pa
 
     Raises `RelayError` (rule `branch-count`) when that is less than 2.
     """
-    check_branch_count(min_num_branches)
-    describe, widen = (_batched_branch, _batched) if to_batch else (_branch, widened)
-
-    @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
-    def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
-        return combine_branches(function, describe, widen, min_num_branches)
-
-    return run
-
-
-def _branch(expr: Call, record: OperatorRecord) -> Branch | None:
-    return weighted_branch(expr, record) if record in (DENSE, MATMUL) else None
+    describe, widen = (_batched_branch, _batched) if to_batch else (_BRANCHES, widened)
+    return combining(describe, widen, min_num_branches)
 
 
 def _batched_branch(expr: Call, record: OperatorRecord) -> Branch | None:
     """A dense layer on a matrix: one of a batch."""
-    branch = _branch(expr, record)
+    branch = _BRANCHES(expr, record)
     if branch is None or record is not DENSE or branch.result_axis != _MATRIX - 1:
         return None
     return replace(branch, kind=(branch.kind, branch.width), result_axis=None)

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relay.base.diagnostics import RelayError
+from relay.base.floating_point import FloatingPointClass
 from relay.base.frozen import frozen
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Function, Op
+from relay.ir.module import IRModule
 from relay.ir.operator import Effect
 from relay.ir.rewriting import rebuild_from, typed_as, with_body
 from relay.ir.sharing import Scope, Scopes, scopes
@@ -32,6 +34,8 @@ from relay.ops.framework.record import FusionKind, OperatorRecord
 from relay.ops.framework.scale_role import WeightedSum
 from relay.ops.manipulation.shape import squeeze
 from relay.ops.manipulation.slice import strided_slice
+from relay.transform.framework.context import PassContext
+from relay.transform.framework.passes import Pass, function_pass
 
 Array: TypeAlias = NDArray[Any]
 
@@ -82,9 +86,13 @@ class _Combination:
     tails: tuple[Call, ...]  # what the slices replace
 
 
-def weighted_branch(expr: Call, record: OperatorRecord) -> Branch | None:
-    """A sum of products by a constant weight: those that agree in everything but the number of channels that they make
-    may stand side by side."""
+def weighted_branches(*records: OperatorRecord) -> Describe:
+    """Sums of products by constant weights, by one of these operators: those that agree in everything but the number of
+    channels that they make may stand side by side."""
+    return lambda expr, record: _weighted_branch(expr, record) if record in records else None
+
+
+def _weighted_branch(expr: Call, record: OperatorRecord) -> Branch | None:
     match record.scale, expr:
         case WeightedSum(channels_of, told), Call(args=(data, Constant(data=weight)), attrs=Attributes() as attributes):
             channels = channels_of(attributes, len(_shape(data)))
@@ -107,17 +115,25 @@ def widened(data: Expr, branches: Sequence[Branch]) -> Expr:
     return call(first.record, (data, Constant(weight)), replace(attributes, **counts))
 
 
-def check_branch_count(min_num_branches: int) -> None:
-    """Raises `RelayError` (rule `branch-count`) for less than two branches."""
+def combining(describe: Describe, widen: Widen, min_num_branches: int) -> Pass:
+    """The pass that makes sibling calls one, wherever at least `min_num_branches` of one kind read one value.
+
+    Raises `RelayError` (rule `branch-count`) for less than two branches.
+    """
     if min_num_branches < 2:
         raise RelayError(
             rule="branch-count", message="one branch alone cannot be combined",
             expected="min_num_branches of 2 or more", found=str(min_num_branches),
         )  # fmt: skip
 
+    @function_pass(level=4, floating_point=FloatingPointClass.ROUNDING)
+    def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
+        return _combined(function, describe, widen, min_num_branches)
 
-def combine_branches(function: Function, describe: Describe, widen: Widen, min_num_branches: int) -> Function:
-    """`function` with sibling calls made one, wherever at least `min_num_branches` of one kind read one value."""
+    return run
+
+
+def _combined(function: Function, describe: Describe, widen: Widen, min_num_branches: int) -> Function:
     if function.attrs.get("Primitive"):
         return function
     order = post_order(function.body)

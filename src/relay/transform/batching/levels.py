@@ -12,15 +12,14 @@ from relay.ir.expr import (
     Function,
     GlobalVar,
     If,
-    Let,
     Match,
     PatternConstructor,
     PatternVar,
     Tuple,
     Var,
 )
-from relay.ir.known_types import known_type
-from relay.ir.rewriting import rewrite, rewrite_nodes
+from relay.ir.known_types import known_type, typed_var
+from relay.ir.rewriting import rewrite, rewrite_nodes, with_lets
 from relay.ir.types import TensorType, TupleType
 from relay.ops.creation.create import zeros
 from relay.ops.framework.build import symbol
@@ -49,7 +48,6 @@ from relay.transform.batching.scheme import (
     source_parameters,
 )
 from relay.transform.batching.shared import shared_parts
-from relay.transform.functions.lifting import typed_var
 
 
 @frozen(eq=False)
@@ -146,8 +144,7 @@ def define_up(scheme: Scheme, linearizer: Linearizer) -> GlobalVar:
         bound.append((made, Call(clause.function, (*fields, *addresses, *flat, *invariants, *own))))
         after += items(made, len(recursion.leaves))
     body: Expr = Call(name, (rest, *after, *handed_on))
-    for var, value in reversed(bound):
-        body = Let(var, value, body)
+    body = with_lets(bound, body)
     top = Tuple(_of_steps(scheme, sources))
     clauses = (
         Clause(PatternConstructor(linearizer.level, tuple(map(PatternVar, (*patterns, rest)))), body),
@@ -204,8 +201,7 @@ def define_batch(scheme: Scheme, linearizer: Linearizer, up: GlobalVar) -> Globa
     ]
     addresses = scheme.stacking.stacked(first, INDEX, last_first=False)
     body: Expr = Call(_define_results(scheme), (addresses, *(v for source in found for v in source)))
-    for var, value in reversed(bound):
-        body = Let(var, value, body)
+    body = with_lets(bound, body)
     return scheme.definitions.function(
         f"{scheme.prefix}_batch", (values, *invariants), body, TupleType(scheme.rows_types())
     )

@@ -19,7 +19,6 @@ from relay.ir.expr import (
     Function,
     GlobalVar,
     If,
-    Let,
     Match,
     PatternConstructor,
     PatternVar,
@@ -29,6 +28,7 @@ from relay.ir.expr import (
     const,
 )
 from relay.ir.known_types import known_tensor_type, known_type
+from relay.ir.rewriting import with_lets
 from relay.ir.types import ANY, TupleType, Type, TypeCall
 from relay.ops.elementwise.comparison import equal
 from relay.ops.elementwise.elementwise_binary import add
@@ -163,8 +163,7 @@ def _down(scheme: Scheme, linearizer: Linearizer) -> Function:
     going = tuple(v for v, s in zip(after_steps, steps, strict=True) if s.role is not Role.COUNT)
     again = Call(linearizer.down, (*after_ends, *going, next_levels))
     body: Expr = If(none_left(linearizer, after_steps), done, again)
-    for var, value in reversed(bound):
-        body = Let(var, value, body)
+    body = with_lets(bound, body)
     result = TupleType((linearizer.level_type, *(slot.type for slot in linearizer.kept)))
     return Function((*end_vars, *step_vars, levels), body, result)
 

@@ -87,7 +87,7 @@ def recursions(module: IRModule) -> tuple[Recursion | Refusal, ...]:
         name = component[0]
         if len(component) > 1:
             found += (Refusal(each, "is recursive through other functions") for each in component)
-        elif graph.is_recursive(name):
+        elif name in graph.recursive:
             found.append(recursion_of(name, module[name]))
     return tuple(found)
 

@@ -21,7 +21,7 @@ from relay.ir.expr import (
     const,
     record_type,
 )
-from relay.ir.known_types import known_type
+from relay.ir.known_types import known_type, typed_var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite, rewrite_nodes, typed_as
 from relay.ir.structural import structural_equal
@@ -41,7 +41,6 @@ from relay.transform.batching.recursion import Recursion
 from relay.transform.batching.rows import has_unit_axis, nested_expr, rows_type
 from relay.transform.batching.scheme import INDEX
 from relay.transform.functions.extents import copied
-from relay.transform.functions.lifting import typed_var
 
 MAP = GlobalVar("map")
 

@@ -1,6 +1,6 @@
 """Where tensors are made and used, and how they get from there to there: what a module with regions for devices says.
 
-Only tensors with axes are followed, alone or as fields of a tuple, and only where every way they may go is known:
+Only tensors with axes are followed, alone or in nested tuples, and only where every way they may go is known:
 through bindings, views, tuples and results of regions (*derived*: in the same memory), and as arguments and results of
 functions that are called by name, and values of choices (*handed on*: whoever hands on may copy). All else is made on
 the host, or used there.
@@ -47,7 +47,8 @@ MOST_FIELDS, MOST_RESULTS = 8, 3
 
 Head: TypeAlias = Union[Var, GlobalVar]
 Key: TypeAlias = Union[Head, tuple[Head, int]]
-"""A tensor: that of a variable, or the result of a function; or a field of one."""
+"""A tensor: that of a variable, or the result of a function; or one in nested tuples of such, by its position among
+them all."""
 
 
 def param_devices(function: Function) -> tuple[str, ...]:
@@ -75,15 +76,32 @@ def keys_of(head: Head, type_: Type | None) -> tuple[Key, ...]:
     match type_:
         case TensorType():
             return (head,)
-        case TupleType(fields) if len(fields) <= MOST_FIELDS and all(isinstance(each, TensorType) for each in fields):
-            return tuple((head, index) for index in range(len(fields)))
+        case TupleType():
+            types = leaf_types(type_)
+            is_small = len(types) <= MOST_FIELDS and all(isinstance(each, TensorType) for each in types)
+            return tuple((head, index) for index in range(len(types))) if is_small else ()
         case _:
             return ()
 
 
-def tensor_types(type_: Type | None) -> tuple[Type | None, ...]:
-    """The types of what `keys_of` gives."""
-    return type_.fields if isinstance(type_, TupleType) else (type_,)
+def leaf_types(type_: Type | None) -> tuple[Type | None, ...]:
+    """The types of what nested tuples hold in the end, in order: those of what `keys_of` gives. A tuple without fields
+    is a leaf."""
+    waiting, found = [type_], list[Union[Type, None]]()
+    while waiting:
+        match waiting.pop():
+            case TupleType(fields) if fields:
+                waiting += reversed(fields)
+            case leaf:
+                found.append(leaf)
+    return tuple(found)
+
+
+def leaves_of_field(type_: Type | None, index: int) -> slice:
+    """Where the leaves of a field are among those of a tuple."""
+    fields = type_.fields if isinstance(type_, TupleType) else ()
+    first = sum(len(leaf_types(each)) for each in fields[:index])
+    return slice(first, first + len(leaf_types(fields[index])))
 
 
 def only_reshapes(function: Function) -> bool:
@@ -128,7 +146,7 @@ class Flows:
     def results_of(self, name: GlobalVar) -> tuple[Key | None, ...]:
         """What stands for the result of a function, where that is followed."""
         type_ = self.module[name].body.checked_type
-        return self._ends(name, type_, self._is_open(name) and len(tensor_types(type_)) <= MOST_RESULTS)
+        return self._ends(name, type_, self._is_open(name) and len(leaf_types(type_)) <= MOST_RESULTS)
 
     def _is_open(self, name: GlobalVar) -> bool:
         return name in self.called and not self.module[name].type_params
@@ -138,7 +156,7 @@ class Flows:
         keys = keys_of(head, type_)
         ends = tuple(
             key if is_open and is_followed(each) else None
-            for key, each in zip(keys, tensor_types(type_) if keys else (), strict=True)
+            for key, each in zip(keys, leaf_types(type_) if keys else (), strict=True)
         )
         self.made.update((key, HOST) for key, end in zip(keys, ends, strict=True) if end is None)
         return ends
@@ -182,7 +200,7 @@ class Flows:
                 self._derive(_sources(value), var)
                 self._closures([value])
             case TupleGetItem(Var() as whole, index) if keys_of(whole, whole.checked_type):
-                self._derive((keys_of(whole, whole.checked_type)[index],), var)
+                self._derive(keys_of(whole, whole.checked_type)[leaves_of_field(whole.checked_type, index)], var)
             case Call(op=GlobalVar() as name, args=args) if name in self.module:
                 for argument, param in zip(args, self.module[name].params, strict=True):
                     self._hand(argument, self._ends(param, param.checked_type, self._is_open(name)))
@@ -211,16 +229,19 @@ class Flows:
 
 
 def _sources(atom: Expr) -> tuple[Key | None, ...]:
-    """The tensors of an atom; None for those that stand there, or are not looked for."""
-    match atom:
-        case Var():
-            return keys_of(atom, atom.checked_type)
-        case Tuple(fields) if all(isinstance(each.checked_type, TensorType) for each in fields):
-            return tuple(each if isinstance(each, Var) else None for each in fields)
-        case Constant():
-            return (None,)
-        case _:
-            return ()
+    """The tensors of an atom; None for those that stand there. Nothing where it holds what is not looked for."""
+    waiting, found = [atom], list[Union[Key, None]]()
+    while waiting:
+        match waiting.pop():
+            case Var() as var if keys := keys_of(var, var.checked_type):
+                found += keys
+            case Tuple(fields) if fields:
+                waiting += reversed(fields)
+            case Constant():
+                found.append(None)
+            case _:
+                return ()
+    return tuple(found)
 
 
 def held_on_devices(module: IRModule) -> dict[Key, str]:

@@ -21,13 +21,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from relay.base.fresh_names import FreshNames
-from relay.infer.unification.dimensions import function_type
+from relay.infer.eager import typed_by_parts
 from relay.ir.attributes import attribute_symbols
-from relay.ir.expr import Call, Constant, Expr, Function, Let, Op, Tuple, TupleGetItem, Var, record_type
-from relay.ir.known_types import known_type
+from relay.ir.expr import Call, Constant, Expr, Function, Let, Op, Tuple, TupleGetItem, Var
+from relay.ir.known_types import known_type, typed_var
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
-from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_lets
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
@@ -118,18 +118,15 @@ class _Chain:
         used = set(free_vars(result))
         end = len(self.done)
         for lets, start, device in reversed(self.later):
-            for var, value in reversed(self.done[start:end]):
-                body = _let(var, value, body)
-                used.update(free_vars(value))
+            between = self.done[start:end]
+            body = with_lets(between, body)
+            used.update(var for _, value in between for var in free_vars(value))
             end = start
             if any(let.var in used for let in lets):  # else nobody wants what it makes
                 bound = self._region(lets, used, device)
-                for var, value in reversed(bound):
-                    body = _let(var, value, body)
+                body = with_lets(bound, body)
                 used.update(free_vars(bound[0][1]))
-        for var, value in reversed(self.done[:end]):
-            body = _let(var, value, body)
-        return body
+        return with_lets(self.done[:end], body)
 
     def _region(self, lets: list[Let], used: set[Var], device: str) -> list[tuple[Var, Expr]]:
         """What is bound to the call of a region, and to its results."""
@@ -138,21 +135,22 @@ class _Chain:
         read = dict.fromkeys(part for let in lets for part in children(let.value) if isinstance(part, Var))
         params = {each: _alike(each) for each in read if each not in inside}
         new = {**params, **inside}
-        body = inside[results[0]] if len(results) == 1 else _tuple([inside[each] for each in results])
+        values = [
+            rebuild_typed(let.value, [_inside(part, new, device) for part in children(let.value)]) for let in lets
+        ]
+        given_back = tuple(inside[each] for each in results)
+        body: Expr = given_back[0] if len(given_back) == 1 else typed_by_parts(Tuple(given_back))
         given = known_type(body)
-        for let in reversed(lets):
-            parts = [_inside(part, new, device) for part in children(let.value)]
-            body = _let(inside[let.var], rebuild_typed(let.value, parts), body)
+        body = with_lets([(inside[let.var], value) for let, value in zip(lets, values, strict=True)], body)
         stems = filter(None, (_stem(let.value) for let in lets))
         name = self.names.take("_".join(("region", *stems))[:60])
         attrs = {"Primitive": 1, DEVICE: device, "name": name}
-        function = Function(tuple(params.values()), body, given, attrs=attrs)
-        record_type(function, function_type(function.params, given))
-        call = record_type(Call(function, tuple(params), span=lets[-1].value.span), given)
+        function = typed_by_parts(Function(tuple(params.values()), body, given, attrs=attrs))
+        call = typed_by_parts(Call(function, tuple(params), span=lets[-1].value.span))
         if len(results) == 1:
             return [(results[0], call)]
-        together = record_type(Var(name, given), given)
-        fields = [record_type(TupleGetItem(together, index), known_type(each)) for index, each in enumerate(results)]
+        together = typed_var(name, given)
+        fields = [typed_by_parts(TupleGetItem(together, index)) for index in range(len(results))]
         return [(together, call), *zip(results, fields, strict=True)]
 
 
@@ -168,7 +166,7 @@ def _inside(part: Expr, new: Mapping[Var, Var], device: str) -> Expr:
 
 
 def _alike(var: Var) -> Var:
-    return record_type(Var(var.name_hint, known_type(var)), known_type(var))
+    return typed_var(var.name_hint, known_type(var))
 
 
 def _stem(value: Expr) -> str:
@@ -198,11 +196,3 @@ def _is_told(function: Function, args: Sequence[Expr]) -> bool:
 def _are_tensors(type_: Type | None) -> bool:
     fields = type_.fields if isinstance(type_, TupleType) else (type_,)
     return all(isinstance(each, TensorType) for each in fields)
-
-
-def _tuple(fields: Sequence[Var]) -> Expr:
-    return record_type(Tuple(tuple(fields)), TupleType(tuple(map(known_type, fields))))
-
-
-def _let(var: Var, value: Expr, body: Expr) -> Let:
-    return record_type(Let(var, value, body), known_type(body))

@@ -14,7 +14,7 @@ computed twice and nothing moved, so a program that runs on one device means the
 from __future__ import annotations
 
 from relay.ir.attributes import AttributeValue
-from relay.ir.expr import Call, Constant, Constructor, Expr, Function, If, record_type
+from relay.ir.expr import Call, Constant, Constructor, Expr, Function, If
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ops.device import DeviceCopyAttributes, OnDeviceAttributes, device_copy, device_kind
@@ -67,8 +67,7 @@ def _planned(function: Function, devices: DeviceDomains) -> Function:
         attrs.update({PARAM_DEVICES: params, RESULT_DEVICE: result})
     if attrs == dict(function.attrs):
         return planned
-    made = Function(planned.params, planned.body, planned.ret_type, planned.type_params, attrs, span=planned.span)
-    return made if function.checked_type is None else record_type(made, function.checked_type)
+    return planned.with_attrs(attrs)
 
 
 def _copied(old: Expr, new: Expr, source: str, destination: str, there: Expr | None) -> Expr:

@@ -55,6 +55,7 @@ from relay.transform.devices.flows import (
     Key,
     is_followed,
     keys_of,
+    leaves_of_field,
     only_reshapes,
     result_devices,
 )
@@ -278,7 +279,8 @@ class _Line:
         """An atom whose tensors are there; without `homes`, all on the host."""
         match atom:
             case Tuple(fields):
-                wanted = [(each,) for each in homes] or [()] * len(fields)
+                types = TupleType(tuple(map(known_type, fields)))
+                wanted = [homes[leaves_of_field(types, index)] for index in range(len(fields))]
                 return rebuild_typed(atom, [self.placed(each, home) for each, home in zip(fields, wanted, strict=True)])
             case Var():
                 now = self.homes.of_all(atom)
@@ -295,30 +297,37 @@ class _Line:
         type_ = known_type(var)
         if not isinstance(type_, TupleType):
             return self.copied(var, now[0], homes[0])
-        fields = [
-            self.copied(self._field(var, index, each), *ways)
-            for index, (each, *ways) in enumerate(zip(type_.fields, now, homes, strict=True))
-        ]
+        fields: list[Expr] = []
+        for index, each in enumerate(type_.fields):
+            leaves = leaves_of_field(type_, index)
+            part = self._field(var, index, each)
+            if isinstance(part, Var):
+                fields.append(self.moved(part, now[leaves], homes[leaves]))
+            else:
+                fields.append(self.placed(part, homes[leaves]))
         return self.add(var.name_hint, record_type(Tuple(tuple(fields)), type_))
 
     def _field(self, whole: Var, index: int, type_: Type) -> Expr:
         """A field of a tuple, as it is known already."""
+        known = dict(self.bound)
+        wanted = _origin(whole, known, index)
+        if not wanted[1]:
+            return wanted[0]
         for var, value in self.bound:
-            match value:
-                case Tuple(fields) if var is whole:
-                    return fields[index]
-                case TupleGetItem(other, position) if other is whole and position == index:
-                    return var
-                case _:
-                    pass
+            if isinstance(value, TupleGetItem) and _origin(var, known) == wanted:
+                return var
         return self.add(whole.name_hint, record_type(TupleGetItem(whole, index), type_))
 
     def copied(self, atom: Expr, home: str, device: str) -> Expr:
         if home == device:
             return atom
+        known = dict(self.bound)
+        origin = _origin(atom, known)
         for var, value in self.bound:
             match value:
-                case Call(op=Function() as function, args=(other,)) if other is atom and _copies(function, device):
+                case Call(op=Function() as function, args=(other,)) if (
+                    _copies(function, device) and _origin(other, known) == origin
+                ):
                     return var
                 case _:
                     pass
@@ -331,6 +340,24 @@ class _Line:
         for var, value in reversed(self.bound):
             body = record_type(Let(var, value, body), known_type(body))
         return body
+
+
+def _origin(atom: Expr, known: Mapping[Var, Expr], *fields: int) -> tuple[Expr, tuple[int, ...]]:
+    """What fields of an atom, one of the other, are another name of: an atom, or fields of one that nobody has taken
+    apart."""
+    path = list(reversed(fields))  # the next one last
+    while isinstance(atom, Var):
+        match known.get(atom):
+            case Var() as same:
+                atom = same
+            case TupleGetItem(Var() as whole, index):
+                atom = whole
+                path.append(index)
+            case Tuple(parts) if path:
+                atom = parts[path.pop()]
+            case _:
+                break
+    return atom, tuple(reversed(path))
 
 
 def _copies(function: Function, device: str) -> bool:

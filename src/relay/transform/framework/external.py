@@ -118,4 +118,4 @@ def _c_type(dtype: DType) -> str:
     """The type of an element in C; elements that C has no type for are unsigned integers of their size."""
     if dtype in _C_TYPES:
         return _C_TYPES[dtype]
-    return f"{dtype}_t" if dtype.is_integer and dtype is not DType.INT4 else f"uint{8 * dtype.item_bytes}_t"
+    return f"{dtype}_t" if dtype.is_integer and not dtype.is_sub_byte_integer else f"uint{8 * dtype.item_bytes}_t"

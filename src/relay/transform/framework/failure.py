@@ -6,7 +6,8 @@ import tempfile
 import traceback
 from pathlib import Path
 
-from relay.base.diagnostics import CompilerBug
+from relay.base.diagnostics import CompilerBug, RelayError
+from relay.base.plugin import plugin_failure
 from relay.ir.expr import Op
 from relay.ir.module import IRModule
 from relay.ir.structural import structural_hash
@@ -16,6 +17,7 @@ from relay.ops.table import OPERATORS
 from relay.text.printer import astext
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.pass_info import PassInfo
+from relay.transform.framework.python_text import PythonText
 
 _SCRIPT = '''\
 """The pass {name} failed on `before.relay`: this runs it again."""
@@ -24,15 +26,15 @@ from importlib import import_module
 from pathlib import Path
 
 import relay
-from relay.transform import FusionLimits, LayoutPreferences
-
-{get_operators}program = Path(__file__).parent / "before.relay"
+{imports}
+{get_operators}{unknown}program = Path(__file__).parent / "before.relay"
 module = relay.parse(program.read_text(encoding="utf-8"), program.name)
 {get_pass}
 with relay.PassContext(
     opt_level={opt_level},
-    layouts={layouts!r},
-    fusion={fusion!r},
+    layouts={layouts},
+    rates={rates},
+    fusion={fusion},
     instruments=[{instruments}],
 ):
     print(the_pass(module))
@@ -47,14 +49,19 @@ class FailedFunction(Exception):
         super().__init__(function)
 
 
-def failed_pass(info: PassInfo, home: str, module: IRModule, context: PassContext, error: Exception) -> CompilerBug:
-    """The bug that `error` is, in the pass that met it first, with a folder to see it again."""
+def failed_pass(
+    info: PassInfo, home: str, module: IRModule, context: PassContext, error: Exception
+) -> CompilerBug | RelayError:
+    """The bug that `error` is, in the pass that met it first, with a folder to see it again; a failure of the plug-in
+    that brings the pass, if one does."""
     function, cause = "", error
     if isinstance(error, FailedFunction) and isinstance(error.__cause__, Exception):
         function, cause = error.function, error.__cause__
     if isinstance(cause, CompilerBug) and cause.repro:
         return cause  # of a pass that ran inside this one
     stage = f"{info.name} on @{function}" if function else info.name
+    if info.brought_by and not isinstance(cause, CompilerBug):
+        return plugin_failure(info.brought_by, f"in its pass {stage}", cause)
     message = f"{type(cause).__name__}: {cause}"
     if isinstance(cause, CompilerBug):
         message = cause.message if cause.stage == info.name else str(cause)
@@ -79,13 +86,18 @@ def _write_repro(info: PassInfo, home: str, module: IRModule, context: PassConte
 
 def _script(info: PassInfo, home: str, module: IRModule, context: PassContext) -> str:
     validates = any(type(each).__name__ == "Validation" for each in context.instruments)
+    text = PythonText()
+    layouts, rates, fusion = map(text.of, (context.layouts, context.rates, context.fusion))
     return _SCRIPT.format(
         name=info.name,
+        imports="".join(f"{each}\n" for each in text.imports),
+        unknown="".join(f"raise SystemExit({f'write what makes {each} for None below'!r})\n" for each in text.unknown),
         get_operators=_get_operators(module),
         get_pass=_get_pass(info, home),
         opt_level=context.opt_level,
-        layouts=context.layouts,
-        fusion=context.fusion,
+        layouts=layouts,
+        rates=rates,
+        fusion=fusion,
         instruments="relay.transform.Validation()" if validates else "",
     )
 

@@ -13,7 +13,8 @@ class PassInfo:
 
     `opt_level` is the optimization level from which it runs by itself. `needs` are the properties that a module must
     have before it; `keeps` are those that a module has after it if it had them before. `floating_point` says how far it
-    may change the results of operators on floating-point numbers.
+    may change the results of operators on floating-point numbers. `brought_by`: the plug-in whose pass it is, as people
+    know that.
     """
 
     name: str
@@ -22,3 +23,4 @@ class PassInfo:
     keeps: frozenset[Property] = frozenset()
     floating_point: FloatingPointClass = FloatingPointClass.EXACT
     description: str = ""
+    brought_by: str = ""

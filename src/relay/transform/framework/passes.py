@@ -119,7 +119,8 @@ def run(each: Pass, module: IRModule, context: PassContext) -> IRModule:
     """Run one pass and type what it made: only what has no type yet is looked at.
 
     What breaks in a pass, or what an instrument finds wrong with it, is a `CompilerBug` that names the pass, the
-    function, and a folder with what is needed to see it again. A `RelayError` of the pass is the user's and passes.
+    function, and a folder with what is needed to see it again; or a `RelayError` (rule `plugin-failed`) where a plug-in
+    brings the pass. A `RelayError` of the pass is the user's and passes.
     """
     expect(module, MODULE, f"what {each.name} runs on")
     module = infer_type(module)
@@ -136,6 +137,15 @@ def run(each: Pass, module: IRModule, context: PassContext) -> IRModule:
     except Exception as error:
         raise failed_pass(each.info, each.home, module, context, error) from error
     return result
+
+
+def brought(passes: Iterable[Pass], called: str) -> tuple[Pass, ...]:
+    """Passes that a plug-in hands in, with its name: those of relay's own among them fail as relay's."""
+    own = f"{__name__.partition('.')[0]}."
+    return tuple(
+        each if each.home.startswith(own) else replace(each, info=replace(each.info, brought_by=called))
+        for each in passes
+    )
 
 
 def _typed(module: IRModule) -> IRModule:

@@ -11,31 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Let, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite
 from relay.ir.traversal import children, rebuild
-from relay.ir.type_traversal import map_type
-from relay.ir.types import FuncType, IncompleteType, Type, TypeVar
+from relay.ir.type_traversal import instantiated
+from relay.ir.types import FuncType, Type, TypeVar
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 
 
 @pass_factory
-def EtaExpand(expand_constructor: bool = True, expand_global_var: bool = True) -> Pass:
+def EtaExpand(
+    expand_constructor: bool = True, expand_global_var: bool = True, expand_operator: bool | None = None
+) -> Pass:
     """Make functions of names that are used as values.
 
-    For constructors and operators, for global functions, or for both.
+    For constructors, for global functions, for operators; for these with constructors, if nothing is said of them.
     """
+    operators = expand_constructor if expand_operator is None else expand_operator
 
-    @function_pass(level=1)
+    @function_pass(level=0)
     def run(function: Function, module: IRModule, context: PassContext) -> Function:  # noqa: ARG001
         def value(expr: Expr, wanted: Type | None = None) -> Expr:
             match expr:
                 case Constructor(inputs=inputs) if expand_constructor and inputs:
                     return _calling(expr, [f"a{i}" for i in range(len(inputs))], wanted)
-                case Op(operator) if expand_constructor:
-                    return _calling(expr, operator.inputs, wanted)
+                case Op(operator) if operators:
+                    return _calling(expr, operator.inputs, wanted, operator.attributes())
                 case GlobalVar() if expand_global_var and expr in module:
                     return _calling(expr, [each.name_hint for each in module[expr].params], wanted)
                 case _:
@@ -54,19 +58,15 @@ def EtaExpand(expand_constructor: bool = True, expand_global_var: bool = True) -
     return run
 
 
-def _calling(callee: Expr, names: Sequence[str], wanted: Type | None) -> Function:
+def _calling(callee: Expr, names: Sequence[str], wanted: Type | None, attributes: Attributes | None = None) -> Function:
     """The function that calls `callee`, of the type `wanted` where that works for every type: it must say so itself."""
     if not isinstance(wanted, FuncType) or not wanted.type_params:
         params = tuple(map(Var, names))
-        return Function(params, Call(callee, params), span=callee.span)
+        return Function(params, Call(callee, params, attributes), span=callee.span)
     own = {each: TypeVar(each.name, each.kind) for each in wanted.type_params}
-
-    def variable(leaf: TypeVar | IncompleteType) -> Type:
-        return own.get(leaf, leaf) if isinstance(leaf, TypeVar) else leaf
-
-    typed = [map_type(each, variable) for each in (*wanted.arg_types, wanted.ret_type)]
+    typed = [instantiated(each, own) for each in (*wanted.arg_types, wanted.ret_type)]
     params = tuple(map(Var, names, typed))
-    return Function(params, Call(callee, params), typed[-1], tuple(own.values()), span=callee.span)
+    return Function(params, Call(callee, params, attributes), typed[-1], tuple(own.values()), span=callee.span)
 
 
 def _with_body(function: Function, body: Expr) -> Function:

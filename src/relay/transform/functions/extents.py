@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from relay.arith.expr import IntExpr, Symbol, substitute
 from relay.ir.attributes import with_extents
 from relay.ir.expr import Function
-from relay.ir.traversal import post_order
 from relay.ir.type_traversal import map_type, type_leaves, type_symbols
 from relay.ir.types import TensorType, Type
-from relay.ir.variables import bound_vars
 from relay.transform.functions.retyping import retyped
 
 Extents = Mapping[Symbol, IntExpr]
@@ -30,12 +28,15 @@ def extents_of_call(params: Sequence[Type], args: Sequence[Type]) -> Extents | N
             if isinstance(inner, TensorType) and isinstance(outer, TensorType):
                 pairs = zip(inner.shape, outer.shape, strict=False)
                 found.update((own, extent) for own, extent in pairs if isinstance(own, Symbol) and own not in found)
-    matches = all(type_at(param, found) == arg for param, arg in zip(params, args, strict=True))
+    matches = all(
+        type_at(param, lambda own: found.get(own, own)) == arg for param, arg in zip(params, args, strict=True)
+    )
     return found if matches else None
 
 
-def type_at(type_: Type, extents: Extents) -> Type:
-    return map_type(type_, dimension=lambda extent: substitute(extent, extents))
+def type_at(type_: Type, extent: Callable[[Symbol], IntExpr]) -> Type:
+    """The type with `extent` of each symbol in its place."""
+    return map_type(type_, dimension=lambda dim: dim if isinstance(dim, int) else substitute(dim, extent))
 
 
 def function_at(function: Function, extents: Extents) -> Function:
@@ -45,20 +46,20 @@ def function_at(function: Function, extents: Extents) -> Function:
     A function that is given extents must have no run-time checks: without them its types at other extents are these
     types with the extents put in, and no check is lost.
     """
-    known = {**_new_symbols(function), **extents}
-    return retyped(
-        function, lambda type_: type_at(type_, known), lambda attributes: with_extents(attributes, known)
-    )  # fmt: skip
-
-
-def _new_symbols(function: Function) -> Extents:
-    """New symbols for those that stand in a function's body, but not in the types of its parameters."""
     params = [param.checked_type or param.type_annotation for param in function.params]
-    own = {symbol for type_ in params if type_ is not None for symbol in type_symbols(type_)}
-    types = [node.checked_type for node in post_order(function)]
-    types += [var.checked_type for var in bound_vars(function)]
-    inner = dict.fromkeys(symbol for type_ in types if type_ is not None for symbol in type_symbols(type_))
-    return {symbol: Symbol(symbol.name) for symbol in inner if symbol not in own}
+    known: dict[Symbol, IntExpr] = {
+        symbol: symbol for type_ in params if type_ is not None for symbol in type_symbols(type_)
+    }
+    known.update(extents)
+
+    def extent(symbol: Symbol) -> IntExpr:
+        if symbol not in known:
+            known[symbol] = Symbol(symbol.name)
+        return known[symbol]
+
+    return retyped(
+        function, lambda type_: type_at(type_, extent), lambda attributes: with_extents(attributes, extent)
+    )  # fmt: skip
 
 
 def copied(function: Function) -> Function:

@@ -49,11 +49,9 @@ def calls_in_place(module: IRModule, wanted: Callable[[GlobalVar, Function], boo
     first. Recursive and generic ones stay where they are, and those with other attributes than the mark."""
     graph, known = call_graph(module), Functions(module)
     functions = dict(module.functions)
-    recursive = {name for name in functions if name in graph.callees[name]}
-    recursive.update(name for component in graph.components if len(component) > 1 for name in component)
     for component in graph.components:
         for name in component:
-            calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in recursive}
+            calls = {callee: functions[callee] for callee in graph.callees[name] if callee not in graph.recursive}
             fitting = {
                 callee: to_a_normal_form(each) for callee, each in calls.items()
                 if _fits(each, module) and wanted(callee, each)

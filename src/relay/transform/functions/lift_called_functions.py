@@ -15,8 +15,10 @@ What a function takes from around it, and what the functions that it calls take,
 lifting: transforming programs to recursive equations" (1985)). So nothing is made where such a function is defined, be
 it in every turn of a loop, and its calls are known wherever they stand. LambdaLift makes all functions global, those
 that are values too, and leaves closures; this one leaves values alone. Not lifted: functions with attributes, generic
-ones, those whose types have extents that are no numbers, and those that would get many parameters. Values that cross
-scopes are named first (basic-block normal form), so nothing is computed twice. Floating point: EXACT.
+ones, those that would get many parameters, those with extents of the function around them that no parameter tells, and
+those that are called at other extents than theirs: there the run compares, which it would no longer where a call says
+what the extents are. Values that cross scopes are named first (basic-block normal form), so nothing is computed twice.
+Floating point: EXACT.
 """
 
 from __future__ import annotations
@@ -24,12 +26,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from relay.arith.expr import Symbol
 from relay.base.fresh_names import FreshNames
 from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
+from relay.ir.known_types import known_type
 from relay.ir.module import IRModule
 from relay.ir.rewriting import rewrite_nodes
 from relay.ir.traversal import children, post_order
-from relay.ir.type_traversal import is_closed
+from relay.ir.type_traversal import free_type_leaves, has_extents_of, is_closed
+from relay.ir.types import TensorType
 from relay.normalize.basic_block_normal_form import to_basic_block_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
@@ -76,11 +81,20 @@ def _only_called(function: Function) -> dict[Var, Function]:
     used: set[Expr] = {function.body}
     for node in nodes:
         used.update(node.args if isinstance(node, Call) else children(node))
-    return {var: each for var, each in found.items() if var not in used and bindings[each] == 1}
+    moved = {node.op for node in nodes if isinstance(node, Call) and node.op in found and _compares(node, found)}
+    return {var: each for var, each in found.items() if var not in used and var not in moved and bindings[each] == 1}
+
+
+def _compares(call: Call, functions: Mapping[Var, Function]) -> bool:
+    """Whether a call is at types that the run must compare with those of the parameters, which have symbols."""
+    assert isinstance(call.op, Var)
+    pairs = zip((each.checked_type for each in call.args), map(known_type, functions[call.op].params), strict=True)
+    return any(given != type_ and not is_closed(type_) for given, type_ in pairs)
 
 
 def _is_liftable(function: Function) -> bool:
-    plain = not function.attrs and not function.type_params and is_closed(function.checked_type)
+    type_ = function.checked_type
+    plain = not function.attrs and not function.type_params and type_ is not None and not free_type_leaves(type_)
     return plain and tells_extents(function, None)
 
 
@@ -94,13 +108,19 @@ def _captures(functions: Mapping[Var, Function]) -> dict[Var, tuple[Var, ...]]:
         for var in lifted:
             needed = dict.fromkeys(each for name in free[var] for each in found.get(name, (name,)))
             found[var] = tuple(needed)
-        refused = {var for var in lifted if not _are_few(found[var], functions[var])}
+        refused = {var for var in lifted if not _may_be_parameters(found[var], functions[var])}
         if not refused:
             return found
         lifted = {var: each for var, each in lifted.items() if var not in refused}
 
 
-def _are_few(captures: tuple[Var, ...], function: Function) -> bool:
-    """Whether variables may become parameters beside those of a function."""
-    types = [each.checked_type for each in (*captures, *function.params)]
-    return len(types) <= BUDGETS.lifted_parameters and all(map(is_closed, types))
+def _may_be_parameters(captures: tuple[Var, ...], function: Function) -> bool:
+    """Whether variables may become parameters beside those of a function: together they are not many, and the
+    tensors among them tell all extents in its type and theirs."""
+    params = [known_type(each) for each in (*captures, *function.params)]
+    if len(params) > BUDGETS.lifted_parameters:
+        return False
+    extents = (extent for type_ in params if isinstance(type_, TensorType) for extent in type_.shape)
+    told = {extent for extent in extents if isinstance(extent, Symbol)}
+    types = (*params, known_type(function))
+    return all(not free_type_leaves(each) and has_extents_of(each, told) for each in types)

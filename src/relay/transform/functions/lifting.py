@@ -14,13 +14,13 @@ from relay.arith.expr import Symbol
 from relay.base.fresh_names import FreshNames
 from relay.base.frozen import frozen
 from relay.infer.eager import typed_by_parts
-from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var, record_type
-from relay.ir.known_types import known_type
+from relay.ir.expr import Call, Constructor, Expr, Function, GlobalVar, Op, Var
+from relay.ir.known_types import known_type, typed_var
 from relay.ir.rewriting import rewrite_nodes, typed_as
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import type_symbols
 from relay.ir.type_variables import free_type_vars
-from relay.ir.types import FuncType, Type
+from relay.ir.types import FuncType
 from relay.ir.variables import free_vars
 from relay.transform.functions.extents import copied
 
@@ -84,10 +84,6 @@ def tells_extents(function: Function, own: Var | None) -> bool:
     takers = (*function.params, *free_vars(function), *(param for each in functions for param in each.params))
     told = {symbol for each in takers if each is not own for symbol in _symbols(each)}
     return all(told.issuperset(_symbols(node)) for node in inside if node is not own)
-
-
-def typed_var(name: str, type_: Type) -> Var:
-    return record_type(Var(name, type_), type_)
 
 
 def _symbols(node: Expr) -> tuple[Symbol, ...]:

@@ -32,7 +32,7 @@ def PropagateConstantArguments(module: IRModule, context: PassContext) -> IRModu
     functions = dict(module.functions)
     names = FreshNames(module.__contains__)
     for component in reversed(graph.components):  # callers first: what they are given goes on to their callees
-        if len(component) != 1 or not graph.is_recursive(component[0]):
+        if len(component) != 1 or component[0] not in graph.recursive:
             continue
         (name,) = component
         given = _given(name, functions)

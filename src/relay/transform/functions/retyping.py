@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import cast
 
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Expr, Function, Var, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
-from relay.ir.type_traversal import map_type
-from relay.ir.types import Type, TypeVar
-from relay.ir.variables import bound_vars, renaming
+from relay.ir.types import Type
+from relay.ir.variables import renaming, vars_bound_at
 
 TypeMap = Callable[[Type], Type]
-TypeArguments = Mapping[TypeVar, Type]
-"""What type parameters stand for."""
-
-
-def instantiated(type_: Type, types: TypeArguments) -> Type:
-    """A type in which type parameters stand for `types`."""
-    if not types:
-        return type_
-    return map_type(type_, variable=lambda each: types.get(each, each) if isinstance(each, TypeVar) else each)
 
 
 def retyped(
@@ -30,28 +20,24 @@ def retyped(
     change_attributes: Callable[[Attributes], Attributes] = lambda attributes: attributes,
 ) -> Function:
     """A typed copy of a typed function, with `change` made to every type in it, and new bound variables."""
-    renamed = renaming({var: _variable(var, change) for var in bound_vars(function)})
+    nodes = post_order(function)
+    renamed = renaming({var: _variable(var, change) for node in nodes for var in vars_bound_at(node)})
     new: dict[Expr, Expr] = {}
-    for node in post_order(function):
-        made = renamed(rebuild(node, [new[child] for child in children(node)]))
-        made = _with_annotations(made, change, change_attributes)
+    for node in nodes:
+        parts = [new[child] for child in children(node)]
+        if isinstance(node, Call):
+            types = tuple(map(change, node.given_type_args))
+            attrs = node.attrs and change_attributes(node.attrs)
+            made = Call(parts[0], tuple(parts[1:]), attrs, types, span=node.span)
+            record_type_args(made, map(change, node.type_args))
+        else:
+            made = renamed(rebuild(node, parts))
+        if isinstance(made, Function) and made.ret_type is not None:
+            made = Function(made.params, made.body, change(made.ret_type), made.type_params, made.attrs, span=made.span)
         if made.checked_type is None and node.checked_type is not None:
             record_type(made, change(node.checked_type))
-        if isinstance(node, Call) and isinstance(made, Call):
-            record_type_args(made, map(change, node.type_args))
         new[node] = made
     return cast("Function", new[function])
-
-
-def _with_annotations(expr: Expr, change: TypeMap, change_attributes: Callable[[Attributes], Attributes]) -> Expr:
-    match expr:
-        case Call(op, args, attrs):
-            types = tuple(map(change, expr.given_type_args))
-            return Call(op, args, attrs and change_attributes(attrs), types, span=expr.span)
-        case Function(params, body, ret_type, type_params, attrs) if ret_type is not None:
-            return Function(params, body, change(ret_type), type_params, attrs, span=expr.span)
-        case _:
-            return expr
 
 
 def _variable(var: Var, change: TypeMap) -> Var:

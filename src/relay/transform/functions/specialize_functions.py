@@ -41,7 +41,7 @@ from relay.transform.functions.budgets import BUDGETS
 from relay.transform.functions.known_values.choices import Choices
 from relay.transform.functions.known_values.evaluator import Evaluator
 from relay.transform.functions.known_values.functions import Functions
-from relay.transform.functions.known_values.policy import Copying, Work
+from relay.transform.functions.known_values.policy import Policy, Work
 from relay.transform.functions.known_values.residual import Residual
 from relay.transform.functions.known_values.sites import Site, site_of
 from relay.transform.functions.known_values.values import (
@@ -107,7 +107,7 @@ def _is_function(expr: Expr) -> bool:
     return isinstance(expr.checked_type, FuncType) or isinstance(expr, GlobalVar | Constructor | Op)
 
 
-class _HandedFunctions(Copying):
+class _HandedFunctions(Policy):
     """The policy: calls of known functions, and of those that are handed some, become calls of copies. `handing` are
     functions that hand over functions themselves, so that generic ones are copied for their types."""
 

@@ -11,13 +11,13 @@ which it is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
-from relay.transform.fusion.formulas import Read, elements
-from relay.transform.fusion.graph import Node, operands
+from relay.transform.fusion.formulas import Formula, Read, elements
+from relay.transform.fusion.graph import Node
 
 FREE_OPERATIONS = 512
 """What a kernel may compute again: it takes no longer than to call another one."""
@@ -31,6 +31,8 @@ def operations(members: Sequence[Node]) -> int:
 
 def repeated(members: Sequence[Node], result: Node) -> float:
     """The operations that a group does more than once, if `result` is computed once. Members are in order."""
+    if not any(_made_inside(members, lambda formula: formula.elsewhere)):
+        return 0.0
     by_call: dict[Expr, Node] = {member.call: member for member in members}
     places = _Places()
     places.of[result] = {0: elements(result.call)}
@@ -41,7 +43,7 @@ def repeated(members: Sequence[Node], result: Node) -> float:
             return math.inf
         size = elements(member.call)
         total += member.formula.operations * max(0.0, sum(found.values()) - size)
-        inputs = operands(member.call)
+        inputs = member.operands
         for number, read in enumerate(member.formula.reads):
             maker = by_call.get(inputs[read.operand])
             if maker is not None:
@@ -51,25 +53,27 @@ def repeated(members: Sequence[Node], result: Node) -> float:
 
 def gathers(members: Sequence[Node]) -> bool:
     """Whether what reads elements from all over is itself read across: no vector of it is contiguous."""
-    by_call: dict[Expr, Node] = {member.call: member for member in members}
-    for member in members:
-        inputs = operands(member.call)
-        across = (inputs[read.operand] for read in member.formula.reads if read.is_across)
-        makers = [by_call[each] for each in across if each in by_call]
-        if any(maker.formula.scatters for maker in makers):
-            return True
-    return False
+    return any(maker.formula.scatters for maker in _made_inside(members, lambda formula: formula.across))
+
+
+def _made_inside(members: Sequence[Node], operand_numbers: Callable[[Formula], frozenset[int]]) -> Iterator[Node]:
+    """The members that make these operands of others."""
+    reading = [(member, numbers) for member in members if (numbers := operand_numbers(member.formula))]
+    by_call: dict[Expr, Node] = {member.call: member for member in members} if reading else {}
+    for member, numbers in reading:
+        inputs = member.operands
+        yield from (by_call[inputs[number]] for number in numbers if inputs[number] in by_call)
 
 
 def regroups_what_is_turned(members: Sequence[Node]) -> bool:
     """Whether a reshape gives other rows to what a transposition made: a kernel that turns squares of it in registers
     must know its rows. Behind its group the reshape is a view."""
     turned: set[Expr] = set()
-    for member in members:
-        is_of_turned = any(operand in turned for operand in operands(member.call))
+    for member in members if any(each.formula.across for each in members) else ():
+        is_of_turned = any(operand in turned for operand in member.operands)
         if is_of_turned and member.record.is_view and _has_other_rows(member):
             return elements(member.call) > FREE_OPERATIONS
-        if is_of_turned or any(read.is_across for read in member.formula.reads):
+        if is_of_turned or member.formula.across:
             turned.add(member.call)
     return False
 
@@ -78,7 +82,7 @@ def _has_other_rows(view: Node) -> bool:
     """Whether the result of a reshape differs from its operand in more than axes of one element."""
     before, after = (
         [extent for extent in each.checked_type.shape if extent != 1]
-        for each in (operands(view.call)[0], view.call)
+        for each in (view.operands[0], view.call)
         if isinstance(each.checked_type, TensorType)
     )
     return before != after

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import field
 
 from relay.arith.expr import IntExpr, Product, Symbol, free_symbols, linear_parts
 from relay.arith.expr import Node as IndexNode
@@ -42,11 +43,18 @@ class Read:
 class Formula:
     """What one element of an operator's result takes: operations, and reads. `scatters`: it reads elements that do not
     lie as those of the result do, so vectors of them are gathered. A read across is an operation: no vector of it is
-    contiguous, or it is turned in registers."""
+    contiguous, or it is turned in registers. `across` and `elsewhere`: the operands that are read across, and those
+    that are not read in place alone."""
 
     operations: int
     reads: tuple[Read, ...]
     scatters: bool
+    across: frozenset[int] = field(init=False)
+    elsewhere: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "across", frozenset(read.operand for read in self.reads if read.is_across))
+        object.__setattr__(self, "elsewhere", frozenset(read.operand for read in self.reads if not read.is_in_place))
 
 
 _MOST_OPERANDS = 64
@@ -61,7 +69,21 @@ def elements(expr: Expr) -> int:
     return _size(type_.shape) if isinstance(type_, TensorType) else 1
 
 
-def formula_of(call: Call, record: OperatorRecord, operands: Sequence[Expr]) -> Formula:
+class Formulas:
+    """The formulas of the operator calls of a program: what has the same attributes and types has the same one."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Formula] = {}
+
+    def of(self, call: Call, record: OperatorRecord, operands: Sequence[Expr]) -> Formula:
+        """The formula of an operator call, of which these are the operands, tuples opened."""
+        key = (record, call.attrs, known_type(call), *map(known_type, call.args))
+        if key not in self._known:
+            self._known[key] = _formula_of(call, record, operands)
+        return self._known[key]
+
+
+def _formula_of(call: Call, record: OperatorRecord, operands: Sequence[Expr]) -> Formula:
     """The formula of an operator call, of which these are the operands, tuples opened."""
     types = [known_type(operand) for operand in operands]
     if len(operands) > _MOST_OPERANDS or not callable(record.compute):

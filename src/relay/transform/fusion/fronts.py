@@ -20,7 +20,7 @@ from relay.ops.framework.layouts import parse_layout
 from relay.ops.indexing.index import TakeAttributes
 from relay.ops.nn.conv import CONV2D, Conv1DAttributes, Conv2DAttributes
 from relay.ops.nn.matmul import BatchMatmulAttributes, DensePackAttributes, MatmulAttributes
-from relay.transform.fusion.graph import Node, operands, shape_of
+from relay.transform.fusion.graph import Node, shape_of
 from relay.transform.fusion.rows import is_arithmetic
 
 # Against rows that a kernel of their own makes, those that the product makes have 1.04 to 3 times the speed with up to
@@ -60,7 +60,7 @@ def joins_channels(node: Node) -> bool:
     V1 as a whole, whose first layers have few weights: 1.03 where the third-level cache is slow); in front of one with
     more weights 0.85 to 1: there the data of a block compete with them for the cache.
     """
-    match node.call.attrs, operands(node.call)[0].checked_type:
+    match node.call.attrs, node.operands[0].checked_type:
         case (
             Conv2DAttributes(data_layout="NHWC", groups=1, strides=(1, 1), padding=(0, 0, 0, 0), kernel_size=(1, 1)),
             TensorType(shape=(_, _, _, int(read))),
@@ -83,7 +83,7 @@ def takes_rows(node: Node) -> bool:
             pass
         case _:
             return False
-    shape, row = shape_of(node), getattr(operands(node.call)[0].checked_type, "shape", ())
+    shape, row = shape_of(node), getattr(node.operands[0].checked_type, "shape", ())
     if not shape or not row:
         return False
     *batch, count, columns = (1, *shape)

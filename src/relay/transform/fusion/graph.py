@@ -13,7 +13,7 @@ from relay.ir.traversal import children
 from relay.ir.types import TensorType, TupleType
 from relay.ops.framework.record import FusionKind, OperatorRecord
 from relay.transform.framework.context import FusionLimits
-from relay.transform.fusion.formulas import Formula, formula_of
+from relay.transform.fusion.formulas import Formula, Formulas
 
 
 @dataclass(slots=True, eq=False)
@@ -25,21 +25,24 @@ class Node:
     kind: FusionKind
     position: int  # among all expressions, parts first
     scope: Scope
+    formulas: Formulas
     users: list[Node] = field(default_factory=list)
     escapes: bool = False  # used by something that is no operator call of the same scope
     post_dominator: Node | None = None
     depth: int = 0  # in the tree of post-dominators
+    operands: list[Expr] = field(init=False)  # what the call reads, tuples opened
     group: Group = field(init=False)
     _formula: Formula | None = None
 
     def __post_init__(self) -> None:
+        self.operands = _operands(self.call)
         self.group = Group([self], [self], self.kind, self.position)
 
     @property
     def formula(self) -> Formula:
         """What the call computes for one element, found out when first asked for."""
         if self._formula is None:
-            self._formula = formula_of(self.call, self.record, operands(self.call))
+            self._formula = self.formulas.of(self.call, self.record, self.operands)
         return self._formula
 
 
@@ -82,12 +85,13 @@ def fusion_graph(body: Expr) -> FusionGraph:
     of_scope = scopes(body).of
     users: dict[Expr, list[Expr]] = {}
     nodes: dict[Expr, Node] = {}
+    formulas = Formulas()
     for position, expr in enumerate(order):
         for child in parts_of(expr):
             users.setdefault(child, []).append(expr)
         record = _operator(expr)
         if record is not None and isinstance(expr, Call):
-            nodes[expr] = Node(expr, record, _kind(record, expr), position, of_scope(expr))
+            nodes[expr] = Node(expr, record, _kind(record, expr), position, of_scope(expr), formulas)
     for node in nodes.values():
         for user in _looking_through_tuples(users.get(node.call, []), users):
             if user in nodes and nodes[user].scope is node.scope:
@@ -132,10 +136,9 @@ def _kind(record: OperatorRecord, call: Call) -> FusionKind:
     return record.fusion
 
 
-def operands(call: Expr) -> list[Expr]:
-    """What an operator call reads, tuples opened."""
+def _operands(call: Call) -> list[Expr]:
     found: list[Expr] = []
-    for argument in call.args if isinstance(call, Call) else ():
+    for argument in call.args:
         found.extend(argument.fields if isinstance(argument, Tuple) else (argument,))
     return found
 
@@ -144,7 +147,7 @@ def external_operands(members: Iterable[Node]) -> tuple[Expr, ...]:
     """What these calls read and do not compute, each once."""
     kept = list(members)
     inside = {member.call for member in kept}
-    read = dict.fromkeys(each for member in kept for each in operands(member.call))
+    read = dict.fromkeys(each for member in kept for each in member.operands)
     return tuple(each for each in read if each not in inside)
 
 

@@ -22,7 +22,7 @@ from relay.ops.manipulation.layout_transform import LayoutTransformAttributes
 from relay.ops.manipulation.transpose import TransposeAttributes
 from relay.ops.nn.attention import AttentionAttributes
 from relay.ops.nn.conv import Conv2DAttributes
-from relay.transform.fusion.graph import Node, external_operands, operands, shape_of
+from relay.transform.fusion.graph import Node, external_operands, shape_of
 
 _KEYS = 1
 _HEADS_INSIDE = (0, 2, 1, 3)
@@ -41,7 +41,7 @@ def reads_as(members: Sequence[Node], attention: Node) -> bool:
     if not all(map(_moves_elements, front)):
         return False
     made: dict[Expr, Node] = {member.call: member for member in front}
-    inputs = operands(attention.call)
+    inputs = attention.operands
     readers = [each for position, each in enumerate(inputs) if position != _KEYS and each in made]
     return all(_keeps_columns(each) for each in _behind(readers, made))
 
@@ -53,7 +53,7 @@ def _behind(roots: Sequence[Expr], made: dict[Expr, Node]) -> list[Node]:
     while stack:
         node = stack.pop()
         found[node] = None
-        stack.extend(made[operand] for operand in operands(node.call) if operand in made)
+        stack.extend(made[operand] for operand in node.operands if operand in made)
     return list(found)
 
 
@@ -83,12 +83,10 @@ def joins_heads(attention: Node, chain: Sequence[Node]) -> bool:
         return False
     (turn,) = turned
     split, joined, axes = _source_shape(turn), shape_of(chain[-1]), getattr(turn.call.attrs, "axes", None)
-    if axes != _HEADS_INSIDE or not split or not joined or not all(isinstance(extent, int) for extent in split):
+    if axes != _HEADS_INSIDE or not split or not joined:
         return False
     batch, heads, rows, width = split
-    assert isinstance(heads, int)
-    assert isinstance(width, int)
-    if width > _WIDEST_HEAD:
+    if not isinstance(heads, int) or not isinstance(width, int) or width > _WIDEST_HEAD:
         return False
     return shape[-2:] == (rows, width) and joined in ((batch, rows, heads * width), (rows, heads * width))
 
@@ -140,7 +138,7 @@ def brings_channels_forward(node: Node) -> bool:
 
 
 def _source_shape(node: Node) -> tuple[object, ...] | None:
-    return _shape(operands(node.call)[0])
+    return _shape(node.operands[0])
 
 
 def _shape(expr: Expr) -> tuple[object, ...] | None:

@@ -20,7 +20,7 @@ from relay.ops.nn.norm import LayerNormAttributes
 from relay.ops.nn.softmax import SoftmaxAttributes
 from relay.ops.reduction.reduce import ReduceAttributes, reduced_axes
 from relay.ops.reduction.variance import VarianceAttributes
-from relay.transform.fusion.graph import Node, operands, shape_of
+from relay.transform.fusion.graph import Node, shape_of
 
 Shape: TypeAlias = tuple[IntExpr, ...]
 
@@ -104,7 +104,7 @@ def sweep_of(members: Sequence[Node]) -> Sweep | None:
         return None
     results: set[Expr] = set()
     for member in members:
-        behind = any(operand in results for operand in operands(member.call))
+        behind = any(operand in results for operand in member.operands)
         if is_reduction(member) and not behind:
             results.add(member.call)
         elif shape_of(member) == sweep.shape and member.kind <= FusionKind.BROADCAST and not behind:
@@ -121,13 +121,13 @@ def _swept(node: Node) -> Sweep | None:
     match node.call.attrs:
         case ReduceAttributes(keepdims=keepdims) as attributes if shape is not None:
             reduced = frozenset(reduced_axes(attributes, len(shape)))
-            return Sweep(shape, reduced, keepdims) if reduced and len(operands(node.call)) == 1 else None
+            return Sweep(shape, reduced, keepdims) if reduced and len(node.operands) == 1 else None
         case _:
             return None
 
 
 def _shape_of_data(node: Node) -> tuple[object, ...] | None:
-    data = operands(node.call)[0].checked_type
+    data = node.operands[0].checked_type
     return data.shape if isinstance(data, TensorType) else None
 
 

@@ -24,7 +24,7 @@ from relay.transform.fusion.fronts import (
     makes_rows,
     takes_rows,
 )
-from relay.transform.fusion.graph import Group, Node, in_order, operands, shape_of, within
+from relay.transform.fusion.graph import Group, Node, in_order, shape_of, within
 from relay.transform.fusion.layouts import (
     brings_channels_back,
     brings_channels_forward,
@@ -49,7 +49,7 @@ def heavy_with_elementwise(node: Node, limits: FusionLimits) -> None:
 
 def _widens_for_others(node: Node) -> bool:
     """Whether a node is a cast to more bits, whose one user is with a heavy operator already."""
-    before, after = (getattr(each.checked_type, "dtype", None) for each in (operands(node.call)[0], node.call))
+    before, after = (getattr(each.checked_type, "dtype", None) for each in (node.operands[0], node.call))
     if not isinstance(node.call.attrs, CastAttributes) or not isinstance(before, DType) or not isinstance(after, DType):
         return False
     users = [] if node.escapes else node.users
@@ -63,7 +63,7 @@ def depthwise_with_pointwise(node: Node, limits: FusionLimits) -> None:
         return
     heavy = [member for member in node.group.members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE]
     alone = len(heavy) == 1 and is_depthwise(heavy[0])
-    if alone and joins_channels(sink) and operands(sink.call)[0] is node.call:
+    if alone and joins_channels(sink) and sink.operands[0] is node.call:
         _merge([node.group, sink.group], sink.group.result, limits)
 
 
@@ -142,7 +142,7 @@ def arithmetic_with_product(node: Node, limits: FusionLimits) -> None:
 
 def _join_with_data(node: Node, sink: Node, limits: FusionLimits) -> None:
     """The maker of the data of a heavy operator with it, where that alone reads them, and only as its data."""
-    data, *others = operands(sink.call)
+    data, *others = sink.operands
     if node.users == [sink] and data is node.call and all(other is not node.call for other in others):
         _join(node, sink, lambda _: False, limits, lambda members, _: _has_one_front(members, sink))
 
@@ -182,7 +182,7 @@ def _has_one_front(members: list[Node], heavy: Node) -> bool:
     """Whether what stands in front of a heavy operator goes nowhere else in the group."""
     front = {member.call for member in members if member.position < heavy.position}
     behind = [member for member in members if member.position > heavy.position]
-    return not any(operand in front for member in behind for operand in operands(member.call))
+    return not any(operand in front for member in behind for operand in member.operands)
 
 
 def _join(
@@ -215,7 +215,7 @@ def _is_heavy_fed(members: list[Node]) -> bool:
     """Whether work in front of a heavy operator would be redone inside its loops."""
     heavy = [member for member in members if member.kind is FusionKind.OUT_ELEMWISE_FUSABLE]
     inside = {member.call for member in members}
-    return any(operand in inside for member in heavy for operand in operands(member.call))
+    return any(operand in inside for member in heavy for operand in member.operands)
 
 
 def _between(node: Node, sink: Node, passes: Callable[[Node], bool], limit: int) -> list[Node] | None:

@@ -34,15 +34,15 @@ from relay.base.frozen import frozen
 from relay.infer.eager import typed_by_parts
 from relay.ir.attributes import Attributes
 from relay.ir.expr import Call, Constant, Expr, Function, If, Let, Match, Op, Var, record_type
+from relay.ir.known_types import typed_var
 from relay.ir.module import IRModule
-from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body, with_lets
 from relay.ir.traversal import LEAVES, children, post_order
 from relay.ir.type_traversal import is_closed
 from relay.ir.types import FuncType, TensorType, Type
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied
-from relay.transform.functions.lifting import typed_var
 from relay.transform.loops.loops import LoopName, lets_and_end, self_calls, with_loops_split
 
 LARGEST_UNIT_ELEMENTS = 1024
@@ -205,8 +205,5 @@ class _Turn:
                 result = Call(self.loop, (*(new[each] for each in end.args), self.so_far), span=end.span)
             else:
                 result = Call(first.op, (self.so_far, new[end]), first.attrs, span=end.span)
-            result = typed_as(result, whole)
-            for let in reversed(bindings):
-                result = typed_as(Let(let.var, new[let.value], result, span=let.span), whole)
-            done[whole] = result
+            done[whole] = with_lets([(let.var, new[let.value]) for let in bindings], typed_as(result, whole))
         return done[function.body]

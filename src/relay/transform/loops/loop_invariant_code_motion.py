@@ -32,9 +32,10 @@ from relay.analysis.effects import effects_of
 from relay.infer.checks import node_checks
 from relay.infer.eager import typed_by_parts
 from relay.ir.expr import Call, Expr, Function, If, Let, Match, Op, Tuple, TupleGetItem, Var
+from relay.ir.known_types import typed_var
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
-from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body
+from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as, with_body, with_lets
 from relay.ir.sharing import Scopes, scopes
 from relay.ir.traversal import LEAVES, children, post_order
 from relay.ir.type_traversal import is_closed, tensor_types
@@ -44,7 +45,6 @@ from relay.ops.framework.record import FromTypes, FusionKind, OperatorRecord
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
 from relay.transform.functions.extents import copied
-from relay.transform.functions.lifting import typed_var
 from relay.transform.loops.loops import LoopName, lets_and_end, self_calls, with_loops_split
 
 LARGEST_COPIED_NODES = 64
@@ -78,22 +78,16 @@ def _split(function: Function, name: LoopName, loop: LoopName, module: IRModule)
     passed = tuple(var for var in moved.made.values() if var in moved.used)
     turn = rewrite_nodes(moved.rest, lambda _, new: _with_arguments(new, name, loop, passed))
     early, late = moved.in_front(guard)
-    entered = _bound(late, typed_as(Call(loop, (*function.params, *passed)), function.body))
+    entered = with_lets(late, typed_as(Call(loop, (*function.params, *passed)), function.body))
     body = entered if guard is None else _in_branch(turn.body, guard, entered)
     whole = Function((*function.params, *passed), turn.body, type_.ret_type, span=function.span)
-    return with_body(function, _bound(early, body)), copied(typed_by_parts(whole))
+    return with_body(function, with_lets(early, body)), copied(typed_by_parts(whole))
 
 
 def _with_arguments(expr: Expr, name: LoopName, loop: LoopName, more: tuple[Expr, ...]) -> Expr:
     if isinstance(expr, Call) and expr.op == name:
         return Call(loop, (*expr.args, *more), span=expr.span)
     return expr
-
-
-def _bound(bindings: Sequence[tuple[Var, Expr]], body: Expr) -> Expr:
-    for var, value in reversed(bindings):
-        body = typed_as(Let(var, value, body), body)
-    return body
 
 
 # ---------------------------------------------------------------------------------------- whether there is a turn
@@ -125,7 +119,7 @@ def _in_branch(body: Expr, guard: int, entered: Expr) -> Expr:
     bindings, choice = lets_and_end(body)
     parts = list(children(choice))
     parts[guard] = entered
-    return _bound([(let.var, let.value) for let in bindings], rebuild_typed(choice, parts))
+    return with_lets([(let.var, let.value) for let in bindings], rebuild_typed(choice, parts))
 
 
 # ----------------------------------------------------------------------------------------------- what is the same

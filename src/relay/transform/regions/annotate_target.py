@@ -3,28 +3,33 @@
     before: exp(nn.dense(%x, %w))
     after:  exp(fn (%p0, %p1, Compiler="mine") { nn.dense(%p0, %p1) }(%x, %w))       where "mine" supports that function
 
-Compilers are asked as targets are, by `supports`, of each call of an operator and of each composite (`MergeComposite`);
-the first that takes a call gets it. Each call becomes a region of its own (`regions.regions` says why it is a
-function); `MergeCompilerRegions` joins them. Left to relay, and not asked about: calls with an effect, those whose
-extents the run must check or that the types of their arguments do not tell, and values that are neither tensors nor
-tuples of them. Floating point: EXACT.
+Compilers are asked as targets are, by `supports`, of each call of an operator and of each composite
+(`MergeComposite`); the first that takes a call gets it. Kinds of targets may be named, too: a build for such a target
+has on its device what was marked for it (`regions_of_targets`). Each call becomes a region of its own
+(`regions.regions` says why it is a function); `MergeCompilerRegions` joins them. Left to relay, and not asked about:
+calls with an effect, those whose extents the run must check or that the types of their arguments do not tell, and
+values that are neither tensors nor tuples of them. Floating point: EXACT.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from relay.base.arguments import Kind, expect
 from relay.base.diagnostics import RelayError
+from relay.base.frozen import frozen
 from relay.base.near_names import near_names
 from relay.base.plugin import plugin
+from relay.base.target import PROCESS, target_kind
 from relay.infer.checks import node_checks
+from relay.infer.eager import typed_by_parts
 from relay.infer.infer_type import infer_type
 from relay.ir.attributes import attribute_symbols
-from relay.ir.expr import Call, Expr, Function, Op
+from relay.ir.expr import Call, Constant, Expr, Function, Op, Var
 from relay.ir.module import IRModule
 from relay.ir.operator import Effect
-from relay.ir.rewriting import with_body
+from relay.ir.rewriting import rewrite_nodes, typed_as, with_body
 from relay.ir.traversal import post_order
 from relay.ir.type_traversal import has_unknown_dimension, type_symbols
 from relay.ir.types import TensorType, TupleType, Type
@@ -32,7 +37,6 @@ from relay.runtime.arguments.extents import symbol_sources
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.external import (
     Answer,
-    ExternalCompiler,
     Refused,
     Supported,
     called_name,
@@ -41,6 +45,13 @@ from relay.transform.framework.external import (
 )
 from relay.transform.framework.passes import Pass, function_pass, pass_factory
 from relay.transform.regions.regions import COMPILER, make_region, outer_nodes, region_function, with_outer_parts
+
+
+class Asked(Protocol):
+    """Another compiler, or a target."""
+
+    def supports(self, group: Function) -> Answer: ...
+
 
 _PARTITIONED = {COMPILER, "Primitive"}
 """Attributes of functions that are regions or kernels already."""
@@ -51,7 +62,8 @@ _NAMES = Kind((list, tuple), "a list of names of compilers")
 def AnnotateTarget(targets: Sequence[str]) -> Pass:
     """Mark what other compilers take.
 
-    They are those of these names among the `external_compilers` of the `PassContext`, asked in this order.
+    They are those of these names among the `external_compilers` of the `PassContext`, or registered kinds of targets,
+    asked in this order.
 
     Running it raises `RelayError`: `no-such-compiler`, and what a compiler raises.
 
@@ -93,21 +105,56 @@ def refusals(module: IRModule, targets: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _compilers(names: Sequence[str], context: PassContext) -> Mapping[str, ExternalCompiler]:
-    given = context.external_compilers
+def _compilers(names: Sequence[str], context: PassContext) -> Mapping[str, Asked]:
+    given, kinds = context.external_compilers, PROCESS.names()
     for name in names:
-        if name not in given:
+        if name not in given and name not in kinds:
             raise RelayError(
                 rule="no-such-compiler",
                 message=f"AnnotateTarget asks the compiler `{name}`, which was not given",
                 expected=", ".join(f"`{each}`" for each in given) or "a compiler of that name",
-                remedy=near_names(name, given)
+                remedy=near_names(name, (*given, *kinds))
                 or f'run it within relay.PassContext(external_compilers={{"{name}": …}})',
             )
-    return {name: plugin(given[name], f"the compiler `{name}`", callee) for name in names}
+    return {
+        name: plugin(given[name], f"the compiler `{name}`", callee) if name in given else _kernel_target(name)
+        for name in names
+    }
 
 
-def _answers(node: Expr, compilers: Mapping[str, ExternalCompiler], module: IRModule) -> Iterator[tuple[str, Answer]]:
+@frozen
+class _KernelTarget:
+    """What makes the kernels of a target, asked about the kernel that a region of one call would be."""
+
+    asked: Asked
+
+    def supports(self, group: Function) -> Answer:
+        if not isinstance(group.body, Call) or not isinstance(group.body.op, Op):
+            return Refused("it makes kernels of operators, and of no composites")
+        return self.asked.supports(_as_kernel(group))
+
+
+def _kernel_target(kind: str) -> Asked:
+    """That of the target that a kind is without any flags."""
+    found = target_kind(kind)
+    return _KernelTarget(found.kernel_target(found.resolve(found.parse(()))))
+
+
+def _as_kernel(region: Function) -> Function:
+    """A region as a primitive function: constants of several elements are parameters."""
+    given: list[Var] = []
+
+    def step(_: Expr, new: Expr) -> Expr:
+        if not isinstance(new, Constant) or new.data.size == 1:
+            return new
+        given.append(typed_as(Var(f"p{len(region.params) + len(given)}", new.checked_type), new))
+        return given[-1]
+
+    body = rewrite_nodes(region, step).body
+    return typed_by_parts(Function((*region.params, *given), body, body.checked_type, attrs={"Primitive": 1}))
+
+
+def _answers(node: Expr, compilers: Mapping[str, Asked], module: IRModule) -> Iterator[tuple[str, Answer]]:
     """What compilers say, one after another, of the region that a call would be; nothing for what is no such call."""
     if isinstance(node, Call) and called_name(node) and _can_leave(node, module):
         for name, compiler in compilers.items():

@@ -63,6 +63,7 @@ NEUTRAL: tuple[Rule, ...] = (
     rule("shift-left-zero", _op("left_shift", _x, 0), _x, domain=Domain.INTEGERS),
     rule("shift-right-zero", _op("right_shift", _x, 0), _x, domain=Domain.INTEGERS),
     rule("copy", _op("copy", _x), _x, domain=Domain.ANYTHING),
+    rule("stop-gradient", _op("stop_gradient", _x), _x, domain=Domain.ANYTHING),
 )
 
 CANCELLING: tuple[Rule, ...] = (

@@ -7,8 +7,10 @@ shape that `x` has go away, and no other.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
+import numpy as np
 from ml_dtypes import finfo, iinfo
 
 from relay.base.dtypes import DType
@@ -18,6 +20,7 @@ from relay.ir.expr import Call, Expr, Tuple, TupleGetItem
 from relay.ir.types import TensorType
 from relay.ops.creation.create import ones, zeros
 from relay.ops.elementwise.convert import cast
+from relay.ops.framework.rounding import to_dtype
 from relay.ops.manipulation.layout_transform import layout_transform
 from relay.ops.manipulation.shape import reshape
 from relay.ops.manipulation.slice import Slice, StridedSliceAttributes, slices_of
@@ -132,14 +135,17 @@ _CAST = is_op("cast")(_x)
 _CAST_OF_CAST = is_op("cast")(_CAST)
 
 
+@cache
 def holds_every_value(wide: DType, narrow: DType) -> bool:
     """Whether each value of `narrow` is one of `wide`.
 
     >>> holds_every_value(DType.FLOAT32, DType.BFLOAT16), holds_every_value(DType.FLOAT32, DType.INT32)
     (True, False)
     """
-    if narrow is wide or narrow.is_bool:
+    if narrow is wide:
         return True
+    if narrow.bits <= 8:
+        return _all_stay(narrow, wide)
     if wide.is_bool or (narrow.is_float and not wide.is_float):
         return False
     if narrow.is_float:
@@ -151,6 +157,14 @@ def holds_every_value(wide: DType, narrow: DType) -> bool:
         digits = max(abs(int(bounds.min)), int(bounds.max)).bit_length()
         return digits <= finfo(wide.numpy).nmant + 1 and digits < finfo(wide.numpy).maxexp
     return int(iinfo(wide.numpy).min) <= int(bounds.min) and int(bounds.max) <= int(iinfo(wide.numpy).max)
+
+
+def _all_stay(narrow: DType, wide: DType) -> bool:
+    """Whether all values of a type of at most a byte are themselves in another."""
+    values = np.arange(1 << narrow.bits, dtype=np.uint8).view(narrow.numpy)
+    before, after = values.astype(np.float64), to_dtype(values, wide).astype(np.float64)
+    same_signs = np.isnan(before) | (np.signbit(before) == np.signbit(after))
+    return bool(np.array_equal(before, after, equal_nan=True) and same_signs.all())
 
 
 def _one_cast(match: Match) -> Expr | None:

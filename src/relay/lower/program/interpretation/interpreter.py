@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, TypeAlias, Union, assert_never, cast
+from typing import Any, TypeAlias, assert_never, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from relay.arith.expr import Comparison, IntExpr, Symbol, evaluate
 from relay.base.diagnostics import CompilerBug, RelayError
 from relay.lower.program.device import Device
 from relay.lower.program.device_region import DeviceRegion
+from relay.lower.program.interpretation.frame import SCALAR_BYTES, Frame, Value
 from relay.lower.program.interpretation.objects import POISON, Bytes, Heap, Object, Word, fresh_bytes
 from relay.lower.program.place import (
     AddressPlace,
@@ -76,8 +77,6 @@ KernelCode: TypeAlias = Callable[[Sequence[Bytes], Sequence[int]], None]
 HostCode: TypeAlias = Callable[[Object, Sequence[Word]], Word]
 """What runs a function of the caller's: its closure and arguments, which it borrows."""
 
-_Value: TypeAlias = Union[Word, Bytes]
-_SCALAR_BYTES = 8
 _NO_PROCEDURE = Procedure("", (), ())
 
 
@@ -103,18 +102,6 @@ def kernel_code(function: PrimFunc) -> KernelCode:
 
 
 @dataclass(slots=True, eq=False)
-class _Frame:
-    """A procedure that runs. `results` are registers of the frame before, which called it."""
-
-    procedure: Procedure
-    values: dict[int, _Value]
-    symbols: dict[Symbol, int]
-    results: Sequence[Held] = ()
-    block: int = 0
-    position: int = 0
-
-
-@dataclass(slots=True, eq=False)
 class Machine:
     """Runs procedures of a program on a heap. Scalars are held as their bits."""
 
@@ -136,7 +123,7 @@ class Machine:
         self._on_devices = {each.name: each for each in self.program.device_regions}
         self._in_place = {each.name: kernel_code(each) for each in self.program.scalar_kernels}
 
-    def call(self, name: str, arguments: Sequence[_Value], extents: Sequence[int] = ()) -> tuple[_Value, ...]:
+    def call(self, name: str, arguments: Sequence[Value], extents: Sequence[int] = ()) -> tuple[Value, ...]:
         """What a procedure gives. Raises `RelayError` (rule `check-failed`) where the program fails."""
         frames = [self._entered(name, arguments)]
         frames[0].symbols.update(zip(frames[0].procedure.symbols, extents, strict=True))
@@ -152,109 +139,109 @@ class Machine:
                 continue
             terminator = block.terminator
             if isinstance(terminator, Return):
-                given = self._read_all(frame, terminator.values)
+                given = frame.read_all(terminator.values)
                 frames.pop()
                 if not frames:
                     return given
-                self._write_all(frames[-1], frame.results, given)
+                frames[-1].write_all(frame.results, given)
             else:
                 following = self._terminator(frame, terminator)
                 if following is not None:
                     following.results = frame.results
                     frames[-1] = following
 
-    def _entered(self, name: str, arguments: Sequence[_Value], results: Sequence[Held] = ()) -> _Frame:
+    def _entered(self, name: str, arguments: Sequence[Value], results: Sequence[Held] = ()) -> Frame:
         procedure = self._procedures[name]
-        frame = _Frame(procedure, {}, {}, results)
+        frame = Frame(procedure, {}, {}, results)
         for parameter, argument in zip(procedure.parameters, arguments, strict=True):
             frame.values[register_of(parameter).number] = argument
         return frame
 
     # ------------------------------------------------------------------------------------------------ instructions
 
-    def _instruction(self, frame: _Frame, instruction: ProcedureInstruction) -> _Frame | None:
+    def _instruction(self, frame: Frame, instruction: ProcedureInstruction) -> Frame | None:
         """Do what an instruction says; a call gives the frame that runs next."""
         heap = self.heap
         match instruction:
             case NewTensor(result, label, shape, size_bytes, device=device):
-                data = fresh_bytes(self._number(frame, size_bytes))
-                self._make(frame, result, Object(label, [], data, self._shape(frame, shape), device=device))
+                data = fresh_bytes(frame.number(size_bytes))
+                self._make(frame, result, Object(label, [], data, frame.shape(shape), device=device))
             case NewConstant(result, label, shape, place):
-                extents = self._shape(frame, shape)
+                extents = frame.shape(shape)
                 size = int(np.prod(extents, dtype=np.int64)) * self._item_bytes(label)
                 data = self.constants[place.offset_bytes : place.offset_bytes + size]
                 self._make(frame, result, Object(label, [], data, extents))
             case NewView(result, label, shape, source, device):
-                word = self._word(frame, source)
+                word = frame.word(source)
                 data = heap.data(word, device)
-                self._make(frame, result, Object(label, [word], data, self._shape(frame, shape), device=device))
+                self._make(frame, result, Object(label, [word], data, frame.shape(shape), device=device))
             case NewCell(result, label, fields):
-                self._make(frame, result, Object(label, [self._word(frame, each) for each in fields]))
+                self._make(frame, result, Object(label, [frame.word(each) for each in fields]))
             case NewClosure(result, label, procedure, captures):
-                self._make(frame, result, Object(label, [procedure, *(self._word(frame, each) for each in captures)]))
+                self._make(frame, result, Object(label, [procedure, *(frame.word(each) for each in captures)]))
             case Immediate(result, label):
                 frame.values[result.number] = label
             case Field(result, source, index):
-                frame.values[result.number] = cast("Word", heap.used(self._word(frame, source)).fields[index])
+                frame.values[result.number] = cast("Word", heap.used(frame.word(source)).fields[index])
             case StoreField(target, index, value):
-                fields = heap.used(self._word(frame, target)).fields
-                before, fields[index] = fields[index], self._word(frame, value)
+                fields = heap.used(frame.word(target)).fields
+                before, fields[index] = fields[index], frame.word(value)
                 heap.release(cast("Word", before))
             case Retain(value):
-                heap.retain(self._word(frame, value))
+                heap.retain(frame.word(value))
             case Release(value):
-                heap.release(self._word(frame, value))
+                heap.release(frame.word(value))
             case Box() | Unbox() | ScalarConstant() | ComputeScalar():
                 self._on_scalars(frame, instruction)
             case RunRegion():
                 self._region(frame, instruction)
             case CallProcedure(results, procedure, arguments):
-                return self._entered(procedure, self._read_all(frame, arguments), results)
+                return self._entered(procedure, frame.read_all(arguments), results)
             case CallClosure(result, closure, arguments):
                 return self._entered(*self._applied(frame, closure, arguments), (result,))
             case CallHost(result, closure, arguments):
-                words = [self._word(frame, each) for each in arguments]
-                frame.values[result.number] = self.host(heap.used(self._word(frame, closure)), words)
+                words = [frame.word(each) for each in arguments]
+                frame.values[result.number] = self.host(heap.used(frame.word(closure)), words)
             case ReadExtent(symbol, tensor, axis, factor, offset):
-                extent = heap.used(self._word(frame, tensor)).shape[axis]
+                extent = heap.used(frame.word(tensor)).shape[axis]
                 frame.symbols[symbol] = int((extent - offset) / factor)
             case ReadElement(symbol, tensor, index):
-                frame.symbols[symbol] = int(heap.data(self._word(frame, tensor))[8 * index :][:8].view(np.int64)[0])
+                frame.symbols[symbol] = int(heap.data(frame.word(tensor))[8 * index :][:8].view(np.int64)[0])
             case CheckExtents():
                 self.check(instruction, frame.symbols)
             case _:
                 assert_never(instruction)
         return None
 
-    def _on_scalars(self, frame: _Frame, instruction: Box | Unbox | ScalarConstant | ComputeScalar) -> None:
+    def _on_scalars(self, frame: Frame, instruction: Box | Unbox | ScalarConstant | ComputeScalar) -> None:
         match instruction:
             case Box(result, label, source):
-                self._make(frame, result, Object(label, [], self._scalar(frame, source)[: source.dtype.item_bytes]))
+                self._make(frame, result, Object(label, [], frame.scalar(source)[: source.dtype.item_bytes]))
             case Unbox(result, source):
-                self._hold(frame, result, self._operand(frame, source))
+                frame.hold(result, self._operand(frame, source))
             case ScalarConstant(result, bits):
                 frame.values[result.register.number] = bits
             case ComputeScalar(result, kernel, inputs):
-                memory = [*(self._scalar(frame, each) for each in inputs), fresh_bytes(_SCALAR_BYTES)]
+                memory = [*(frame.scalar(each) for each in inputs), fresh_bytes(SCALAR_BYTES)]
                 self._in_place[kernel](memory, ())
-                self._hold(frame, result, memory[-1])
+                frame.hold(result, memory[-1])
             case _:
                 assert_never(instruction)
 
-    def _terminator(self, frame: _Frame, terminator: Terminator) -> _Frame | None:
+    def _terminator(self, frame: Frame, terminator: Terminator) -> Frame | None:
         """Go on at another block, or give the frame that takes this one's place."""
         match terminator:
             case Branch(condition, if_true, if_false):
                 frame.block = if_true if self._operand(frame, condition)[0] else if_false
             case Switch(value, cases, otherwise):
-                label = self.heap.label(self._word(frame, value))
+                label = self.heap.label(frame.word(value))
                 frame.block = next((each.block for each in cases if each.label == label), otherwise)
             case Jump(block, arguments):
-                given = self._read_all(frame, arguments)
+                given = frame.read_all(arguments)
                 frame.block = block
-                self._write_all(frame, frame.procedure.blocks[block].parameters, given)
+                frame.write_all(frame.procedure.blocks[block].parameters, given)
             case TailCall(procedure, arguments):
-                return self._entered(procedure, self._read_all(frame, arguments))
+                return self._entered(procedure, frame.read_all(arguments))
             case TailCallClosure(closure, arguments):
                 return self._entered(*self._applied(frame, closure, arguments))
             case Fail(failure):
@@ -266,18 +253,16 @@ class Machine:
         frame.position = 0
         return None
 
-    def _applied(
-        self, frame: _Frame, closure: Register, arguments: Sequence[Register]
-    ) -> tuple[str, tuple[_Value, ...]]:
+    def _applied(self, frame: Frame, closure: Register, arguments: Sequence[Register]) -> tuple[str, tuple[Value, ...]]:
         """The code of a closure, and what it is called with."""
-        given = self._read_all(frame, (closure, *arguments))
-        return cast("str", self.heap.used(self._word(frame, closure)).fields[0]), given
+        given = frame.read_all((closure, *arguments))
+        return cast("str", self.heap.used(frame.word(closure)).fields[0]), given
 
     # ----------------------------------------------------------------------------------------------------- regions
 
-    def _region(self, frame: _Frame, region: RunRegion) -> None:
-        arena = fresh_bytes(self._number(frame, region.arena_bytes))
-        written = {scalar: fresh_bytes(_SCALAR_BYTES) for scalar in region.scalars}
+    def _region(self, frame: Frame, region: RunRegion) -> None:
+        arena = fresh_bytes(frame.number(region.arena_bytes))
+        written = {scalar: fresh_bytes(SCALAR_BYTES) for scalar in region.scalars}
 
         def memory(place: Place, device: Device | None = None) -> Bytes:
             match place:
@@ -286,12 +271,12 @@ class Machine:
                 case ConstantPlace(offset_bytes):
                     return self.constants[offset_bytes:]
                 case ArenaPlace(offset_bytes):
-                    return arena[self._number(frame, offset_bytes) :]
+                    return arena[frame.number(offset_bytes) :]
                 case DataPlace(tensor, offset_bytes):
                     held = frame.values[tensor.number]
                     return (held if isinstance(held, np.ndarray) else self.heap.data(held, device))[offset_bytes:]
                 case Scalar():
-                    return written[place] if place in written else self._scalar(frame, place)
+                    return written[place] if place in written else frame.scalar(place)
                 case _:
                     assert_never(place)
 
@@ -305,13 +290,13 @@ class Machine:
                         for place, parameter in zip(each.arguments, found.parameters, strict=True)
                     ]
                     next(numbers)
-                    self._run_on_device(found, given, self._shape(frame, extents))
+                    self._run_on_device(found, given, frame.shape(extents))
                 case CallKernel(kernel, inputs, outputs, extents):
                     if each.updates is not None:
                         self._copy(frame, memory(inputs[each.updates]), memory(outputs[0]), each.updated_bytes)
                     for room in region.rooms_of_call(next(numbers)):
-                        memory(ArenaPlace(room.offset_bytes))[: self._number(frame, room.size_bytes)] = POISON
-                    self.kernels[kernel](list(map(memory, (*inputs, *outputs))), self._shape(frame, extents))
+                        memory(ArenaPlace(room.offset_bytes))[: frame.number(room.size_bytes)] = POISON
+                    self.kernels[kernel](list(map(memory, (*inputs, *outputs))), frame.shape(extents))
                 case CopyBytes(source, destination, size_bytes):
                     self._copy(frame, memory(source), memory(destination), size_bytes)
                 case CheckIndex(place, failure):
@@ -321,19 +306,19 @@ class Machine:
                 case _:
                     assert_never(each)
         for scalar, room in written.items():
-            self._hold(frame, scalar, room)
+            frame.hold(scalar, room)
 
-    def _copy(self, frame: _Frame, source: Bytes, target: Bytes, size_bytes: IntExpr) -> None:
-        size = self._number(frame, size_bytes)
+    def _copy(self, frame: Frame, source: Bytes, target: Bytes, size_bytes: IntExpr) -> None:
+        size = frame.number(size_bytes)
         target[:size] = source[:size]
 
     def _run_on_device(self, region: DeviceRegion, memory: Sequence[Bytes], extents: Sequence[int]) -> None:
         """A region of a device, whose memory is its own arena, and what it is given."""
-        values: dict[int, _Value] = {
+        values: dict[int, Value] = {
             each.register.number: room for each, room in zip(region.parameters, memory, strict=True)
         }
         symbols = dict(zip(region.symbols, extents, strict=True))
-        self._region(_Frame(_NO_PROCEDURE, values, symbols), region.region)
+        self._region(Frame(_NO_PROCEDURE, values, symbols), region.region)
 
     # ------------------------------------------------------------------------------------------------------ values
 
@@ -343,46 +328,21 @@ class Machine:
             raise self.failure(check.failure)
 
     def failure(self, number: int, found: str = "") -> RelayError:
-        return RelayError(rule="check-failed", message=self.program.failures[number - 1], found=found)
+        return RelayError(rule="check-failed", message=str(self.program.failures[number - 1]), found=found)
 
-    def _make(self, frame: _Frame, result: Register, made: Object) -> None:
+    def _make(self, frame: Frame, result: Register, made: Object) -> None:
         frame.values[result.number] = self.heap.new(made)
 
-    def _word(self, frame: _Frame, register: Register) -> Word:
-        return cast("Word", frame.values[register.number])
-
-    def _read_all(self, frame: _Frame, held: Sequence[Held]) -> tuple[_Value, ...]:
-        return tuple(frame.values[register_of(each).number] for each in held)
-
-    def _write_all(self, frame: _Frame, held: Sequence[Held], values: Sequence[_Value]) -> None:
-        for each, value in zip(held, values, strict=True):
-            frame.values[register_of(each).number] = value
-
-    def _scalar(self, frame: _Frame, scalar: Scalar) -> Bytes:
-        """Memory that holds a scalar."""
-        bits = cast("int", frame.values[scalar.register.number])
-        return np.frombuffer(bytearray(bits.to_bytes(_SCALAR_BYTES, "little")), np.uint8)
-
-    def _hold(self, frame: _Frame, scalar: Scalar, memory: Bytes) -> None:
-        bits = int.from_bytes(memory[: scalar.dtype.item_bytes].tobytes(), "little")
-        frame.values[scalar.register.number] = bits
-
-    def _operand(self, frame: _Frame, operand: Operand) -> Bytes:
+    def _operand(self, frame: Frame, operand: Operand) -> Bytes:
         match operand:
             case Scalar():
-                return self._scalar(frame, operand)
+                return frame.scalar(operand)
             case Register():
-                return self.heap.data(self._word(frame, operand))
+                return self.heap.data(frame.word(operand))
             case ConstantPlace(offset_bytes):
                 return self.constants[offset_bytes:]
             case _:
                 assert_never(operand)
-
-    def _number(self, frame: _Frame, expr: IntExpr) -> int:
-        return evaluate(expr, frame.symbols)
-
-    def _shape(self, frame: _Frame, shape: Sequence[IntExpr]) -> tuple[int, ...]:
-        return tuple(self._number(frame, extent) for extent in shape)
 
     def _item_bytes(self, label: int) -> int:
         found = self.program.labels[label]

@@ -104,6 +104,11 @@ def _verify_donations(entry: Entry, procedure: Procedure, may_overwrite: MayOver
                 raise CompilerBug("verify program", f"@{procedure.name}, `{instruction}`: {rule}")
 
 
+def _is_constant(program: Program, offset_bytes: int) -> bool:
+    """Whether a constant may begin there: one without elements may at the end."""
+    return 0 <= offset_bytes <= program.constant_bytes
+
+
 def _verify_device_region(program: Program, region: DeviceRegion, may_overwrite: MayOverwrite) -> None:
     def broken(what: object, rule: str) -> CompilerBug:
         return CompilerBug("verify program", f"device region @{region.name}, `{str(what).splitlines()[0]}`: {rule}")
@@ -111,7 +116,7 @@ def _verify_device_region(program: Program, region: DeviceRegion, may_overwrite:
     for where, rule in (*broken_device_region(region), *broken_arena(region.region, may_overwrite)):
         raise broken(where, rule)
     for place in region.constants:
-        if not 0 <= place.offset_bytes < max(1, program.constant_bytes):
+        if not _is_constant(program, place.offset_bytes):
             raise broken(region.region, f"{place} lies behind the constants")
     for symbol in symbols_of(region.region).difference(region.symbols):
         raise broken(region.region, f"nobody tells it `{symbol.name}`")
@@ -141,6 +146,11 @@ class _Verifier:
     def device_parameters(self) -> Mapping[str, tuple[Kind, ...]]:
         """What each region for a device takes."""
         return {each.name: _kinds(each.parameters) for each in self.program.device_regions}
+
+    @property
+    def output_count(self) -> int:
+        """How many results callers have room for at most."""
+        return max((len(each.outputs) for each in self.program.entries if not each.is_flat), default=0)
 
     def verify(self) -> None:
         self._written_once()
@@ -214,8 +224,13 @@ class _Verifier:
                 self._call(block, instruction, procedure, arguments, _kinds(results))
             case NewClosure(procedure=procedure) if procedure not in self.procedures:
                 self._broken(block, instruction, f"there is no procedure @{procedure}")
-            case NewConstant(place=place) if not 0 <= place.offset_bytes < max(1, self.program.constant_bytes):
+            case NewConstant(place=place) if not _is_constant(self.program, place.offset_bytes):
                 self._broken(block, instruction, "it lies behind the constants")
+            case NewTensor(output=int() as output) as new:
+                if not output < self.output_count:
+                    self._broken(block, instruction, f"no caller has an output {output}")
+                if new.device is not None:
+                    self._broken(block, instruction, "callers have outputs on the host only")
             case NewView(source=source, device=device) if self._kind(source) != (device or "word"):
                 self._broken(block, instruction, f"{source} is no tensor there")
             case RunRegion():
@@ -233,7 +248,7 @@ class _Verifier:
                     self._broken(block, region, f"{place} is no array of the caller's")
                 case DataPlace() if self.procedure.is_flat:
                     self._broken(block, region, f"flat code has no tensor {place}")
-                case ConstantPlace(offset_bytes) if not 0 <= offset_bytes < max(1, self.program.constant_bytes):
+                case ConstantPlace(offset_bytes) if not _is_constant(self.program, offset_bytes):
                     self._broken(block, region, f"{place} lies behind the constants")
                 case _:
                     pass

@@ -10,7 +10,7 @@ from __future__ import annotations
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter
-from relay.targets.cpu.emit.convert import round_float, wrap_int4
+from relay.targets.cpu.emit.convert import round_float, wrap_narrow
 from relay.targets.cpu.emit.integer_power import call_unsigned_power
 from relay.targets.cpu.emit.lanes import Lanes
 from relay.targets.cpu.emit.math import emit_power, emit_transcendental
@@ -38,15 +38,17 @@ def emit_compare(e: Emitter, op: CompareOp, dtype: DType, lanes: int, left: str,
     return t.icmp(("s" if dtype.is_signed_integer else "u") + _ORDERED[op], left, right)
 
 
-def emit_binary(e: Emitter, op: BinaryOp, dtype: DType, lanes: int, left: str, right: str) -> str:
-    """`op` on two registers of `dtype`."""
+def emit_binary(
+    e: Emitter, op: BinaryOp, dtype: DType, lanes: int, left: str, right: str, may_trap: bool = True
+) -> str:  # fmt: skip
+    """`op` on two registers of `dtype`. `may_trap`: where that divides, the divisor may be 0 or -1."""
     t = e.lanes(register_element(dtype), lanes)
     if dtype.is_float:
         return round_float(e, dtype, lanes, _float_binary(t, op, left, right))
     if dtype.is_bool:
         return _bool_binary(t, op, left, right)
-    result = _integer_binary(t, op, dtype, left, right)
-    return wrap_int4(t, result) if dtype is DType.INT4 else result
+    result = _integer_binary(t, op, dtype, left, right, may_trap)
+    return wrap_narrow(t, result, dtype)
 
 
 def _float_binary(f: Lanes, op: BinaryOp, left: str, right: str) -> str:
@@ -103,7 +105,7 @@ def _bool_binary(t: Lanes, op: BinaryOp, left: str, right: str) -> str:
             raise CompilerBug("emit", f"`{op}` is not defined on bool")
 
 
-def _integer_binary(i: Lanes, op: BinaryOp, dtype: DType, left: str, right: str) -> str:
+def _integer_binary(i: Lanes, op: BinaryOp, dtype: DType, left: str, right: str, may_trap: bool) -> str:
     signed = dtype.is_signed_integer
     if op in _INTEGER:
         return i.op(_INTEGER[op], left, right)
@@ -111,9 +113,9 @@ def _integer_binary(i: Lanes, op: BinaryOp, dtype: DType, left: str, right: str)
         return i.op(_BITWISE[op], left, right)
     match op:
         case BinaryOp.DIVIDE | BinaryOp.FLOOR_DIVIDE:
-            return _integer_divide(i, signed, left, right, floor=op is BinaryOp.FLOOR_DIVIDE)
+            return _integer_divide(i, signed, left, right, may_trap, floor=op is BinaryOp.FLOOR_DIVIDE)
         case BinaryOp.MOD | BinaryOp.FLOOR_MOD:
-            return _integer_remainder(i, signed, left, right, floor=op is BinaryOp.FLOOR_MOD)
+            return _integer_remainder(i, signed, left, right, may_trap, floor=op is BinaryOp.FLOOR_MOD)
         case BinaryOp.MINIMUM:
             return i.call("smin" if signed else "umin", left, right)
         case BinaryOp.MAXIMUM:
@@ -136,10 +138,9 @@ def _right_shift(i: Lanes, dtype: DType, left: str, right: str) -> str:
     return i.select(within, i.op("lshr", left, right), i.const(0))
 
 
-def _safe_divisor(i: Lanes, signed: bool, left: str, right: str) -> tuple[str, str | None]:
+def _safe_divisor(i: Lanes, signed: bool, left: str, right: str, may_trap: bool) -> tuple[str, str | None]:
     """A divisor that does not trap, and the mask of lanes where it was 0 (None when it cannot be)."""
-    text = right.removeprefix("splat (").removesuffix(")").split()[-1]
-    if right[0] != "%" and text not in ("0", "-1"):
+    if not may_trap:
         return right, None
     zero = i.icmp("eq", right, i.const(0))
     unsafe = zero
@@ -150,8 +151,8 @@ def _safe_divisor(i: Lanes, signed: bool, left: str, right: str) -> tuple[str, s
     return i.select(unsafe, i.const(1), right), zero
 
 
-def _integer_divide(i: Lanes, signed: bool, left: str, right: str, floor: bool) -> str:
-    divisor, zero = _safe_divisor(i, signed, left, right)
+def _integer_divide(i: Lanes, signed: bool, left: str, right: str, may_trap: bool, floor: bool) -> str:
+    divisor, zero = _safe_divisor(i, signed, left, right, may_trap)
     quotient = i.op("sdiv" if signed else "udiv", left, divisor)
     if floor and signed:
         rest = i.op("sub", left, i.op("mul", quotient, divisor))
@@ -159,8 +160,10 @@ def _integer_divide(i: Lanes, signed: bool, left: str, right: str, floor: bool) 
     return quotient if zero is None else i.select(zero, i.const(0), quotient)
 
 
-def _integer_remainder(i: Lanes, signed: bool, left: str, right: str, floor: bool) -> str:
-    divisor, _ = _safe_divisor(i, signed, left, right)  # the remainder by 1 is the 0 that the unsafe cases give
+def _integer_remainder(i: Lanes, signed: bool, left: str, right: str, may_trap: bool, floor: bool) -> str:
+    divisor, _ = _safe_divisor(
+        i, signed, left, right, may_trap
+    )  # the remainder by 1 is the 0 that the unsafe cases give
     rest = i.op("srem" if signed else "urem", left, divisor)
     if floor and signed:
         return i.select(_floor_differs(i, rest, divisor), i.op("add", rest, divisor), rest)
@@ -197,7 +200,7 @@ def emit_unary(e: Emitter, op: UnaryOp, dtype: DType, lanes: int, operand: str) 
             return t.op("xor", operand, t.const(True))
         raise CompilerBug("emit", f"`{op}` is not defined on bool")
     result = _integer_unary(t, op, dtype, operand)
-    return wrap_int4(t, result) if dtype is DType.INT4 else result
+    return wrap_narrow(t, result, dtype)
 
 
 def _predicate(t: Lanes, op: UnaryOp, dtype: DType, operand: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.context import Emitter
 from relay.targets.cpu.emit.lanes import Lanes
-from relay.targets.cpu.emit.narrow import FORMATS, decode, encode, round_and_encode, round_to
+from relay.targets.cpu.emit.narrow import decode, encode, round_and_encode, round_to
 from relay.targets.cpu.emit.typenames import mangled, memory_element, register_element
 from relay.tir.semantics import integer_limits
 
 _NARROWEST_CONVERSION = 256  # bits
-_SAME_IN_MEMORY = frozenset(dtype for dtype in DType if register_element(dtype) == memory_element(dtype)) - {DType.INT4}
+_SAME_IN_MEMORY = frozenset(
+    dtype for dtype in DType if register_element(dtype) == memory_element(dtype) and not dtype.is_sub_byte_integer
+)
 
 
 def from_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
@@ -21,15 +23,13 @@ def from_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
     match dtype:
         case DType.BOOL:
             return memory.icmp("ne", text, memory.const(0))
-        case DType.INT4:
-            return wrap_int4(memory, text)
         case DType.FLOAT16 if e.machine.has_half_conversion:
             half = e.lanes("half", lanes)
             return half.convert("fpext", memory.convert("bitcast", text, half), e.lanes("float", lanes))
-        case _ if dtype in FORMATS:
+        case _ if dtype.is_float:
             return decode(e.lanes("float", lanes), text, dtype)
         case _:
-            return text
+            return wrap_narrow(memory, text, dtype)
 
 
 def to_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
@@ -44,7 +44,7 @@ def to_memory(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
         case DType.FLOAT16 if e.machine.has_half_conversion:
             half = e.lanes("half", lanes)
             return half.convert("bitcast", register.convert("fptrunc", text, half), memory)
-        case _ if dtype in FORMATS:
+        case _ if dtype.is_float:
             return encode(register, text, dtype)
         case _:
             return text
@@ -72,9 +72,14 @@ def round_float(e: Emitter, dtype: DType, lanes: int, text: str) -> str:
     return round_to(f, text, dtype)
 
 
-def wrap_int4(i: Lanes, text: str) -> str:
-    """The low four bits, sign-extended."""
-    return i.op("ashr", i.op("shl", text, i.const(4)), i.const(4))
+def wrap_narrow(i: Lanes, text: str, dtype: DType) -> str:
+    """The low bits that an integer type of less than a byte has, extended by their sign or by zeros."""
+    if not dtype.is_sub_byte_integer:
+        return text
+    if dtype.is_unsigned_integer:
+        return i.op("and", text, i.const((1 << dtype.bits) - 1))
+    unused = i.const(8 - dtype.bits)
+    return i.op("ashr", i.op("shl", text, unused), unused)
 
 
 def emit_cast(e: Emitter, source: DType, target: DType, lanes: int, text: str) -> str:
@@ -92,7 +97,7 @@ def emit_cast(e: Emitter, source: DType, target: DType, lanes: int, text: str) -
         signed = source.is_signed_integer
         return round_float(e, target, lanes, have.convert("sitofp" if signed else "uitofp", text, want))
     resized = _resize(have, want, source.is_signed_integer, text)
-    return wrap_int4(want, resized) if target is DType.INT4 else resized
+    return wrap_narrow(want, resized, target)
 
 
 def _float_to_float(e: Emitter, have: Lanes, want: Lanes, target: DType, text: str) -> str:

@@ -1,7 +1,7 @@
 """Entries that run a procedure: they open a heap in the caller's workspace, wrap the caller's arrays as tensors, and
 leave the result there. Whoever calls takes the result and then closes the heap (`relay_heap_close`).
 
-Where the caller can make room for the result, a second entry does that: it copies it to the caller's outputs."""
+Where the caller can make room for the result, a second entry has it made there, or copies it to there."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from relay.runtime.values.heap import (
     FIELDS_OFFSET_BYTES,
     JUMP_OFFSET_BYTES,
     ONCE_OFFSET_BYTES,
+    OUTPUTS_OFFSET_BYTES,
     OWN_DATA,
     RESULT_OFFSET_BYTES,
     STACK_END_OFFSET_BYTES,
@@ -29,6 +30,9 @@ from relay.targets.cpu.emit.passing import pass_arguments
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
 from relay.targets.cpu.emit.value import emit_value
 from relay.targets.cpu.emit.words import at
+
+_MOVE_BYTES = 24
+"""What the support library knows of a result that callers have room for: where that is, where it was made, its size."""
 
 _STACK_RESERVE_BYTES = 1 << 18
 """What is left of a stack when it counts as used up: kernels and the C library run on the rest."""
@@ -123,6 +127,8 @@ def _guarded(
         text.effect(
             f"store ptr {end}, ptr {text.impure(f'getelementptr i8, ptr %workspace, i64 {STACK_END_OFFSET_BYTES}')}"
         )
+    if entry.copied is None:
+        text.effect(f"store ptr null, ptr {at(text, '%workspace', OUTPUTS_OFFSET_BYTES)}, align 8")
     if on_devices:
         emit_no_tensors(text)
     target = text.impure(f"getelementptr i8, ptr %workspace, i64 {JUMP_OFFSET_BYTES}")
@@ -184,35 +190,35 @@ def _nested(text: FunctionText, spec: ResultSpec, inputs: list[str], tuple_label
 
 
 def _copying(entry: Entry, copied: ResultSpec, machine: Machine, module: ModuleText) -> FunctionText:
-    """Run the entry that leaves its result on the heap, copy that to the caller's outputs, those in memory that was
-    given away last, and close the heap. The result is released before, so that the heap tells how many objects are
-    left."""
+    """Run the entry that leaves its result on the heap, and tell it where the caller's outputs are, so that they may be
+    made there; copy the others, and close the heap. The result is released before, so that the heap tells how many
+    objects are left."""
     text = FunctionText(module)
     e = Emitter(text, machine, entry.name, emit_value)
+    read_symbols(e, entry.symbols)
+    moves = text.alloca(_MOVE_BYTES * len(entry.outputs), alignment=16)
+    given = {each.output for each in entry.donations}
+    for position, output in enumerate(entry.outputs):
+        room = _load(text, "ptr", "%buffers", 8 * (len(entry.inputs) + position))
+        made = room if position in given else "null"  # an input is there
+        for number, word in enumerate((f"ptr {room}", f"ptr {made}", f"i64 {emit_index(e, size_bytes(output.type))}")):
+            text.effect(f"store {word}, ptr {at(text, moves, _MOVE_BYTES * position + 8 * number)}, align 8")
+    text.effect(f"store ptr {moves}, ptr {at(text, '%workspace', OUTPUTS_OFFSET_BYTES)}, align 8")
     status = text.impure(f"call i32 @{heap_entry_symbol(entry.name, copied)}({ENTRY_PARAMETERS})")
     good, done = text.label("good"), text.label("done")
     first = text.block
     text.branch(text.impure(f"icmp eq i32 {status}, 0"), good, done)
     text.start_block(good)
-    read_symbols(e, entry.symbols)
-    module.declare("memcpy", "ptr @memcpy(ptr, ptr, i64)")
-    given = {each.output for each in entry.donations}
-    moves: list[tuple[str, str, str]] = []
     waiting = [(copied, _load(text, "ptr", "%workspace", RESULT_OFFSET_BYTES))]
     while waiting:
         spec, word = waiting.pop()
         if isinstance(spec, int):
-            size = emit_index(e, size_bytes(entry.outputs[spec].type))
-            room = _load(text, "ptr", "%buffers", 8 * (len(entry.inputs) + spec))
             data = _load(text, "ptr", word, DATA_OFFSET_BYTES)
-            if spec in given:
-                moves.append((room, data, size))
-            else:
-                text.effect(f"call ptr @memcpy(ptr {room}, ptr {data}, i64 {size})")
+            text.effect(f"store ptr {data}, ptr {at(text, moves, _MOVE_BYTES * spec + 8)}, align 8")
         else:
             for position, field in enumerate(spec.fields):
                 waiting.append((field, _load(text, "ptr", word, FIELDS_OFFSET_BYTES + 8 * position)))
-    moved = _moved(text, moves) if moves else status
+    moved = text.impure(f"call i32 @relay_heap_move(ptr %workspace, ptr {moves}, i64 {len(entry.outputs)})")
     text.effect("call i64 @relay_heap_drop_result(ptr %workspace)")
     last = text.block
     text.jump(done)
@@ -221,15 +227,6 @@ def _copying(entry: Entry, copied: ResultSpec, machine: Machine, module: ModuleT
     text.effect("call void @relay_heap_close(ptr %workspace)")
     text.effect("ret i32 %given")
     return text
-
-
-def _moved(text: FunctionText, moves: list[tuple[str, str, str]]) -> str:
-    """Copy what is not there yet to memory of inputs; some of it may lie in that of others. Gives a status."""
-    table = text.alloca(24 * len(moves), alignment=16)
-    for number, (room, data, size) in enumerate(moves):
-        for kind, value, position in (("ptr", room, 0), ("ptr", data, 1), ("i64", size, 2)):
-            text.effect(f"store {kind} {value}, ptr {at(text, table, 24 * number + 8 * position)}, align 8")
-    return text.impure(f"call i32 @relay_heap_move(ptr %workspace, ptr {table}, i64 {len(moves)})")
 
 
 def _load(text: FunctionText, kind: str, address: str, offset_bytes: int) -> str:

@@ -14,7 +14,7 @@ from relay.targets.cpu.emit.columns import column_of, emit_column
 from relay.targets.cpu.emit.context import Emitter, Guard, Place
 from relay.targets.cpu.emit.convert import from_memory, to_bfloat16, to_memory
 from relay.targets.cpu.emit.index import Element, emit_address
-from relay.targets.cpu.emit.tail_mask import is_chosen, leading_lanes, needed_mask
+from relay.targets.cpu.emit.tail_mask import has_room, leading_lanes, needed_mask, padded_shape
 from relay.targets.cpu.emit.typenames import constant, mangled, memory_element, register_element, sequence, vector_of
 from relay.tir.buffer import Buffer
 from relay.tir.expr import Cast, Index, Load, Ramp, Value, joined
@@ -39,7 +39,7 @@ def emit_load(e: Emitter, load: Load) -> str:
     lanes = element.lanes
     if mask is None and (column := column_of(load)) is not None:
         return from_memory(e, dtype, lanes, emit_column(e, load.buffer, column))
-    if lanes > 1 and needed is not None and mask is not None and is_chosen(load.buffer, load.indices, needed):
+    if lanes > 1 and mask is not None and _is_in_registers(e, load.buffer, load.indices):
         whole = _load_vector(e, place, dtype, element, None)
         zeros = constant(0, memory_element(dtype), lanes)
         return from_memory(e, dtype, lanes, _chosen(e, dtype, lanes, mask, whole, zeros))
@@ -70,7 +70,7 @@ def emit_store(e: Emitter, store: Store) -> None:
         if mask is not None:
             raise CompilerBug("emit", f"{e.kernel_name}: a masked store of all lanes to one element")
         _store_one(e, dtype, element.pointer, last, None)
-    elif needed is not None and mask is not None and is_chosen(store.buffer, store.indices, needed):
+    elif mask is not None and _is_in_registers(e, store.buffer, store.indices):
         old = _load_vector(e, e.places[store.buffer], dtype, element, None)
         _store_vector(e, dtype, element, _chosen(e, dtype, lanes, mask, text, old), None)
     else:
@@ -95,7 +95,17 @@ def _stored(e: Emitter, store: Store) -> str:
 
 def is_within(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> bool:
     """Whether the access is certainly inside the buffer, so that it may be made although its value goes unused."""
-    for index, extent in zip(*joined(indices, buffer.shape), strict=True):
+    return _is_within(e, buffer.shape, indices)
+
+
+def _is_in_registers(e: Emitter, buffer: Buffer, indices: tuple[Index, ...]) -> bool:
+    """Whether all lanes of an access are certainly in registers. Those that a mask lets through are chosen between
+    registers then: a masked access would keep these in memory, where no load gets early what a masked store writes."""
+    return has_room(buffer, indices) and _is_within(e, padded_shape(buffer), indices)
+
+
+def _is_within(e: Emitter, shape: tuple[IntExpr, ...], indices: tuple[Index, ...]) -> bool:
+    for index, extent in zip(*joined(indices, shape), strict=True):
         if isinstance(index, Ramp):
             base, reach = index.base, index.stride * (index.lanes - 1)
         else:

@@ -10,21 +10,33 @@ denormals included.
 
 from __future__ import annotations
 
+import math
+
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
+from relay.targets.cpu.emit import exponents
 from relay.targets.cpu.emit.lanes import Lanes
 
 
 @frozen
 class Format:
-    """`largest` is the largest finite value; formats without infinity give NaN beyond it. `nan_bits` is a quiet NaN."""
+    """`largest` is the largest finite value, `beyond` what larger ones become. `nan_bits` is a quiet NaN; in a format
+    without NaN it is 0. A format whose NaN is the sign bit alone has no negative zero."""
 
     bits: int
     fraction_bits: int
     bias: int
     largest: float
-    has_infinity: bool
+    beyond: float
     nan_bits: int
+
+    @property
+    def has_infinity(self) -> bool:
+        return math.isinf(self.beyond)
+
+    @property
+    def has_negative_zero(self) -> bool:
+        return self.nan_bits != self.sign_bit
 
     @property
     def dropped_bits(self) -> int:
@@ -45,15 +57,20 @@ class Format:
 
 
 FORMATS = {
-    DType.FLOAT16: Format(16, 10, 15, 65504.0, True, 0x7E00),
-    DType.BFLOAT16: Format(16, 7, 127, 3.3895313892515355e38, True, 0x7FC0),
-    DType.FLOAT8_E5M2: Format(8, 2, 15, 57344.0, True, 0x7E),
-    DType.FLOAT8_E4M3FN: Format(8, 3, 7, 448.0, False, 0x7F),
+    DType.FLOAT16: Format(16, 10, 15, 65504.0, math.inf, 0x7E00),
+    DType.BFLOAT16: Format(16, 7, 127, 3.3895313892515355e38, math.inf, 0x7FC0),
+    DType.FLOAT8_E5M2: Format(8, 2, 15, 57344.0, math.inf, 0x7E),
+    DType.FLOAT8_E5M2FNUZ: Format(8, 2, 16, 57344.0, math.nan, 0x80),
+    DType.FLOAT8_E4M3FN: Format(8, 3, 7, 448.0, math.nan, 0x7F),
+    DType.FLOAT8_E4M3FNUZ: Format(8, 3, 8, 240.0, math.nan, 0x80),
+    DType.FLOAT4_E2M1FN: Format(4, 1, 1, 6.0, 6.0, 0),
 }
 
 
 def round_to(f: Lanes, x: str, dtype: DType) -> str:
     """The value of `dtype` nearest to a float32, as a float32."""
+    if dtype is DType.FLOAT8_E8M0FNU:
+        return exponents.round_to(f, x)
     fmt = FORMATS.get(dtype)
     if fmt is None:
         return x
@@ -69,17 +86,20 @@ def round_to(f: Lanes, x: str, dtype: DType) -> str:
         small = f.sub(f.add(size, magic), magic)
         small = f.call("copysign", small, x)
         rounded = f.select(f.fcmp("olt", size, f.const(fmt.smallest_normal)), small, rounded)
-        beyond = float("inf") if fmt.has_infinity else float("nan")
         too_large = f.fcmp("ogt", f.call("fabs", rounded), f.const(fmt.largest))
-        rounded = f.select(too_large, f.call("copysign", f.const(beyond), x), rounded)
-    return f.select(f.fcmp("uno", x, x), x, rounded)
+        rounded = f.select(too_large, f.call("copysign", f.const(fmt.beyond), x), rounded)
+    if not fmt.has_negative_zero:
+        rounded = f.select(f.fcmp("oeq", rounded, f.const(0.0)), f.const(0.0), rounded)
+    return f.select(f.fcmp("uno", x, x), x if fmt.nan_bits else f.const(0.0), rounded)
 
 
 def encode(f: Lanes, x: str, dtype: DType) -> str:
     """The bits, in an integer of the format's width, of a float32 that is a value of `dtype`."""
+    if dtype is DType.FLOAT8_E8M0FNU:
+        return exponents.encode(f, x)
     fmt = FORMATS[dtype]
     i = f.integer
-    narrow = f.like(f"i{fmt.bits}")
+    narrow = f.like(f"i{8 * dtype.item_bytes}")
     bits = f.to_bits(x)
     sign = i.op("and", i.op("lshr", bits, i.const(32 - fmt.bits)), i.const(fmt.sign_bit))
     size = f.call("fabs", x)
@@ -88,6 +108,8 @@ def encode(f: Lanes, x: str, dtype: DType) -> str:
     if fmt.has_infinity and fmt.bias != 127:
         infinite = f.fcmp("oeq", size, f.const(float("inf")))
         magnitude = i.select(infinite, i.const(fmt.nan_bits - (1 << (fmt.fraction_bits - 1))), magnitude)
+    if not fmt.has_negative_zero:
+        sign = i.select(f.fcmp("oeq", x, f.const(0.0)), i.const(0), sign)
     magnitude = i.select(f.fcmp("uno", x, x), i.const(fmt.nan_bits), magnitude)
     return i.convert("trunc", i.op("or", magnitude, sign), narrow)
 
@@ -108,9 +130,11 @@ def round_and_encode(f: Lanes, x: str) -> str:
 
 def decode(f: Lanes, bits: str, dtype: DType) -> str:
     """The float32 whose bits as `dtype` these are."""
+    if dtype is DType.FLOAT8_E8M0FNU:
+        return exponents.decode(f, bits)
     fmt = FORMATS[dtype]
     i = f.integer
-    wide = f.like(f"i{fmt.bits}").convert("zext", bits, i)
+    wide = f.like(f"i{8 * dtype.item_bytes}").convert("zext", bits, i)
     if fmt.bias == 127:
         return f.from_bits(i.op("shl", wide, i.const(fmt.dropped_bits)))
     magnitude = i.op("and", wide, i.const(fmt.sign_bit - 1))
@@ -120,7 +144,8 @@ def decode(f: Lanes, bits: str, dtype: DType) -> str:
         exponent_mask = fmt.nan_bits & ~((1 << fmt.fraction_bits) - 1)
         is_special = i.icmp("uge", magnitude, i.const(exponent_mask))
         value = f.select(is_special, f.from_bits(special), value)
-    else:
-        value = f.select(i.icmp("eq", magnitude, i.const(fmt.nan_bits)), f.const(float("nan")), value)
+    elif fmt.nan_bits:
+        where = magnitude if fmt.has_negative_zero else wide
+        value = f.select(i.icmp("eq", where, i.const(fmt.nan_bits)), f.const(math.nan), value)
     sign = i.op("shl", i.op("and", wide, i.const(fmt.sign_bit)), i.const(32 - fmt.bits))
     return f.from_bits(i.op("or", f.to_bits(value), sign))

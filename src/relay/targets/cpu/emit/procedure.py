@@ -302,12 +302,15 @@ class _ProcedureText:
             return
         size = bounded(self.e, new.shape, emit_index(self.e, new.size_bytes))
         wanted = f"ptr %heap, i64 {size}, i64 {len(new.shape)}, i32 {new.label}"
-        if new.over is None:
-            made = f"call ptr @relay_heap_tensor({wanted})"
-        else:
-            cell = "1" if new.cell is None else name(new.cell)
-            made = f"call ptr @relay_heap_tensor_over({wanted}, i64 {name(new.over)}, i64 {cell})"
-        self._extents(self._object(new.result, made), new.shape)
+        where: list[str] = []
+        if new.over is not None:
+            where.append("over")
+            wanted += f", i64 {name(new.over)}, i64 {'1' if new.cell is None else name(new.cell)}"
+        if new.output is not None:
+            where.append("at")
+            wanted += f", i64 {new.output}"
+        function = "_".join(["relay_heap_tensor", "_or_".join(where)]) if where else "relay_heap_tensor"
+        self._extents(self._object(new.result, f"call ptr @{function}({wanted})"), new.shape)
 
     def _new_tensor_on_device(self, new: NewTensor, device: Device) -> None:
         text = self.text

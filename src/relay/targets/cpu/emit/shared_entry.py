@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from relay.runtime.artefact.device_spec import DeviceSpec, slot_symbol
 from relay.runtime.artefact.manifest import EntrySpec, HeapResult, Manifest, ValueSpec
 from relay.runtime.artefact.status import NO_TILES
-from relay.runtime.values.heap import ONCE_OFFSET_BYTES, RESULT_OFFSET_BYTES
+from relay.runtime.values.heap import ONCE_OFFSET_BYTES, OUTPUTS_OFFSET_BYTES, RESULT_OFFSET_BYTES
 from relay.targets.cpu.emit.context import Emitter, Machine
 from relay.targets.cpu.emit.index import emit_index
 from relay.targets.cpu.emit.text import FunctionText, ModuleText
@@ -83,7 +83,8 @@ def _run_on_heap(entry: EntrySpec, target: CpuTarget, module: ModuleText) -> str
     text, size = _begin(entry, entry.heap_symbol, target, module)
     heap = text.impure(f"call ptr @relay_arena_block(ptr %arena, i64 {size})")
     _give_up_without(text, heap)
-    text.effect(f"store i64 0, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {ONCE_OFFSET_BYTES}')}")
+    for offset in (ONCE_OFFSET_BYTES, OUTPUTS_OFFSET_BYTES):
+        text.effect(f"store i64 0, ptr {text.impure(f'getelementptr i8, ptr {heap}, i64 {offset}')}")
     for position, spec in enumerate(entry.inputs):
         if isinstance(spec, ValueSpec):
             slot = text.impure(f"getelementptr i64, ptr %buffers, i64 {position}")

@@ -152,7 +152,8 @@ def _allocate(e: Emitter, buffer: Buffer, body: Stmt) -> None:
         emit_statement(e, body)
         return
     f, begin = e.function, e.scratch_bytes
-    pointer = free_scratch(e)
+    # LLVM is not told what the address comes from: it would reach all blocks of a scratch by one register, and spill.
+    pointer = f.op(f'call ptr asm "", "=r,0"(ptr {free_scratch(e)})')
     f.open_region()
     e.places[buffer] = Place(pointer, f.depth, strides, buffer, item)
     e.scratch_bytes = add(begin, buffer_bytes(buffer))

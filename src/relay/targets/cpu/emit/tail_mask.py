@@ -1,7 +1,8 @@
 """Masks of tails: vectors of which only the first lanes count.
 
 In registers there is room for whole vectors, so the tail of a register tile is computed in full, and lanes beyond its
-extent hold what nobody reads. Were they masked, the tile would have to stay in memory.
+extent hold what nobody reads. Were they masked, the tile would have to stay in memory. Lanes that do count and keep
+what they have, those of a sum behind the end of a row whose length the run tells, are chosen.
 """
 
 from __future__ import annotations
@@ -38,19 +39,13 @@ def needed_mask(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value
         return None
     axis = _lane_axis(buffer)
     last = None if axis is None else indices[axis]
-    if axis is None or not isinstance(last, Ramp) or not _has_room(buffer, indices):
+    if axis is None or not isinstance(last, Ramp) or not has_room(buffer, indices):
         return mask
     extent = buffer.shape[axis]
     return None if isinstance(last.base, int) and isinstance(extent, int) and last.base + count >= extent else mask
 
 
-def is_chosen(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...], mask: Value) -> bool:
-    """Whether the lanes that a constant mask lets through are chosen between registers: a masked access would keep
-    these in memory."""
-    return leading_lanes(mask) is not None and _has_room(buffer, indices)
-
-
-def _has_room(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...]) -> bool:
+def has_room(buffer: Buffer, indices: tuple[IntExpr | Ramp, ...]) -> bool:
     """Whether all lanes of an access are in registers, those beyond the extents too."""
     axis = _lane_axis(buffer)
     last = None if axis is None else indices[axis]

@@ -2,9 +2,9 @@
 
 dtype            in a register     in memory
 bool             i1                i8, 0 or 1
-int4             i8, sign-extended i8, sign-extended
+int2 … uint4     i8, extended      i8, extended (when read, the other bits may be anything)
 int8 … uint64    i8 … i64          the same
-float8, 16, bf16 float (widened)   i8, i16 (the bits)
+float4 … bf16    float (widened)   i8, i16 (the bits)
 float32, 64      float, double     the same
 """
 
@@ -17,7 +17,7 @@ from functools import cache
 from relay.base.diagnostics import CompilerBug
 from relay.base.dtypes import DType
 
-_REGISTER = {DType.BOOL: "i1", DType.INT4: "i8", DType.FLOAT64: "double"}
+_REGISTER = {DType.BOOL: "i1", DType.FLOAT64: "double"}
 
 
 @cache
@@ -25,7 +25,7 @@ def register_element(dtype: DType) -> str:
     """The LLVM type of one element in a register."""
     if dtype in _REGISTER:
         return _REGISTER[dtype]
-    return "float" if dtype.is_float else f"i{dtype.bits}"
+    return "float" if dtype.is_float else f"i{8 * dtype.item_bytes}"
 
 
 @cache

@@ -8,7 +8,7 @@ from relay.arith.expr import IntExpr
 from relay.base.dtypes import DType
 from relay.targets.cpu.emit.arithmetic import emit_binary, emit_compare, emit_unary
 from relay.targets.cpu.emit.context import Emitter, Guard
-from relay.targets.cpu.emit.convert import emit_cast, round_float, wrap_int4
+from relay.targets.cpu.emit.convert import emit_cast, round_float
 from relay.targets.cpu.emit.dot import emit_dot
 from relay.targets.cpu.emit.index import emit_comparison, emit_index
 from relay.targets.cpu.emit.intrinsics import emit_call
@@ -109,8 +109,7 @@ def _ramp(e: Emitter, ramp: RampValue) -> str:
     total = i.op("add", e.function.splat(i.element, lanes, first), steps)
     if wraps:
         return total
-    cast = emit_cast(e, DType.INT64, ramp.dtype, lanes, total)
-    return wrap_int4(e.lanes("i8", lanes), cast) if ramp.dtype is DType.INT4 else cast
+    return emit_cast(e, DType.INT64, ramp.dtype, lanes, total)
 
 
 def _compare(e: Emitter, compare: Compare) -> str:
@@ -146,7 +145,14 @@ def _binary(e: Emitter, value: Binary, op: BinaryOp, left: Value, right: Value) 
         return fused
     if op is BinaryOp.ADD and isinstance(right, Call) and right.name in ("dot4", "dot2") and id(right) not in e.memo:
         return emit_dot(e, right, emit_value(e, left))
-    return emit_binary(e, op, value.dtype, value.lanes, emit_value(e, left), emit_value(e, right))
+    may_trap = not _is_number_but(right, 0, -1)
+    return emit_binary(e, op, value.dtype, value.lanes, emit_value(e, left), emit_value(e, right), may_trap)
+
+
+def _is_number_but(value: Value, *others: int) -> bool:
+    """Whether a value is a constant, the same in all lanes, and none of the others."""
+    scalar = value.operand if isinstance(value, Broadcast) else value
+    return isinstance(scalar, Imm) and scalar.value not in others
 
 
 def _contracted(e: Emitter, value: Binary) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from relay.base.named import find_named
@@ -22,7 +23,7 @@ from relay.targets.cpu.schedules.reduction import REDUCTION
 from relay.targets.cpu.schedules.rows import REPEATED_ROW, ROWS
 from relay.targets.cpu.schedules.winograd import WINOGRAD
 from relay.targets.cpu.target import CpuTarget
-from relay.te.schedule.choice import Choice
+from relay.te.schedule.choice import Choice, Variant
 from relay.te.schedule.step import Step
 
 OF_OPERATORS: tuple[Family[Any, Any], ...] = (PLAIN, ATTENTION, WINOGRAD)
@@ -56,10 +57,19 @@ def space_of(group: Group, target: CpuTarget, family: str = "") -> Space:
 
 
 def choose(group: Group, target: CpuTarget, given: Choice | None = None) -> Choice:
-    """What is decided about a group on a resolved target: by the model, and by what is `given` where it decides.
+    """What is decided about a group on a resolved target: by the model, and by what is `given` where it decides. The
+    model has a variant for the calls that another family is better for.
 
     Raises what `steps_of` raises."""
-    return space_of(group, target).model() if given is None else space_of(group, target, given.family).check(given)
+    if given is not None:
+        return space_of(group, target, given.family).check(given)
+    plan, families = _fitting(group, target)
+    family = next(families)
+    left = family.leaves(plan)
+    if left is None:
+        return family.space(plan).model()
+    variant = Variant(left, next(families).space(plan.fork()).model())
+    return replace(family.space(plan).model(), variants=(variant,))
 
 
 def steps_of(group: Group, target: CpuTarget, choice: Choice) -> tuple[Step, ...]:

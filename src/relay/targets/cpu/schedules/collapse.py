@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from relay.arith.expr import IntExpr, Symbol, free_symbols, linear_parts, multiply
 from relay.te.operation import Compute, body_values, loads_of
 from relay.te.state import Stage
 from relay.te.tensor import Axis, Tensor
-from relay.tir.expr import Holds, Ramp
+from relay.tir.expr import Holds, Index, Ramp
 from relay.tir.traversal import walk_value
 
 
@@ -17,31 +19,53 @@ def collapses(stage: Stage, outer: Axis, inner: Axis) -> bool:
     the inner one, and for one that moves along neither. An axis that decides what is read stays by itself: its loop is
     cut where the decision changes.
     """
+    accesses = _accesses(stage, outer, inner)
+    return accesses is not None and all(_is_one_axis(each, outer, inner) for each in accesses)
+
+
+def are_read_across(stage: Stage, outer: Axis, inner: Axis) -> bool:
+    """Whether nothing lies along the inner axis in memory but what lies along both, as one axis.
+
+    Pixels that are shuffled: out[.., h, i, w, j] = data[.., 2 * i + j, h, w] for w and j.
+    """
+    accesses = _accesses(stage, outer, inner)
+    return accesses is not None and all(
+        inner not in free_symbols(indices[-1]) or _is_one_axis((indices, shape), outer, inner)
+        for indices, shape in accesses
+        if indices and not isinstance(indices[-1], Ramp)
+    )
+
+
+_Access: TypeAlias = tuple[tuple[Index, ...], tuple[IntExpr, ...]]
+"""Indices, and the extents of what they are in."""
+
+
+def _accesses(stage: Stage, outer: Axis, inner: Axis) -> list[_Access] | None:
+    """All that a formula reads, and what it writes into something larger; None where an axis decides what is read."""
     operation = stage.operation
-    if not isinstance(operation, Compute):
-        return False
-    if _decides(operation, outer) or _decides(operation, inner):
-        return False
-    reads = [(load.indices, load.buffer.shape) for load in loads_of(body_values(operation.body))]
-    for indices, shape in (*reads, *_written(stage, operation)):
-        strides = _strides(shape)
-        along_outer = along_inner = 0
-        for index, stride in zip(indices, strides, strict=True):
-            if isinstance(index, Ramp):
-                return False
-            for term, coefficient in linear_parts(index)[1]:
-                if term is outer:
-                    along_outer = along_outer + stride * coefficient
-                elif term is inner:
-                    along_inner = along_inner + stride * coefficient
-                elif not isinstance(term, Symbol):
-                    return False
-        if along_outer != multiply(along_inner, inner.extent):
+    if not isinstance(operation, Compute) or _decides(operation, outer) or _decides(operation, inner):
+        return None
+    reads: list[_Access] = [(load.indices, load.buffer.shape) for load in loads_of(body_values(operation.body))]
+    return [*reads, *_written(stage, operation)]
+
+
+def _is_one_axis(access: _Access, outer: Axis, inner: Axis) -> bool:
+    along_outer = along_inner = 0
+    indices, shape = access
+    for index, stride in zip(indices, _strides(shape), strict=True):
+        if isinstance(index, Ramp):
             return False
-    return True
+        for term, coefficient in linear_parts(index)[1]:
+            if term is outer:
+                along_outer = along_outer + stride * coefficient
+            elif term is inner:
+                along_inner = along_inner + stride * coefficient
+            elif not isinstance(term, Symbol):
+                return False
+    return along_outer == multiply(along_inner, inner.extent)
 
 
-def _written(stage: Stage, operation: Compute) -> list[tuple[tuple[IntExpr, ...], tuple[IntExpr, ...]]]:
+def _written(stage: Stage, operation: Compute) -> list[_Access]:
     """The indices of a result and the extents of what it lies in, for those that lie in something larger."""
     return [
         (operation.axes[: len(tensor.shape)], tensor.gap.around(tensor.shape))

@@ -158,15 +158,15 @@ def build(plan: Plan, found: Convolution, tiles: Tiles) -> None:
         _schedule_depthwise(plan, found, tiles)
         innermost = plan.parallelize(store, (*blocks, *inside), work, plan.core.tiled_products)
     assert innermost is not None
-    panels = [loop for loop in channel_outer if loop in s.loops(store)]
-    if panels and tiles.parts:
-        _sum_in_parts(plan, found, panels[0], tiles)
+    panels = next((plan.innermost_over(store, loop) for loop in channel_outer), None)
+    if panels is not None and tiles.parts:
+        _sum_in_parts(plan, found, panels, tiles)
     else:
         s.compute_at(acc, store, innermost)
         plan.prefetch_stores(store, innermost)
         inner_sum = accumulate(plan, acc, plan.vector_lanes)
-        if panels and not weights_fit(plan, found.shape):
-            prefetch_panel(plan, acc, inner_sum, plan.output_name, panels[0])
+        if panels is not None and not weights_fit(plan, found.shape):
+            prefetch_panel(plan, acc, inner_sum, plan.output_name, panels)
     plan.unroll(store, tile)
     plan.vectorize_columns(store, vector, plan.vector_lanes)
 
@@ -241,7 +241,7 @@ def _sum_in_parts(plan: Plan, found: Convolution, panel: str, tiles: Tiles) -> N
         tile.append(row)
     column_outer, column = s.split(sums, columns, factor=tiles.columns)
     tile.append(column)
-    s.reorder(sums, down, batch, rows, column_outer, *tile, channels)
+    s.reorder(sums, batch, down, rows, column_outer, *tile, channels)
     s.compute_at(part, sums, column_outer)
     inner_sum = accumulate(plan, part, plan.vector_lanes, columns=-2)
     prefetch_panel(plan, part, inner_sum, sums, down)

@@ -3,7 +3,8 @@
 A register tile of output channels × rows shares what it loads: one vector of the data for all channels, one weight for
 all rows; few channels have many rows. Loops: batch · row tiles · channel tiles · vectors · channels and window ·
 (channels × rows, unrolled), so that rows stay in the cache while all channels pass over them; where weights are larger
-than the data, channel tiles are around row tiles.
+than the data, or each group of channels reads data of its own, channel tiles are around row tiles. Threads that share
+out groups then read what they padded themselves.
 """
 
 from __future__ import annotations
@@ -95,9 +96,8 @@ def decide(plan: Plan, found: Convolution, pick: Decider) -> Tiles:
     rows = 1
     for extent in lines:
         rows = pick("rows", dividing_tile(extent, most), range(1, most + 1), "at most half of the registers sum")
-    less = _has_less_weights(plan)
-    reason = f"weights are {'' if less else 'not known to be '}smaller than the data"
-    return Tiles(channels, columns, rows, pick("rows_outside", less, (False, True), reason))
+    outside, reason = _rows_outside(plan)
+    return Tiles(channels, columns, rows, pick("rows_outside", outside, (False, True), reason))
 
 
 def _convolution(plan: Plan) -> Call:
@@ -105,18 +105,25 @@ def _convolution(plan: Plan) -> Call:
     return next(call for call, _ in plan.group.anchors if isinstance(call.attrs, (Conv1DAttributes, Conv2DAttributes)))
 
 
-def _channels_of_group(plan: Plan, channels: IntExpr) -> IntExpr:
-    """Output channels that read the same input channels."""
+def _groups(plan: Plan) -> int:
     attributes = _convolution(plan).attrs
     assert isinstance(attributes, (Conv1DAttributes, Conv2DAttributes))
-    return channels // attributes.groups if isinstance(channels, int) else channels
+    return attributes.groups
 
 
-def _has_less_weights(plan: Plan) -> bool:
-    """Whether the weights are known to be smaller than the data."""
+def _channels_of_group(plan: Plan, channels: IntExpr) -> IntExpr:
+    """Output channels that read the same input channels."""
+    return channels // _groups(plan) if isinstance(channels, int) else channels
+
+
+def _rows_outside(plan: Plan) -> tuple[bool, str]:
+    """Whether row tiles are better around channel tiles, and why."""
+    if _groups(plan) > 1:
+        return False, "each group of channels reads data of its own"
     types = [argument.checked_type for argument in _convolution(plan).args]
     data, weight = (product(each.shape) if isinstance(each, TensorType) else None for each in types)
-    return isinstance(data, int) and isinstance(weight, int) and weight < data
+    less = isinstance(data, int) and isinstance(weight, int) and weight < data
+    return less, f"weights are {'' if less else 'not known to be '}smaller than the data"
 
 
 def build(plan: Plan, found: Convolution, tiles: Tiles) -> None:

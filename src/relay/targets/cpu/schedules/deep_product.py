@@ -8,13 +8,14 @@ parts; what is elementwise behind the product runs over them at the end.
 
 from __future__ import annotations
 
-from relay.arith.expr import IntExpr
+from relay.arith.expr import IntExpr, Symbol, ceil_divide
 from relay.base.dtypes import DType
 from relay.base.frozen import frozen
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.matmul import accumulate, is_product, prefetch_panel
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, product
-from relay.targets.cpu.schedules.register_tiles import decide_rows, packed_weight
+from relay.targets.cpu.schedules.plan import Plan, accumulators_of, even_tile, exceeds, product
+from relay.targets.cpu.schedules.register_tiles import decide_rows, most_rows, packed_weight
+from relay.te.schedule.choice import Condition
 from relay.tir.buffer import Scope
 
 _ITEM_BYTES = 4
@@ -27,7 +28,7 @@ class Deep:
     """Extents of a product with packed weights; `batch` are those around its matrices."""
 
     batch: tuple[IntExpr, ...]
-    rows: int
+    rows: IntExpr
     panels: int
     depth: int
     width: int
@@ -66,7 +67,7 @@ def _extents(plan: Plan) -> Deep | None:
         return None
     *batch, rows, _ = [axis.extent for axis in operation.axes]
     panels, depth, width = weight.shape
-    if not (isinstance(rows, int) and isinstance(panels, int) and isinstance(depth, int) and isinstance(width, int)):
+    if not (isinstance(panels, int) and isinstance(depth, int) and isinstance(width, int)):
         return None
     return Deep(tuple(batch), rows, panels, depth, width)
 
@@ -83,8 +84,20 @@ def is_deep(plan: Plan) -> bool:
     extents = _extents(plan) if is_product(plan) else None
     if extents is None or extents.panel_bytes <= plan.core.l2_bytes // 4:
         return False
-    fits = extents.rows * extents.depth * _ITEM_BYTES <= plan.core.l2_bytes // 2
-    return not fits and bool(_parts(plan, extents))
+    return exceeds(extents.rows, _fitting_rows(plan, extents)) and bool(_parts(plan, extents))
+
+
+def _fitting_rows(plan: Plan, extents: Deep) -> int:
+    """The rows of data that fit the second-level cache whole, beside a panel."""
+    return plan.core.l2_bytes // 2 // (extents.depth * _ITEM_BYTES)
+
+
+def of_fitting_rows(plan: Plan) -> Condition | None:
+    """The calls of so few rows: parts of sums are only more work then."""
+    extents = _extents(plan)
+    if extents is None or not isinstance(extents.rows, Symbol):
+        return None
+    return Condition(extents.rows.name, "<=", _fitting_rows(plan, extents))
 
 
 def read(plan: Plan) -> DeepProduct:
@@ -102,16 +115,22 @@ def decide(plan: Plan, found: DeepProduct, pick: Decider) -> Blocks:
     parts = _parts(plan, extents)
     depth = pick("depth", parts[0], parts, "a panel is an eighth of the second-level cache, and no rest is left")
     most = max(1, cache // 2 // (depth * _ITEM_BYTES))
-    cuts = [even_tile(extents.rows, -(-extents.rows // count)) for count in range(1, _MOST_BLOCKS + 1)]
-    block_rows = even_tile(extents.rows, most)
+    whole = extents.rows if isinstance(extents.rows, int) else _whole_tiles(most, most_rows(plan.core, extents.width))
+    block_rows = even_tile(whole, most)
+    cuts = [even_tile(whole, -(-whole // count)) for count in range(1, _MOST_BLOCKS + 1)]
     block_rows = pick("block_rows", block_rows, cuts, "data of a block take half of the second-level cache")
     most = max(1, cache // 4 // (block_rows * extents.width * _ITEM_BYTES))
-    times = product((*extents.batch, -(-extents.rows // block_rows)))
+    times = product((*extents.batch, ceil_divide(extents.rows, block_rows)))
     groups = [each for each in range(min(extents.panels, most), 0, -1) if extents.panels % each == 0]
     even = [each for each in groups if plan.shares_out(times * (extents.panels // each))]
     reason = "sums of a block take a quarter of the second-level cache" + (", shared equally" if even else "")
     panels = pick("block_panels", (even or groups)[0], groups, reason)
     return Blocks(depth, block_rows, panels, decide_rows(plan, block_rows, extents.width, pick))
+
+
+def _whole_tiles(rows: int, tile: int) -> int:
+    """At most so many rows that tiles leave no rest: where the number of all rows is open, there is one rest then."""
+    return max(1, rows // tile) * tile
 
 
 def build(plan: Plan, found: DeepProduct, blocks: Blocks) -> None:
@@ -143,11 +162,12 @@ def _add_parts(plan: Plan, sums: str, place: tuple[str, str | None], blocks: Blo
     s.reorder(sums, *batch, depth, panel, tile, row, lanes)
     s.compute_at(part, sums, tile)
     inner_sum = accumulate(plan, part, plan.vector_lanes, columns=-2)
-    prefetch_panel(plan, part, inner_sum, sums, panel)
+    prefetch_panel(plan, part, inner_sum, sums, panel, uses=-(-blocks.block_rows // blocks.rows))
     s.unroll(sums, row)
     plan.vectorize_columns(sums, lanes, plan.vector_lanes)
 
 
 DEEP_PRODUCT = Family(
-    "deep_product", "a product with packed weights too deep for the second-level cache", is_deep, read, decide, build
-)
+    "deep_product", "a product with packed weights too deep for the second-level cache", is_deep, read, decide, build,
+    leaves=of_fitting_rows,
+)  # fmt: skip

@@ -6,9 +6,9 @@ from __future__ import annotations
 from relay.arith.expr import FloorDiv, IntExpr, free_symbols, linear_parts, multiply
 from relay.arith.simplify import Assumptions
 from relay.base.frozen import frozen
-from relay.targets.cpu.schedules.collapse import collapses
+from relay.targets.cpu.schedules.collapse import are_read_across, collapses
 from relay.targets.cpu.schedules.family import Decider, Family
-from relay.targets.cpu.schedules.plan import Plan, exceeds, product
+from relay.targets.cpu.schedules.plan import Plan, exceeds, is_of_bytes, product
 from relay.targets.cpu.schedules.transposing import (
     Transposed,
     schedule_transposing,
@@ -23,13 +23,15 @@ from relay.tir.passes.vectorize_loops import MAXIMUM_LANES
 
 @frozen
 class Formula:
-    """A stage that is a plain formula: its loops, of which the innermost `fused` are one axis in memory, and the
-    extents that are then left. `across` is what it reads along another axis than it writes."""
+    """A stage that is a plain formula: its loops, of which the innermost `fused` become one, and the extents that are
+    then left. They are one axis in memory; else the last has `short` elements, too few for a vector. `across` is what
+    the formula reads along another axis than it writes."""
 
     stage: str
     loops: tuple[str, ...]
     fused: int
     extents: tuple[IntExpr, ...]
+    short: int
     across: Transposed | None
 
 
@@ -82,7 +84,23 @@ def _formula(plan: Plan, stage: Stage) -> Formula:
         innermost = extents.pop()
         extents[-1] = multiply(extents[-1], innermost)
         fused += 1
-    return Formula(stage.name, loops, fused, tuple(extents), across)
+    short = 1 if across is not None or fused > 1 else _short_axis(plan, stage, extents)
+    if short > 1 and len(axes) > 1 and are_read_across(stage, axes[-2], axes[-1]):
+        extents[-2:] = [multiply(extents[-2], short)]
+        return Formula(stage.name, loops, 2, tuple(extents), short, across)
+    return Formula(stage.name, loops, fused, tuple(extents), 1, across)
+
+
+def _short_axis(plan: Plan, stage: Stage, extents: list[IntExpr]) -> int:
+    """The last extent, where neither that nor the one before fills a vector, and either vectors end where it ends or
+    one vector holds both; else 1. One of bytes would not: so many are gathered one by one."""
+    lanes = plan.vector_lanes
+    match extents:
+        case [*_, int(before), int(last)] if before < lanes and last <= lanes // 2:
+            fits = lanes % last == 0 or (last * before <= MAXIMUM_LANES and not is_of_bytes(stage))
+            return last if fits and before > 1 else 1
+        case _:
+            return 1
 
 
 def _lanes(plan: Plan, formula: Formula, pick: Decider, field: str) -> int:
@@ -91,6 +109,8 @@ def _lanes(plan: Plan, formula: Formula, pick: Decider, field: str) -> int:
     stage, extent = plan.steps.state.stage(formula.stage), formula.extents[-1]
     axes = stage.operation.axes if isinstance(stage.operation, Compute) else ()
     lanes = plan.lanes_at_a_time(stage, extent)
+    if isinstance(extent, int) and lanes % formula.short:
+        return pick(field, extent, (), f"all of a row: {formula.short} of the last axis leave a rest of a vector")
     best = _with_copies(lanes, stage, axes[-1] if axes else None)
     several = lanes > plan.vector_lanes
     reason = "several vectors hide the latency of a polynomial, or share a line of the cache" if several else "a vector"

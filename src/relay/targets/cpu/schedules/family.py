@@ -18,7 +18,7 @@ from relay.base.diagnostics import RelayError
 from relay.base.frozen import frozen
 from relay.base.near_names import near_names
 from relay.targets.cpu.schedules.plan import Plan
-from relay.te.schedule.choice import Choice, Decision, Value
+from relay.te.schedule.choice import Choice, Condition, Decision, Value
 from relay.te.schedule.step import Step
 
 RULE = "schedule-choice"
@@ -70,7 +70,8 @@ def _listed(options: Sequence[Value]) -> str:
 @frozen(eq=False)
 class Family(Generic[Read, Decided]):
     """One kind of schedule: for which groups it is (`fits`; `when` says it in words), what it reads off a group, what
-    it decides, and the steps that it builds."""
+    it decides, and the steps that it builds. Of a group whose extents the run tells it may leave some calls to others.
+    """
 
     name: str
     when: str
@@ -78,6 +79,8 @@ class Family(Generic[Read, Decided]):
     read: Callable[[Plan], Read]
     decide: Callable[[Plan, Read, Decider], Decided]
     build: Callable[[Plan, Read, Decided], None]
+    leaves: Callable[[Plan], Condition | None] = lambda _: None
+    """The calls that the next family that fits is better for; None where extents are known, or there are none."""
 
     def steps(self, plan: Plan) -> tuple[Step, ...]:
         """The schedule by the model."""

@@ -197,22 +197,27 @@ def accumulate(plan: Plan, acc: str, lanes: int, columns: int = -1) -> str:
     return k_outer
 
 
-def prefetch_panel(plan: Plan, acc: str, loop: str, target: str, panels: str) -> None:
+def prefetch_panel(plan: Plan, acc: str, loop: str, target: str, panels: str, uses: int | None = None) -> None:
     """`prefetch_next_panel`, only where the weights are too large for the second-level cache."""
     if _exceeds_second_level(plan):
-        prefetch_next_panel(plan, acc, loop, target, panels)
+        prefetch_next_panel(plan, acc, loop, target, panels, uses)
 
 
-def prefetch_next_panel(plan: Plan, acc: str, loop: str, target: str, panels: str | None) -> None:
+def prefetch_next_panel(
+    plan: Plan, acc: str, loop: str, target: str, panels: str | None, uses: int | None = None
+) -> None:
     """While one panel of packed weights is used, ask for the next in `loop` of the accumulating stage.
 
-    Only where `panels` is still a loop of stage `target`, and how often a panel is used is known now.
+    Only where an iteration of a loop of stage `target` uses one panel, and it is known now how often, since these uses
+    share the next one out: `uses` times, where that does not follow from the extents of all that the stage computes.
     """
-    weight = packed_weight(plan)
-    if weight is None or panels is None or all(each.name != panels for each in plan.steps.state.stage(target).loops):
+    weight, loops = packed_weight(plan), plan.steps.loops(target)
+    ahead = None if panels is None else plan.innermost_over(target, panels)
+    if weight is None or ahead is None:
         return
-    if all(isinstance(extent, int) for extent in plan.output.outputs[0].shape):
-        plan.steps.prefetch(acc, loop, weight.name, target, panels)
+    inside = product(tuple(plan.extent(target, each) for each in loops[loops.index(ahead) + 1 :]))
+    if isinstance(inside, int) or uses is not None:
+        plan.steps.prefetch(acc, loop, weight.name, target, ahead)
 
 
 def _exceeds_second_level(plan: Plan) -> bool:

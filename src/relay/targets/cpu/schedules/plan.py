@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from relay.arith.expr import IntExpr, Symbol
+from relay.arith.expr import IntExpr, Symbol, free_symbols, substitute
 from relay.base.frozen import frozen
 from relay.lower.kernels.group import Group
 from relay.targets.cpu.core import Core, core_of
@@ -13,7 +13,7 @@ from relay.targets.cpu.target import CpuTarget
 from relay.te.extents import loop_extents
 from relay.te.operation import Compute, Reduction, scalar_indices
 from relay.te.schedule.builder import ScheduleBuilder
-from relay.te.state import Stage
+from relay.te.state import FuseRelation, Stage
 from relay.te.tensor import Tensor
 from relay.tir.buffer import Scope
 from relay.tir.expr import Unary, UnaryOp
@@ -133,6 +133,17 @@ class Plan:
         roots = {root.symbol: root.axis.extent for root in state.roots}
         return loop_extents(state.relations, roots)[state.loop(loop).symbol]
 
+    def innermost_over(self, stage: str, loop: str) -> str | None:
+        """The loop that goes over what `loop` went over, innermost: that itself, or what it was fused into as the inner
+        one. None where it was fused with what is inside it."""
+        state = self.steps.state.stage(stage)
+        into = {each.inner.name: each.fused.name for each in state.relations if isinstance(each, FuseRelation)}
+        names = {each.name for each in state.loops}
+        found: str | None = loop
+        while found is not None and found not in names:
+            found = into.get(found)
+        return found
+
     def compute(self, stage: str) -> Compute:
         """What a stage computes: groups are made of nothing else."""
         operation = self.steps.state.stage(stage).operation
@@ -187,8 +198,7 @@ class Plan:
         """Ask for the lines that an iteration of loop `tile` writes, where they cannot all be in the second-level cache
         already; in what a result is a part of they seldom are."""
         written = self.steps.state.stage(stage).outputs[0]
-        size = product(written.shape)
-        is_large = isinstance(size, int) and size * written.dtype.item_bytes > self.core.l2_bytes // 2
+        is_large = least(product(written.shape)) * written.dtype.item_bytes > self.core.l2_bytes // 2
         if is_large or (isinstance(written, Tensor) and written.gap is not None):
             self.steps.prefetch_stores(stage, tile)
 
@@ -199,11 +209,9 @@ class Plan:
 
     def shares_out(self, iterations: IntExpr) -> bool:
         """Whether no thread waits long for another when so many iterations are shared out."""
-        threads = max(2, self.target.num_threads)
-        if not isinstance(iterations, int):
-            return False
-        parts = iterations // threads
-        return parts >= self.core.many_parts or (parts >= self.core.even_parts and iterations % threads == 0)
+        threads, fewest = max(2, self.target.num_threads), least(iterations)
+        parts = fewest // threads
+        return parts >= self.core.many_parts or (parts >= self.core.even_parts and fewest % threads == 0)
 
 
 def _space(stage: Stage) -> tuple[tuple[IntExpr, ...], ...] | None:
@@ -262,6 +270,17 @@ def loops_as_read(plan: Plan, store: str, accumulated: str) -> list[str]:
     if len(others) != read.count(None):
         return list(loops.values())
     return [name or others.pop(0) for name in read]
+
+
+def least(extent: IntExpr) -> int:
+    """An extent in the smallest of calls, where each symbol is 1: what is worth it then always is.
+
+    >>> n = Symbol("n")
+    >>> least(56), least(n * 56), least(n // 4)
+    (56, 56, 1)
+    """
+    smallest = substitute(extent, dict.fromkeys(free_symbols(extent), 1))
+    return max(1, smallest) if isinstance(smallest, int) else 1
 
 
 def exceeds(extent: IntExpr, size: int) -> bool:

@@ -12,7 +12,15 @@ from relay.ops.nn.conv import Conv1DAttributes, Conv2DAttributes
 from relay.targets.cpu.schedules.collapse import collapses
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.padding import STAGE, copies_of_data, pad, schedule_copies
-from relay.targets.cpu.schedules.plan import Plan, accumulators_of, dividing_tile, even_tile, loops_as_read, product
+from relay.targets.cpu.schedules.plan import (
+    Plan,
+    accumulators_of,
+    dividing_tile,
+    even_tile,
+    exceeds,
+    loops_as_read,
+    product,
+)  # fmt: skip
 from relay.targets.cpu.schedules.row_blocks import convolution_shape, rows_of_block
 from relay.te.operation import Compute, Operation, body_values, loads_of, scalar_indices
 from relay.tir.buffer import Scope
@@ -66,11 +74,11 @@ def in_lanes(plan: Plan, stage: str, scope: Scope = Scope.REGISTER) -> tuple[str
     where the axis is too short for that."""
     lanes = plan.vector_lanes
     loop, extent = _fuse_contiguous(plan, stage), _contiguous(plan, stage)[1]
-    if not isinstance(extent, int) or extent < lanes:
+    if not exceeds(extent, lanes - 1):
         return ()
     widths = [lanes] if lanes <= _QUARTERS else [lanes, lanes // _QUARTERS]
     several = plan.core.vectors_in_flight * lanes
-    if extent >= 2 * several:  # several sums at a time hide the latency of adding
+    if exceeds(extent, 2 * several - 1):  # several sums at a time hide the latency of adding
         widths = [several, *widths]
     partials: list[str] = []
     for width in widths:

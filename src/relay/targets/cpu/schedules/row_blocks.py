@@ -8,7 +8,7 @@ from relay.base.frozen import frozen
 from relay.ir.expr import Expr
 from relay.ir.types import TensorType
 from relay.ops.nn.conv import Conv2DAttributes
-from relay.targets.cpu.schedules.plan import Plan, exceeds, largest_share, product
+from relay.targets.cpu.schedules.plan import Plan, exceeds, largest_share, least, product
 
 _SMALLEST_SHARE = 4  # of the rows that there is room for
 
@@ -61,9 +61,9 @@ def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: 
     """Rows of the result in a block, a multiple of `height`: as many as keep what they read (`times` over, where that
     is copied) in half of the second-level cache, and what they write too where weights leave room for it, and give
     threads equal shares. None where blocks are not known, not needed, or cannot be shared out."""
-    if not isinstance(shape.rows, int) or not isinstance(batch, int):
+    if not isinstance(shape.rows, int):
         return None
-    fit = weights_fit(plan, shape)
+    fit, images = weights_fit(plan, shape), least(batch)
     most = 0
     while most < shape.rows:
         rows = most + height
@@ -71,14 +71,14 @@ def rows_of_block(plan: Plan, shape: Shape, height: int, batch: IntExpr, times: 
         if not isinstance(taken, int) or taken > plan.core.l2_bytes // 2:
             break
         most = rows
-    best, least = None, plan.core.largest_share
+    best, lowest = None, plan.core.largest_share
     for rows in range(max(most, height) // height * height, 0, -height):
         parts = -(-shape.rows // rows)
         pixels = product((rows, shape.columns))
-        many, full = plan.shares_out(parts * batch), exceeds(pixels, plan.core.products_hiding_a_far_weight - 1)
-        share = largest_share(shape.rows, rows, plan.threads, batch) + (0.0 if many else plan.core.slow_thread_share)
-        if rows >= most // _SMALLEST_SHARE and parts > 1 and share < least and (fit or (many and full)):
-            best, least = rows, share
+        many, full = plan.shares_out(parts * images), exceeds(pixels, plan.core.products_hiding_a_far_weight - 1)
+        share = largest_share(shape.rows, rows, plan.threads, images) + (0.0 if many else plan.core.slow_thread_share)
+        if rows >= most // _SMALLEST_SHARE and parts > 1 and share < lowest and (fit or (many and full)):
+            best, lowest = rows, share
     return best
 
 

@@ -18,7 +18,7 @@ from relay.targets.cpu.schedules.elementwise import schedule_formula
 from relay.targets.cpu.schedules.family import Decider, Family
 from relay.targets.cpu.schedules.matmul import accumulate, prefetch_panel
 from relay.targets.cpu.schedules.padding import copies_of_data, schedule_copies
-from relay.targets.cpu.schedules.plan import Plan, even_tile, largest_share, product
+from relay.targets.cpu.schedules.plan import Plan, even_tile, largest_share, least, product
 from relay.targets.cpu.schedules.register_tiles import decide_width, most_rows, packed_weight
 from relay.targets.cpu.schedules.rows import schedule_apart
 from relay.te.operation import Compute, scalar_indices
@@ -178,9 +178,8 @@ def _is_element(load: Load, operation: Compute) -> bool:
 
 def _even_block(plan: Plan, shape: Shape, most: int) -> tuple[int, int] | None:
     """A block of enough tiles, and at most so many, that can be shared out evenly."""
-    images = shape.batch if isinstance(shape.batch, int) else 1
     for down, across in _cuts(plan, shape, most):
-        if largest_share(shape.tiles, down * across, plan.threads, images) <= plan.core.largest_share:
+        if largest_share(shape.tiles, down * across, plan.threads, least(shape.batch)) <= plan.core.largest_share:
             return down, across
     return None
 

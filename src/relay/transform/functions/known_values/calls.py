@@ -19,7 +19,7 @@ from relay.ir.types import Type
 from relay.transform.functions.known_values.activations import Abandon, Activation, Kind, Reason
 from relay.transform.functions.known_values.evaluator import Evaluator
 from relay.transform.functions.known_values.functions import Functions
-from relay.transform.functions.known_values.policy import Copying, Work
+from relay.transform.functions.known_values.policy import Policy, Work
 from relay.transform.functions.known_values.residual import Residual
 from relay.transform.functions.known_values.sites import Site, site_of
 from relay.transform.functions.known_values.values import Environment, PartialValue, shrinks
@@ -27,7 +27,7 @@ from relay.transform.functions.known_values.variants import Variants
 
 
 @dataclass(slots=True, eq=False)
-class Calls(Copying):
+class Calls(Policy):
     """The policy of PartialEvaluate: decides, and does it. `_loops` are the calls, by what is known of them, that come
     to themselves under conditions that the run decides."""
 

@@ -39,7 +39,7 @@ from relay.ir.expr import (
 from relay.ir.known_types import known_type
 from relay.ir.rewriting import rewrite_nodes, with_body
 from relay.ir.traversal import LEAVES, rebuild
-from relay.ir.type_traversal import has_unknown_dimension
+from relay.ir.type_traversal import has_unknown_dimension, instantiated
 from relay.ir.types import TupleType, Type, TypeVar
 from relay.transform.functions.known_values.activations import Activation, Kind
 from relay.transform.functions.known_values.blocks import closed, typed
@@ -61,7 +61,6 @@ from relay.transform.functions.known_values.values import (
     title_of,
     value_of,
 )
-from relay.transform.functions.retyping import instantiated
 from relay.transform.simplify.fold_constant import fold_call
 
 Naming: TypeAlias = Generator[Any, Any, Expr]

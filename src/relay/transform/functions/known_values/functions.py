@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from functools import cached_property
+from functools import cache, cached_property
 
 from relay.analysis.effects import EVERYTHING, ModuleEffects
 from relay.arith.expr import Symbol
@@ -30,10 +30,10 @@ class Functions:
 
     def __init__(self, module: IRModule) -> None:
         self.module = module
+        self.free_vars = cache(free_vars)
+        self.spoken_of = cache(_spoken_of)
+        self._is_plain = cache(_is_plain)
         self._normal: dict[GlobalVar, Function] = {}
-        self._free: dict[Function, tuple[Var, ...]] = {}
-        self._plain: dict[Function, bool] = {}
-        self._spoken: dict[Function, Set[Symbol | TypeVar]] = {}
         self._homes: dict[Function, GlobalVar] = {}
 
     @cached_property
@@ -52,22 +52,6 @@ class Functions:
         """The global function in which one is written."""
         return self._homes.get(function)
 
-    def spoken_of(self, function: Function) -> Set[Symbol | TypeVar]:
-        """The symbols and type variables in the types of a function and of all that is inside."""
-        known = self._spoken.get(function)
-        if known is None:
-            types = {node.checked_type for node in post_order(function) if node.checked_type is not None}
-            leaves = (leaf for type_ in types for leaf in type_leaves(type_) if isinstance(leaf, TypeVar))
-            symbols = (symbol for type_ in types for symbol in type_symbols(type_))
-            known = self._spoken[function] = {*leaves, *symbols}
-        return known
-
-    def free_vars(self, function: Function) -> tuple[Var, ...]:
-        known = self._free.get(function)
-        if known is None:
-            known = self._free[function] = free_vars(function)
-        return known
-
     def parts_of(self, value: PartialValue) -> tuple[PartialValue, ...]:
         """The partial values that stand directly in one; for a closure those of its free variables."""
         match value.static:
@@ -81,10 +65,8 @@ class Functions:
     def may_be_entered(self, function: Function, symbols: frozenset[Symbol]) -> bool:
         """Whether the body may stand where the function is called: it is no kernel, and its declared extents are
         numbers, or symbols that mean the same there, so no check of an extent is lost."""
-        known = self._plain.get(function)
-        if known is None:
-            known = self._plain[function] = _is_plain(function)
-        return known and function.checked_type is not None and has_extents_of(function.checked_type, symbols)
+        type_ = function.checked_type
+        return self._is_plain(function) and type_ is not None and has_extents_of(type_, symbols)
 
     def is_pure(self, var: Var, value: Expr) -> bool:
         """Whether nobody can tell when a value is evaluated and bound to a variable."""
@@ -108,6 +90,13 @@ class Functions:
             case _:
                 found = self.effects.of_call(callee.atom) if isinstance(callee.atom, Function) else EVERYTHING
         return found.writes or found.stateful
+
+
+def _spoken_of(function: Function) -> Set[Symbol | TypeVar]:
+    """The symbols and type variables in the types of a function and of all that is inside."""
+    types = {node.checked_type for node in post_order(function) if node.checked_type is not None}
+    leaves = (leaf for type_ in types for leaf in type_leaves(type_) if isinstance(leaf, TypeVar))
+    return {*leaves, *(symbol for type_ in types for symbol in type_symbols(type_))}
 
 
 def _is_plain(function: Function) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import chain
 from typing import TypeAlias
 
 from relay.base.trampoline import run
@@ -20,7 +21,7 @@ from relay.normalize.graph_normal_form import to_graph_normal_form
 from relay.transform.functions.known_values.choices import Choices
 from relay.transform.functions.known_values.evaluator import Evaluator
 from relay.transform.functions.known_values.functions import Functions
-from relay.transform.functions.known_values.policy import Work
+from relay.transform.functions.known_values.policy import Policy, Work
 from relay.transform.functions.known_values.residual import Residual
 from relay.transform.functions.known_values.values import (
     Environment,
@@ -33,16 +34,16 @@ from relay.transform.simplify.dead_code_elimination import without_dead_code
 CopyFor: TypeAlias = Callable[[Call], Function | None]
 
 
-class Once:
+class Once(Policy):
     """The policy for one function in A-normal form; `policy.Policy` says what its attributes are. `copy_for` gives, for
     a call of a global function, a copy in A-normal form whose body shall stand for it."""
 
     def __init__(self, function: Function, evaluator: Evaluator, copy_for: CopyFor) -> None:
         self.evaluator = evaluator
         self.copy_for = copy_for
-        self.counts = Counter[Var]()
-        self.opaque: set[Function] = set()
-        self.only_called: set[Var] = set()
+        self.counts = self._counts = Counter[Expr]()
+        self.opaque = self._opaque = set[Function]()
+        self.only_called = self._only_called = set[Var]()
         self._entered: dict[Call, Function] = {}
         self._symbols = frozenset(type_symbols(known_type(function)))
         self._look_at(function.body)
@@ -50,31 +51,33 @@ class Once:
     def _look_at(self, body: Expr) -> None:
         """Find the functions in a body that are called in one place."""
         nodes = post_order(body)
-        places = [part for node in nodes for part in children(node)] + [body]
-        times = Counter(part for part in places if isinstance(part, Function))
-        self.counts.update(part for part in places if isinstance(part, Var))
-        opaque = [node for node in nodes if isinstance(node, Function) and (node.attrs or times[node] > 1)]
-        self.opaque.update(opaque)
+        for part in chain((body,), *map(children, nodes)):
+            self._counts[part] += 1
+        functions = [node for node in nodes if isinstance(node, Function)]
+        if not functions:
+            return
+        opaque = [each for each in functions if each.attrs or self._counts[each] > 1]
+        self._opaque.update(opaque)
         kept = {var for each in opaque for var in free_vars(each)}
         inside = {part for each in opaque for part in post_order(each)}
         bound = {
             node.var: node.value
             for node in nodes
-            if isinstance(node, Let) and isinstance(node.value, Function) and node.value not in self.opaque
-            and self.counts[node.var] == 1 and node.var not in kept
+            if isinstance(node, Let) and isinstance(node.value, Function) and node.value not in self._opaque
+            and self._counts[node.var] == 1 and node.var not in kept
         }  # fmt: skip
         for node in nodes:
             if isinstance(node, Call) and node not in inside:
                 callee = bound.get(node.op) if isinstance(node.op, Var) else node.op
                 if isinstance(callee, Function) and self._stands_for(callee, node):
                     self._entered[node] = callee
-                    self.only_called.update({node.op} if isinstance(node.op, Var) else ())
+                    self._only_called.update({node.op} if isinstance(node.op, Var) else ())
 
     def _stands_for(self, function: Function, call: Call) -> bool:
         """Whether the body of a function may take the place of its call: all types are the same, and no extent is
         checked."""
         type_ = known_type(function)
-        if function in self.opaque or not isinstance(type_, FuncType) or not has_extents_of(type_, self._symbols):
+        if function in self._opaque or not isinstance(type_, FuncType) or not has_extents_of(type_, self._symbols):
             return False
         if function.type_params or not function.body.checked_type == call.checked_type == type_.ret_type:
             return False

@@ -7,6 +7,7 @@ looks at: an atom is made when it is first needed, in the block where the value 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -16,9 +17,9 @@ from relay.base.diagnostics import CompilerBug
 from relay.base.frozen import frozen
 from relay.ir.expr import Constant, Constructor, Expr, Function, GlobalVar, If, Match, Op, Pattern, Tuple, Var
 from relay.ir.known_types import known_type
-from relay.ir.types import TupleType, Type
+from relay.ir.type_traversal import instantiated
+from relay.ir.types import TupleType, Type, TypeVar
 from relay.transform.functions.budgets import BUDGETS
-from relay.transform.functions.retyping import TypeArguments, instantiated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class Environment:
 
     __slots__ = ("around", "types", "values")
 
-    def __init__(self, around: Environment | None, types: TypeArguments | None = None) -> None:
+    def __init__(self, around: Environment | None, types: Mapping[TypeVar, Type] | None = None) -> None:
         self.around = around
         self.types = types if types is not None else around.types if around is not None else {}
         self.values: dict[Var, PartialValue] = {}

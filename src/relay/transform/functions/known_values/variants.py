@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from relay.base.frozen import frozen
-from relay.ir.expr import Function, GlobalVar, Var, record_type
+from relay.ir.expr import Function, GlobalVar, Var
+from relay.ir.known_types import typed_var
 from relay.ir.type_traversal import is_closed
 from relay.transform.functions.known_values.abstraction import Abstraction, over
 from relay.transform.functions.known_values.activations import Abandon, Activation, Kind, Reason
@@ -199,8 +200,7 @@ class Variants:
     def _remade(self, site: Site, found: Abstraction) -> Generator[Any, Any, Function]:
         home = self.residual.block
         leaves = {
-            var: PartialValue(None, type_, record_type(Var(var.name_hint, type_, span=var.span), type_))
-            for var, type_ in found.leaves.items()
+            var: PartialValue(None, type_, typed_var(var.name_hint, type_)) for var, type_ in found.leaves.items()
         }
         done: dict[PartialValue, PartialValue] = {}
         callee = yield over(site.callee, leaves, home, self.functions, done)

@@ -151,6 +151,21 @@ RELAY_INLINED struct tensor *relay_heap_tensor(struct heap *heap, uint64_t bytes
     return tensor;
 }
 
+// The same, its data in the caller's memory for a result, where that has this size and nothing was made there before.
+RELAY_INLINED struct tensor *relay_heap_tensor_at(
+    struct heap *heap, uint64_t bytes, uint64_t rank, uint32_t label, uint64_t output)
+{
+    struct move *move = &heap->outputs[output];
+    if (heap->outputs == NULL || move->from != NULL || move->bytes != bytes)
+        return relay_heap_tensor(heap, bytes, rank, label);
+    uint64_t head_bytes = sizeof(struct tensor) + rank * sizeof(int64_t);
+    struct tensor *tensor = (struct tensor *)relay_heap_new(heap, head_bytes, label, 1);
+    tensor->owner = OWN_DATA;
+    tensor->data = move->to;
+    move->from = move->to;
+    return tensor;
+}
+
 // Whether a tensor and its data have no users but so many, to whom both belong.
 RELAY_HELPER _Bool is_held_by(const struct tensor *tensor, int64_t users)
 {
@@ -161,19 +176,33 @@ RELAY_HELPER _Bool is_held_by(const struct tensor *tensor, int64_t users)
     return tensor->count == users && tensor->owner == OWN_DATA;
 }
 
-// The same, over the data of `over`, which has as many bytes and axes or more, where nobody has a use for them but who
-// asks, and `cell` (if there is one), whose first field is overwritten next. Who asks is a user once more.
-RELAY_INLINED struct tensor *relay_heap_tensor_over(
-    struct heap *heap, uint64_t bytes, uint64_t rank, uint32_t label, word over, word cell)
+// Whether nobody has a use for the data of `over` but who asks, and `cell` (if there is one), whose first field is
+// overwritten next. Then it is a tensor of this label, and who asks is a user once more.
+RELAY_HELPER _Bool is_taken_over(uint32_t label, word over, word cell)
 {
     relay_heap_watch(object_of(over));
     int64_t users = 1 + (!is_immediate(cell) && object_of(cell)->fields[0] == over);
-    struct tensor *tensor = (struct tensor *)over;
-    if (!is_held_by(tensor, users))
-        return relay_heap_tensor(heap, bytes, rank, label);
-    tensor->count++;
+    if (!is_held_by((const struct tensor *)over, users))
+        return 0;
+    object_of(over)->count++;
     object_of(over)->label = label;
-    return tensor;
+    return 1;
+}
+
+// A tensor over the data of `over`, which has as many bytes and axes or more, where that may be; else a new one.
+RELAY_INLINED struct tensor *relay_heap_tensor_over(
+    struct heap *heap, uint64_t bytes, uint64_t rank, uint32_t label, word over, word cell)
+{
+    return is_taken_over(label, over, cell) ? (struct tensor *)over : relay_heap_tensor(heap, bytes, rank, label);
+}
+
+// The same; a new one is in the caller's memory for a result, where that may be.
+RELAY_INLINED struct tensor *relay_heap_tensor_over_or_at(
+    struct heap *heap, uint64_t bytes, uint64_t rank, uint32_t label, word over, word cell, uint64_t output)
+{
+    if (is_taken_over(label, over, cell))
+        return (struct tensor *)over;
+    return relay_heap_tensor_at(heap, bytes, rank, label, output);
 }
 
 // Count one user less; whether that was the last.
@@ -258,28 +287,22 @@ int64_t relay_heap_drop_result(struct heap *heap)
     return heap->alive;
 }
 
-// Bytes that are to be at `to`.
-struct move {
-    uint8_t *to;
-    const uint8_t *from;
-    uint64_t bytes;
-};
-
-RELAY_HELPER _Bool is_written_by_another(const struct move *moves, uint64_t count, const struct move *move)
+// Whether what `move` copies is written over by one before it.
+RELAY_HELPER _Bool is_written_before(const struct move *moves, const struct move *move)
 {
-    for (uint64_t i = 0; i < count; i++)
-        if (move->from == moves[i].to && move != &moves[i])
+    for (const struct move *each = moves; each < move; each++)
+        if (each->to == move->from && each->to != each->from)
             return 1;
     return 0;
 }
 
-// Copy results to where callers have them; each lies alone, or begins where another is to be: then it is set aside.
-// Gives a status.
+// Copy results to where callers have them, but for those that are there. Each lies alone, or begins where another is to
+// be: then it is set aside. Gives a status.
 __attribute__((noinline)) RELAY_PART_OF_PROGRAM int32_t relay_heap_move(
     struct heap *heap, struct move *moves, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
-        if (moves[i].to == moves[i].from || !is_written_by_another(moves, count, &moves[i]))
+        if (moves[i].to == moves[i].from || !is_written_before(moves, &moves[i]))
             continue;
         struct chunk *aside = relay_alloc(sizeof(struct chunk) + moves[i].bytes);
         if (aside == NULL)

@@ -23,6 +23,13 @@ struct chunk {
 };
 _Static_assert(offsetof(struct chunk, memory) == CHUNK_HEAD_BYTES, "memory of chunks is aligned as chunks are");
 
+// Bytes that are to be at `to`, memory of the caller's. `from`: where they are; NULL until something is made there.
+struct move {
+    uint8_t *to;
+    const uint8_t *from;
+    uint64_t bytes;
+};
+
 struct heap {
     const uint8_t *constants;
     uint8_t *stack_end;
@@ -32,7 +39,8 @@ struct heap {
     int32_t status;
     word result;
     struct object *free_blocks[LARGEST_CLASS + 1]; // lists, by class
-    uint8_t failure_target[512];                   // a jmp_buf
+    uint8_t failure_target[504];                   // a jmp_buf
+    struct move *outputs;                          // one a result, of callers who have room for those; else NULL
     int64_t only_once;                             // not 0 when the call must not be run again
     void *host;                                    // what calls functions of the caller's
     int64_t refused_index;                         // that ended the call,
@@ -51,6 +59,7 @@ _Static_assert(offsetof(struct heap, status) == 48, "layout of heaps");
 _Static_assert(offsetof(struct heap, result) == 56, "layout of heaps");
 _Static_assert(offsetof(struct heap, free_blocks) == 64, "layout of heaps");
 _Static_assert(offsetof(struct heap, failure_target) == 448, "layout of heaps");
+_Static_assert(offsetof(struct heap, outputs) == 952, "layout of heaps");
 _Static_assert(offsetof(struct heap, only_once) == 960, "layout of heaps");
 _Static_assert(offsetof(struct heap, host) == 968, "layout of heaps");
 _Static_assert(offsetof(struct heap, refused_index) == 976, "layout of heaps");
