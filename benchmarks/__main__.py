@@ -7,12 +7,15 @@ python -m benchmarks precision             networks in bfloat16 against float32 
 python -m benchmarks narrow_products       products of bytes and of bfloat16 alone, against peers and float32
 python -m benchmarks sorting               sort, argsort and topk against NumPy, PyTorch and onnxruntime
 python -m benchmarks recurrent             models as programs: generation, recurrent layers, trees
+python -m benchmarks pytorch               imported models of PyTorch against its own compiler; pytorch_small
 python -m benchmarks batching              recursive programs with AutoBatch and without it
 python -m benchmarks levels                programs at -O3 against the same at lower levels
+python -m benchmarks symbolic              networks with open extents against the same with numbers
 python -m benchmarks startup               import, compilation, loading, peak memory, in fresh processes
 python -m benchmarks compile_time          what compilation costs for each operator, up to 10,000 of them
 python -m benchmarks memory                the planned workspace against its lower bound
 python -m benchmarks ablation              what each pass is worth: a table, a plot and a page
+python -m benchmarks commits OLD [NEW]     our own figures of one commit against those of another, or of this tree
 python -m benchmarks compare               the figures in benchmarks/results/ against those of the last commit
 python -m benchmarks compare OLD.json NEW.json
 
@@ -40,8 +43,8 @@ from relay.testing.peers import PEERS
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (
-    "operators", "networks", "precision", "narrow_products", "sorting", "updates", "recurrent", "batching", "levels",
-    "startup", "compile_time", "memory",
+    "operators", "networks", "precision", "narrow_products", "sorting", "updates", "recurrent", "pytorch",
+    "pytorch_small", "batching", "levels", "symbolic", "startup", "compile_time", "memory",
 )  # fmt: skip
 THREADS = (1, 2)
 QUICK_ROUNDS = 3
@@ -76,9 +79,9 @@ def _collect(records: Iterable[Any]) -> tuple[list[Any], KeyboardInterrupt | Exc
 
 
 def _keep(suite: ModuleType, found: list[Any], path: Path, no_save: bool) -> None:
-    """Show what was found, and keep it beside its plot. The ablation has rows, a table and a page of its own."""
+    """Show what was found, and keep it beside its plot. The ablation has rows and a page of its own."""
     is_ablation = suite.__name__ == "benchmarks.ablation"
-    (suite.show if is_ablation else _show)(found)
+    getattr(suite, "show", _show)(found)
     if no_save:
         return
     path.parent.mkdir(exist_ok=True)
@@ -96,7 +99,13 @@ def _keep(suite: ModuleType, found: list[Any], path: Path, no_save: bool) -> Non
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("suite", nargs="*", choices=[[], *SUITES, "ablation"], help="default: all but the ablation")
+    if words[:1] == ["commits"]:
+        parser.add_argument("suite", nargs=1)
+        parser.add_argument("old", metavar="OLD", help="a commit")
+        parser.add_argument("new", metavar="NEW", nargs="?", help="another; default: the files of this tree")
+        parser.add_argument("--suites", nargs="*", metavar="SUITE", help="whose rows are measured (default: all)")
+    else:
+        parser.add_argument("suite", nargs="*", choices=[[], *SUITES, "ablation"], help="default: all but the ablation")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="beginnings of the names of models and operators")
     parser.add_argument("--threads", nargs="*", type=int, default=list(THREADS), help="thread counts (default: 1 2)")
     parser.add_argument("--peers", nargs="*", choices=tuple(PEERS), help="default: all that are installed")
@@ -108,6 +117,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     if options.output and len(options.suite) != 1:
         parser.error("--output is for one suite")
     in_part = options.quick or options.only or options.peers or tuple(options.threads) != THREADS
+    in_part = in_part or bool(vars(options).get("suites"))
     options.no_save = options.no_save or bool(in_part and not options.output)
     options.rounds = QUICK_ROUNDS if options.quick else None
     return options

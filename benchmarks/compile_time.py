@@ -33,8 +33,7 @@ def measure(options: argparse.Namespace) -> Iterator[Record]:
         workload = f"{name}, {size} operators, -O{level}"
         try:
             with tempfile.TemporaryDirectory() as folder:
-                environment = {**os.environ, "RELAY_CACHE_DIR": folder}
-                found = fresh.run("program", name, str(size), str(level), environment=environment)
+                found = fresh.run("program", name, str(size), str(level), environment=fresh.environment(Path(folder)))
         except RuntimeError as error:
             yield Failure(workload, len(os.sched_getaffinity(0)), RELAY, told(error))
             continue

@@ -67,7 +67,34 @@ class Quantity:
     quartiles: tuple[float, float] | None = None
 
 
-Record: TypeAlias = Union[Figure, Failure, Quantity]
+LEAST_CHANGE = 0.97
+"""A quantity of two commits that is old ÷ new and less than this may be a loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Old ÷ new of one quantity of two commits, of processes that took turns; `of_old` are the quartiles of the old one
+    against itself. Above 1 the new one needs less."""
+
+    suite: str
+    workload: str
+    quantity: str
+    ratio: float
+    quartiles: tuple[float, float]
+    ratio_of_minima: float
+    of_old: tuple[float, float]
+    old: float
+    new: float
+    unit: str
+    rounds: int
+
+    @property
+    def is_loss(self) -> bool:
+        """More than a little, and than what the old one differs from itself."""
+        return self.ratio < min(LEAST_CHANGE, self.of_old[0])
+
+
+Record: TypeAlias = Union[Figure, Failure, Quantity, Change]
 
 
 def figure(
@@ -134,6 +161,7 @@ def from_json(text: str) -> list[Record]:
 
 
 def _record(fields: dict[str, Any]) -> Record:
-    kind = Failure if "failure" in fields else Quantity if "quantity" in fields else Figure
+    marks = {"failure": Failure, "of_old": Change, "quantity": Quantity}
+    kind = next((kind for mark, kind in marks.items() if mark in fields), Figure)
     pairs = {name: tuple(each) if isinstance(each, list) else each for name, each in fields.items()}
     return kind(**pairs)

@@ -20,11 +20,19 @@ from rich.progress import track
 import relay
 from benchmarks import translation, trees
 from benchmarks.figures import RELAY, Quantity, Record
+from benchmarks.recurrent_programs import (
+    CHARACTERS,
+    HIDDEN,
+    INPUTS,
+    LENGTH,
+    TRANSLATION_HIDDEN,
+    TREE_HIDDEN,
+    generation,
+    layer,
+    small_call,
+)  # fmt: skip
 from benchmarks.workloads import measure_calls
-from relay.testing.programs import char_rnn, recurrent_cells
 
-CHARACTERS, LENGTH, INPUTS = 100, 32, 128
-THREADS = (1, 2)
 Calls = Mapping[str, Callable[[], Any]]
 
 
@@ -43,31 +51,27 @@ def measure(options: argparse.Namespace) -> Iterator[Record]:
 
 
 def _models() -> Iterator[tuple[str, Callable[[int], Calls]]]:
-    for hidden in (128, 256, 512):
+    for hidden in HIDDEN:
         yield f"charrnn_h{hidden}", lambda threads, hidden=hidden: _generation(hidden, threads)
     for kind in ("lstm", "gru"):
-        for hidden in (128, 256, 512):
+        for hidden in HIDDEN:
             yield f"{kind}_h{hidden}", lambda threads, kind=kind, hidden=hidden: _layer(kind, hidden, threads)
-    yield f"translation_h{translation.HIDDEN}", lambda _: translation.candidates()
-    yield f"treelstm_h{trees.HIDDEN}", lambda _: trees.candidates()
+    yield f"translation_h{TRANSLATION_HIDDEN}", lambda _: translation.candidates()
+    yield f"treelstm_h{TREE_HIDDEN}", lambda _: trees.candidates()
 
 
 def call_microseconds() -> float:
     """One call into a compiled function with three small arrays: the least of several runs."""
-    x, y, z = (relay.var(name, shape=(16,)) for name in "xyz")
-    executable = relay.build(relay.Function([x, y, z], relay.add(x, relay.multiply(y, z))))
-    arrays = [np.ones(16, np.float32)] * 3
-    return min(timeit.repeat(lambda: executable(*arrays), number=20_000, repeat=9)) / 20_000 * 1e6
+    return min(timeit.repeat(small_call().call(), number=20_000, repeat=9)) / 20_000 * 1e6
 
 
 # ------------------------------------------------------------------------------------------------------- generation
 
 
 def _generation(hidden: int, threads: int) -> Calls:
-    weights = char_rnn.parameters(hidden)
-    executable = relay.build(char_rnn.char_rnn(hidden).module, params=weights, opt_level=3)
-    arguments = (np.asarray(CHARACTERS, np.int32), np.asarray(1, np.int32), np.asarray(0, np.int32), np.float32(0))
-    p = {name: torch.from_numpy(each) for name, each in weights.items()}
+    program = generation(hidden)
+    ours = program.call()
+    p = {name: torch.from_numpy(each) for name, each in program.weights.items()}
 
     def eager() -> tuple[Any, Any]:
         with torch.no_grad():
@@ -78,10 +82,10 @@ def _generation(hidden: int, threads: int) -> Calls:
                 character = torch.nn.functional.linear(h, p["w_out"], p["b_out"]).argmax(1)[0]
         return character, h
 
-    session = _session(_generation_loop(weights, hidden), threads)
+    session = _session(_generation_loop(program.weights, hidden), threads)
     feed = {"h0": np.zeros((1, hidden), np.float32), "first": np.array([1], np.int64)}
     return {
-        "relay": lambda: executable(*arguments)[1:],
+        "relay": lambda: ours()[1:],
         "torch eager": eager,
         "onnxruntime Loop": lambda: session.run(None, feed),
     }
@@ -121,23 +125,20 @@ def _generation_loop(weights: Mapping[str, np.ndarray[Any, Any]], hidden: int) -
 
 
 def _layer(kind: str, hidden: int, threads: int) -> Calls:
-    weights = recurrent_cells.parameters(kind, INPUTS, hidden)
-    program = getattr(recurrent_cells, kind)(INPUTS, hidden)
-    executable = relay.build(program.module, params=weights, opt_level=3)
-    xs = np.random.default_rng(0).standard_normal((LENGTH, INPUTS), dtype=np.float32)
-    state = [np.zeros((1, hidden), np.float32)] * (2 if kind == "lstm" else 1)
-    layer = (torch.nn.LSTM if kind == "lstm" else torch.nn.GRU)(INPUTS, hidden)
+    program = layer(kind, hidden)
+    call, weights, xs = program.call(), program.weights, program.arguments[0]
+    theirs = (torch.nn.LSTM if kind == "lstm" else torch.nn.GRU)(INPUTS, hidden)
     names = {"w_ih": "weight_ih_l0", "w_hh": "weight_hh_l0", "b_ih": "bias_ih_l0", "b_hh": "bias_hh_l0"}
-    layer.load_state_dict({names[name]: torch.from_numpy(each) for name, each in weights.items()})
+    theirs.load_state_dict({names[name]: torch.from_numpy(each) for name, each in weights.items()})
     x = torch.from_numpy(xs)[:, None]
 
     def eager() -> tuple[Any, ...]:
         with torch.no_grad():
-            last = layer(x)[1]
+            last = theirs(x)[1]
         return last if kind == "lstm" else (last,)
 
     def ours() -> tuple[Any, ...]:
-        last = executable(xs, *state)
+        last = call()
         return last if kind == "lstm" else (last,)
 
     session = _session(_layer_model(kind, weights, hidden), threads)

@@ -107,7 +107,7 @@ def bars_of(records: Sequence[Record]) -> dict[str, list[Bar]]:
     return groups
 
 
-def plot_bars(groups: Mapping[str, Sequence[Bar]], path: Path, title: str) -> None:
+def plot_bars(groups: Mapping[str, Sequence[Bar]], path: Path, title: str, ratio: str = "peer ÷ relay") -> None:
     """Horizontal bars with quartiles, a column a group, and a line at 1."""
     library("matplotlib").use("Agg")
     plt = library("matplotlib.pyplot")
@@ -125,7 +125,7 @@ def plot_bars(groups: Mapping[str, Sequence[Bar]], path: Path, title: str) -> No
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:.2g}")
         axis.tick_params(axis="x", labelsize=7)
         axis.set_title(name, fontsize=9)
-        axis.set_xlabel("peer ÷ relay")
+        axis.set_xlabel(ratio)
     figure.suptitle(title)
     figure.tight_layout(rect=(0, 0, 1, 0.99))
     figure.savefig(path, dpi=110, metadata={"Software": None})

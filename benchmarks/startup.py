@@ -29,7 +29,6 @@ OURS = (
     ("compile, cold", "relay-compile"), ("compile, from the cache", "relay-compile"), ("compile, warm", "relay-build"),
     ("load", RELAY),
 )  # fmt: skip
-Samples = dict[tuple[str, str], list[float]]  # by quantity and who
 
 
 def measure(options: argparse.Namespace) -> Iterator[Record]:
@@ -44,53 +43,61 @@ def measure(options: argparse.Namespace) -> Iterator[Record]:
 
 
 def _import_over_numpy(rounds: int) -> Quantity:
-    environment = _environment(None)
-
     def seconds(names: str) -> float:
-        return fresh.run("import", names, environment=environment)["import"]
+        return fresh.run("import", names, environment=fresh.environment(None))["import"]
 
     differences = [seconds("numpy,relay") - seconds("numpy") for _ in range(rounds)]
     return Quantity("relay", "import, over NumPy", RELAY, statistics.median(differences), "s", quartiles(differences))
 
 
 def _model(name: str, workload: Workload, options: argparse.Namespace) -> Iterator[Record]:
-    samples: Samples = {}
+    samples: dict[tuple[str, str], list[float]] = {}  # by quantity and who
     failed: dict[str, str] = {}
     peers = [peer for peer in options.peers or installed_peers() if peer not in workload.without]
     for _ in track(range(1 if options.quick else ROUNDS), name, transient=True):
         with tempfile.TemporaryDirectory() as path:
-            folder = Path(path)
-            (folder / "model.onnx").write_bytes(workload.model)
-            np.savez(folder / "inputs.npz", **workload.inputs)
-            words = str(folder / "model.onnx"), str(folder)
-            for kind, action in OURS:
-                _note(samples, kind, RELAY, fresh.run(action, *words, environment=_environment(folder)))
+            model, environment = write_model(workload, Path(path)), fresh.environment(Path(path, "cache"))
+            found = {RELAY: our_start(model, Path(path), environment)}
             for peer in peers:
                 if peer not in failed:
                     try:
-                        _note(samples, "compile, cold", peer, fresh.run(peer, *words, environment=_environment(folder)))
+                        stages = fresh.run(peer, str(model), path, environment=environment)
+                        found[peer] = dict(_quantities("compile, cold", stages))
                     except RuntimeError as error:
                         failed[peer] = told(error)
+            for who, quantities in found.items():
+                for quantity, value in quantities.items():
+                    samples.setdefault((quantity, who), []).append(value)
     processors = len(os.sched_getaffinity(0))
-    for (quantity, who), found in samples.items():
-        unit = "MB" if quantity.startswith("peak memory") else "s"
-        yield Quantity(name, quantity, who, statistics.median(found), unit, quartiles(found))
+    for (quantity, who), values in samples.items():
+        yield Quantity(name, quantity, who, statistics.median(values), unit_of(quantity), quartiles(values))
     for peer, reason in failed.items():
         yield Failure(name, processors, peer, reason)
 
 
-def _note(samples: Samples, kind: str, who: str, stages: Mapping[str, float]) -> None:
-    """The quantities of one process. What relay loads has no like at peers, so it has names of its own."""
+def write_model(workload: Workload, folder: Path) -> Path:
+    """The file of a model, with its inputs beside it."""
+    model = folder / "model.onnx"
+    model.write_bytes(workload.model)
+    np.savez(folder / "inputs.npz", **workload.inputs)
+    return model
+
+
+def our_start(model: Path, folder: Path, environment: Mapping[str, str]) -> dict[str, float]:
+    """Quantities of relay by name, one process after another, when nothing is in the caches of the environment."""
+    return {
+        quantity: value
+        for kind, action in OURS
+        for quantity, value in _quantities(kind, fresh.run(action, str(model), str(folder), environment=environment))
+    }
+
+
+def unit_of(quantity: str) -> str:
+    return "MB" if quantity.startswith("peak memory") else "s"
+
+
+def _quantities(kind: str, stages: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Of one process. What relay loads has no like at peers, so it has names of its own."""
     for stage, value in stages.items():
         scaled = value / 1e6 if stage == "peak memory" else value
-        quantity = {"compile": kind, "load": kind}.get(stage, f"{stage}, {kind}")
-        samples.setdefault((quantity, who), []).append(scaled)
-
-
-def _environment(folder: Path | None) -> dict[str, str]:
-    """With caches of their own, and bytecode as an installed package has it."""
-    environment = dict(os.environ)
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    if folder is not None:
-        environment |= {"RELAY_CACHE_DIR": str(folder / "cache"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor")}
-    return environment
+        yield {"compile": kind, "load": kind}.get(stage, f"{stage}, {kind}"), scaled

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 
-import relay
+from benchmarks.recurrent_programs import LIMIT, TRANSLATION_HIDDEN, translation
 from relay.testing.programs import seq2seq
 
-VOCABULARY, HIDDEN, SOURCE_LENGTH, LIMIT = 2000, 256, 20, 40
 _LAYER = {"w_ih": "weight_ih", "w_hh": "weight_hh", "b_ih": "bias_ih", "b_hh": "bias_hh"}
 
 
 def candidates() -> dict[str, Callable[[], Any]]:
-    """The tokens of a sentence, by relay and by PyTorch. The weights are those of a network that seldom ends one."""
-    program, weights = seq2seq.Greedy(seq2seq.Seq2Seq(VOCABULARY, HIDDEN), LIMIT).to_relay()
-    executable = relay.build(program, params=weights, opt_level=3)
-    source = np.random.default_rng(0).integers(2, VOCABULARY, SOURCE_LENGTH).astype(np.int32)
-    p = {name.removeprefix("network."): torch.from_numpy(each) for name, each in weights.items()}
-    reading, writing = torch.nn.GRU(HIDDEN, HIDDEN), torch.nn.GRUCell(HIDDEN, HIDDEN)
+    """The tokens of a sentence, by relay and by PyTorch."""
+    program = translation()
+    ours, hidden = program.call(), TRANSLATION_HIDDEN
+    p = {name.removeprefix("network."): torch.from_numpy(each) for name, each in program.weights.items()}
+    reading, writing = torch.nn.GRU(hidden, hidden), torch.nn.GRUCell(hidden, hidden)
     reading.load_state_dict({f"{_LAYER[name]}_l0": p[f"encoder.{name}"] for name in _LAYER})
     writing.load_state_dict({_LAYER[name]: p[name] for name in _LAYER})
-    given = torch.from_numpy(source).long()
+    given = torch.from_numpy(program.arguments[0]).long()
 
     @torch.no_grad()
     def eager() -> list[Any]:
@@ -42,4 +39,4 @@ def candidates() -> dict[str, Callable[[], Any]]:
             tokens[count] = token
         return [tokens.numpy()]
 
-    return {"relay": lambda: executable(source)[:1], "torch eager": eager}
+    return {"relay": lambda: ours()[:1], "torch eager": eager}

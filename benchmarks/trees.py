@@ -15,9 +15,9 @@ import numpy as np
 import torch
 
 import relay
+from benchmarks.recurrent_programs import TREE_HIDDEN, forest
 from relay.testing.programs import tree_lstm
 
-TREES, LEAVES, HIDDEN = 8, (150 + 4) // 8, 128
 NODES = 64  # to which JAX's form pads every tree, so that one compilation serves all
 
 Weights = Mapping[str, Any]
@@ -26,18 +26,16 @@ Weights = Mapping[str, Any]
 def candidates() -> dict[str, Callable[[], list[Any]]]:
     """The states h, c of every root, by each of them: ours in one call, with AutoBatch and without, and in a call a
     tree."""
-    weights, tree_type = tree_lstm.parameters(HIDDEN, HIDDEN), tree_lstm.tree_type(HIDDEN)
-    single = tree_lstm.tree_lstm(tree_type, HIDDEN, HIDDEN).module
-    forest = tree_lstm.forest_lstm(tree_type, HIDDEN, HIDDEN).module
-    batched = relay.build(forest, params=weights, opt_level=3)
+    program = forest()
+    weights, (trees,) = program.weights, program.arguments
+    single = tree_lstm.tree_lstm(tree_lstm.tree_type(TREE_HIDDEN), TREE_HIDDEN, TREE_HIDDEN).module
+    batched = program.call()
     with relay.PassContext(disabled_pass=("AutoBatch",)):
         one = relay.build(single, params=weights, opt_level=3)
-        unbatched = relay.build(forest, params=weights, opt_level=3)
-    random = np.random.default_rng(0)
-    trees = [tree_lstm.random_tree(tree_type, LEAVES, HIDDEN, random) for _ in range(TREES)]
+        unbatched = program.call()
     return {
-        "relay": lambda: [e for state in batched(trees) for e in state],
-        "relay without AutoBatch": lambda: [e for state in unbatched(trees) for e in state],
+        "relay": lambda: [e for state in batched() for e in state],
+        "relay without AutoBatch": lambda: [e for state in unbatched() for e in state],
         "relay, a call a tree": lambda: [e for tree in trees for e in one(tree)],
         **_torch_calls(trees, weights),
         "jax, linear form by hand": _jax_call(trees, weights),
@@ -122,7 +120,7 @@ def _levels(trees: list[Any]) -> tuple[Any, list[tuple[Any, Any]], Any]:
 
 def _encode_levels(linear_form: tuple[Any, list[tuple[Any, Any]], Any], p: Weights) -> list[Any]:
     words, levels, roots = linear_form
-    h = torch.empty(len(words) + sum(len(left) for left, _ in levels), HIDDEN)
+    h = torch.empty(len(words) + sum(len(left) for left, _ in levels), TREE_HIDDEN)
     c = torch.empty_like(h)
     start = len(words)
     h[:start], c[:start] = _leaf(words, p)
@@ -164,7 +162,7 @@ def _jax_call(trees: list[Any], weights: Weights) -> Callable[[], list[Any]]:
             )
             return at + 1, h.at[at].set(new_h), c.at[at].set(new_c)
 
-        empty = jnp.zeros((NODES, HIDDEN))
+        empty = jnp.zeros((NODES, TREE_HIDDEN))
         _, h, c = jax.lax.while_loop(lambda state: state[0] < count, step, (0, empty, empty))
         return h[count - 1], c[count - 1]
 
@@ -177,7 +175,7 @@ def _jax_call(trees: list[Any], weights: Weights) -> Callable[[], list[Any]]:
 def _post_order(tree: Any) -> tuple[Any, Any, Any, int]:
     """The word of each leaf (zeros elsewhere), the places of both children of each node (-1 of a leaf's), padded; and
     how many nodes there are."""
-    words = np.zeros((NODES, HIDDEN), np.float32)
+    words = np.zeros((NODES, TREE_HIDDEN), np.float32)
     children = np.full((2, NODES), -1, np.int32)
     count = 0
 

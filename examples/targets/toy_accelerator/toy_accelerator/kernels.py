@@ -15,12 +15,13 @@ from relay.te.schedule.step import Step
 from relay.te.tensorize import AnyIntrinsic, TensorIntrinsic, View
 from relay.tir.buffer import Scope
 from relay.tir.expr import Call
-from relay.tir.hierarchy import Hierarchy, Queue
+from relay.tir.hierarchy import AccessKind, Hierarchy, Instruction, Operand, Queue
 from relay.tir.stmt import Evaluate, PrimFunc, Stmt
 from toy_accelerator.instructions import ACCUMULATOR_TILES, FORMAT, INPUT_TILES, TILE, TILE_BYTES, encode
 from toy_accelerator.schedules import ACCUMULATOR, GEMM, INPUTS, QUEUE, schedule
 from toy_accelerator.writing import written
 
+TILE_SHAPE = (TILE, TILE)
 MACHINE = Hierarchy(
     levels=("device", "core"),
     scopes=(
@@ -28,17 +29,18 @@ MACHINE = Hierarchy(
         Scope(ACCUMULATOR, level="core", capacity_bytes=ACCUMULATOR_TILES * TILE_BYTES, word_bytes=4),
     ),
     queues=(Queue(QUEUE, reads=("global",), writes=(INPUTS,)),),
+    instructions=(Instruction(GEMM, (Operand(AccessKind.UPDATE, TILE_SHAPE), *(Operand(extents=TILE_SHAPE),) * 2)),),
 )
 
 
 def _gemm() -> TensorIntrinsic:
-    left = te.placeholder((TILE, TILE), "float32", "left")
-    right = te.placeholder((TILE, TILE), "float32", "right")
+    left = te.placeholder(TILE_SHAPE, "float32", "left")
+    right = te.placeholder(TILE_SHAPE, "float32", "right")
     k = te.reduce_axis(TILE, "k")
-    sums = te.compute((TILE, TILE), lambda i, j: te.sum(left[i, k] * right[j, k], axis=k), name="sums")
+    sums = te.compute(TILE_SHAPE, lambda i, j: te.sum(left[i, k] * right[j, k], axis=k), name="sums")
 
     def emit(inputs: tuple[View, ...], output: View) -> Stmt:
-        tiles = (view.load(0, 0) for view in (output, *inputs))
+        tiles = (view.block() for view in (output, *inputs))
         return Evaluate(Call(GEMM, tuple(tiles), DType.FLOAT32))
 
     return TensorIntrinsic(GEMM, sums, (left, right), emit)

@@ -23,10 +23,12 @@ MACHINE = Hierarchy(
     threads=(
         ThreadAxis("threadIdx.x", "thread"),
         ThreadAxis("threadIdx.y", "thread"),
+        ThreadAxis("subgroup", "subgroup"),
         ThreadAxis("blockIdx.x", "block"),
         ThreadAxis("blockIdx.y", "block"),
     ),
-    barriers=("block",),
+    barriers=("block", "subgroup"),
+    lanes=("threadIdx.x",),
 )
 FORMAT = "toy-gpu-1"
 """Functions of relay's loop language, one after another, with a line of dashes between."""

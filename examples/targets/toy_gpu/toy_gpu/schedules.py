@@ -1,6 +1,7 @@
 """How groups of operators become loops over blocks and threads.
 
-A formula has an element for each thread. A reduction along one axis is a tree over the threads of a block. A product of
+A formula has an element for each thread. A reduction along one axis is a tree: over the lanes of a subgroup, which take
+each other's parts from registers, and where it is long over the subgroups of a block, in shared memory. A product of
 matrices goes by tiles: a block stages parts of both in shared memory, and each thread sums up one result.
 """
 
@@ -19,8 +20,8 @@ from relay.tir.hierarchy import Hierarchy
 
 TILE = 4
 """A block has TILE × TILE threads of a product, and goes on by TILE elements of its sums."""
-LEAST_TREE = 8
-"""From so many elements on a reduction is a tree."""
+LANES = 8
+"""Of a subgroup. From so many elements on a reduction is a tree."""
 
 
 def schedule(group: Group, machine: Hierarchy, threads: int) -> tuple[Step, ...]:
@@ -73,10 +74,14 @@ def _is_product(stage: Stage) -> bool:
 
 def _has_tree(stage: Stage) -> bool:
     reduction = _reduction(stage)
-    if reduction is None or len(reduction.axes) != 1 or len(reduction.reducers) != 1:
-        return False
-    extent = reduction.axes[0].extent
-    return isinstance(extent, int) and extent >= LEAST_TREE and len(reduction.sources) == 1
+    return reduction is not None and len(reduction.reducers) == 1 and _terms(stage) >= LANES
+
+
+def _terms(stage: Stage) -> int:
+    """How many elements are reduced to one along one axis; 0 where that is not known, or not so."""
+    reduction = _reduction(stage)
+    extents = () if reduction is None else tuple(axis.extent for axis in reduction.axes)
+    return extents[0] if len(extents) == 1 and isinstance(extents[0], int) else 0
 
 
 def _by_tiles(s: ScheduleBuilder, stage: str) -> None:
@@ -101,9 +106,13 @@ def _by_tiles(s: ScheduleBuilder, stage: str) -> None:
 
 def _tree(s: ScheduleBuilder, stage: str, threads: int) -> None:
     (reduced,) = _reduced(s.state.stage(stage))
+    subgroups = threads // LANES
     s.bind(stage, _fused(s, stage), "blockIdx.x")
-    _, inner = s.split(stage, reduced, factor=min(threads, LEAST_TREE))
-    s.bind(stage, inner, "threadIdx.x")
+    outer, lane = s.split(stage, reduced, factor=LANES)
+    s.bind(stage, lane, "threadIdx.x")
+    if _terms(s.state.stage(stage)) >= subgroups * LANES:
+        _, subgroup = s.split(stage, outer, factor=subgroups)
+        s.bind(stage, subgroup, "subgroup")
 
 
 def _element_for_each_thread(s: ScheduleBuilder, stage: str, threads: int) -> None:
