@@ -170,7 +170,9 @@ class _Analysis:
                 continue
             total = own[node] = Effects(may_diverge=True) if node in own_calls else self._own(node)
             for child in children(node):
-                total |= totals[child]
+                part = totals[child]
+                if part is not NONE:
+                    total |= part
             totals[node] = total
         return totals[root]
 

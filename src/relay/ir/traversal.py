@@ -7,6 +7,7 @@ a let, those of a pattern) are not children: they are places, not computations.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from relay.base.arguments import refuse
@@ -49,15 +50,15 @@ _CHILDREN: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
     Constant: _no_children,
     Constructor: _no_children,
     Op: _no_children,
-    Tuple: lambda node: node.fields,
+    Tuple: attrgetter("fields"),
     TupleGetItem: lambda node: (node.tuple_value,),
     Function: lambda node: (node.body,),
     Call: lambda node: (node.op, *node.args),
-    Let: lambda node: (node.value, node.body),
-    If: lambda node: (node.cond, node.true_branch, node.false_branch),
+    Let: attrgetter("value", "body"),
+    If: attrgetter("cond", "true_branch", "false_branch"),
     RefCreate: lambda node: (node.value,),
     RefRead: lambda node: (node.ref,),
-    RefWrite: lambda node: (node.ref, node.value),
+    RefWrite: attrgetter("ref", "value"),
     Match: lambda node: (node.data, *(clause.rhs for clause in node.clauses)),
 }
 
@@ -71,10 +72,9 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     True
     """
     try:
-        parts = _CHILDREN[type(expr)]
+        return _CHILDREN[type(expr)](expr)
     except KeyError:
         refuse(expr, EXPRESSION, "what is looked at")
-    return parts(expr)
 
 
 def _rebuild_match(node: Match, new: Sequence[Expr]) -> Match:

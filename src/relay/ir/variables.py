@@ -24,10 +24,10 @@ from relay.ir.traversal import post_order
 def vars_bound_at(expr: Expr) -> tuple[Var, ...]:
     """The variables that this one node binds: parameters, the variable of a let, those of the patterns of a match."""
     match expr:
-        case Function(params):
-            return params
         case Let(var):
             return (var,)
+        case Function(params):
+            return params
         case Match(_, clauses):
             return tuple(var for clause in clauses for var in pattern_vars(clause.lhs))
         case _:

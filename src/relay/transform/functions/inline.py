@@ -26,7 +26,7 @@ from relay.ir.type_traversal import type_symbols
 from relay.normalize.a_normal_form import to_a_normal_form
 from relay.transform.framework.context import PassContext
 from relay.transform.framework.passes import module_pass
-from relay.transform.functions.extents import copied, extents_of_call, function_at
+from relay.transform.functions.extents import Extents, extents_of_call, function_at
 from relay.transform.functions.known_values.functions import Functions
 from relay.transform.functions.known_values.once import simplified
 
@@ -86,12 +86,12 @@ def _for_call(callees: Mapping[GlobalVar, Function], module: IRModule, call: Cal
     function = callees.get(call.op) if isinstance(call.op, GlobalVar) else None
     if function is None or _is_checked(call, module):
         return None
-    fresh = copied(function)
+    extents: Extents | None = {}
     if type_symbols(known_type(function)):
         given = [each.checked_type for each in call.args if each.checked_type is not None]
         params = list(map(known_type, function.params))
         extents = extents_of_call(params, given) if len(given) == len(params) else None
-        if extents is None:
-            return None
-        fresh = function_at(function, extents)
+    if extents is None:
+        return None
+    fresh = function_at(function, extents)
     return fresh if fresh.body.checked_type == call.checked_type else None

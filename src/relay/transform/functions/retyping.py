@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import cast
 
 from relay.ir.attributes import Attributes
-from relay.ir.expr import Call, Expr, Function, Var, record_type, record_type_args
+from relay.ir.expr import Call, Expr, Function, Let, Var, record_type, record_type_args
 from relay.ir.traversal import children, post_order, rebuild
 from relay.ir.types import Type
 from relay.ir.variables import renaming, vars_bound_at
@@ -20,20 +21,27 @@ def retyped(
     change_attributes: Callable[[Attributes], Attributes] = lambda attributes: attributes,
 ) -> Function:
     """A typed copy of a typed function, with `change` made to every type in it, and new bound variables."""
-    nodes = post_order(function)
-    renamed = renaming({var: _variable(var, change) for node in nodes for var in vars_bound_at(node)})
+    change, nodes = cache(change), post_order(function)
+    fresh = {var: _variable(var, change) for node in nodes for var in vars_bound_at(node)}
+    renamed = renaming(fresh)
     new: dict[Expr, Expr] = {}
     for node in nodes:
         parts = [new[child] for child in children(node)]
-        if isinstance(node, Call):
-            types = tuple(map(change, node.given_type_args))
-            attrs = node.attrs and change_attributes(node.attrs)
-            made = Call(parts[0], tuple(parts[1:]), attrs, types, span=node.span)
-            record_type_args(made, map(change, node.type_args))
-        else:
-            made = renamed(rebuild(node, parts))
-        if isinstance(made, Function) and made.ret_type is not None:
-            made = Function(made.params, made.body, change(made.ret_type), made.type_params, made.attrs, span=made.span)
+        match node:
+            case Var():
+                made = fresh.get(node, node)
+            case Let(var):
+                made = Let(fresh[var], *parts, span=node.span)
+            case Call(_, _, attrs):
+                types = tuple(map(change, node.given_type_args))
+                made = Call(parts[0], tuple(parts[1:]), attrs and change_attributes(attrs), types, span=node.span)
+                record_type_args(made, map(change, node.type_args))
+            case Function(params, _, ret_type, type_params, attrs):
+                ret_type = None if ret_type is None else change(ret_type)
+                own = tuple([fresh[param] for param in params])
+                made = Function(own, parts[0], ret_type, type_params, attrs, span=node.span)
+            case _:
+                made = renamed(rebuild(node, parts))
         if made.checked_type is None and node.checked_type is not None:
             record_type(made, change(node.checked_type))
         new[node] = made

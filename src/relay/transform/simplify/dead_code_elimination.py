@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 
 from relay.analysis.effects import Effects, ModuleEffects
 from relay.infer.checks import node_checks
@@ -67,13 +68,17 @@ class _Needed:
     """Which variables are needed, from the result backwards."""
 
     def __init__(self, nodes: list[Expr], effects: Mapping[Expr, Effects], module: IRModule) -> None:
+        self.nodes = nodes
         self.effects = effects
         self.lets = {node.var: node for node in nodes if isinstance(node, Let)}
         self.vars: set[Var] = set()
         self.met: set[Expr] = set()
-        self.uses = Counter(part for node in nodes for part in children(node))
         self.checked = _with_checks(nodes, module)
         self._removable: dict[Expr, bool] = {}
+
+    @cached_property
+    def uses(self) -> Counter[Expr]:
+        return Counter(part for node in self.nodes for part in children(node))
 
     def is_kept(self, let: Let) -> bool:
         return let.var in self.vars or not self.is_removable(let.value)

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from relay.base.trampoline import run
-from relay.ir.expr import Call, Expr, Function, GlobalVar, Let, Var
+from relay.ir.expr import Call, Expr, Function, GlobalVar, If, Let, Match, Var
 from relay.ir.known_types import known_type
 from relay.ir.rewriting import typed_as, with_body
 from relay.ir.traversal import children, post_order
@@ -51,8 +51,9 @@ class Once(Policy):
     def _look_at(self, body: Expr) -> None:
         """Find the functions in a body that are called in one place."""
         nodes = post_order(body)
-        for part in chain((body,), *map(children, nodes)):
-            self._counts[part] += 1
+        if not any(isinstance(node, Function | If | Match) for node in nodes):
+            return  # nothing is called in it, and nothing asks how often a name is used
+        self._counts.update(chain((body,), *map(children, nodes)))
         functions = [node for node in nodes if isinstance(node, Function)]
         if not functions:
             return
