@@ -67,7 +67,8 @@ class _Network:
         self.values.append(var)
 
     def step(self) -> None:
-        value = self.values[self.number(0, len(self.values) - 1)]
+        """One more value, mostly from the last: what nothing uses is no part of the program."""
+        value = self.values[-1 if self.number(0, 2) else self.number(0, len(self.values) - 1)]
         particular = BY_RANK.get(len(shape_of(value)), ())
         steps = particular if particular and self.number(0, 2) else ANY_RANK
         self.values.append(self.one_of(steps)(self, value))
@@ -195,18 +196,20 @@ def _as_bytes(x: Expr) -> Expr:
 
 def _convolution(net: _Network, x: Expr) -> Expr:
     channels, height, width = shape_of(x)[1:]
-    extent = min(net.one_of([1, 3]), height, width)
+    extent = min(net.one_of([1, 3, 3]), height, width)
     groups = net.one_of([1, 1, 1, 2 if channels % 2 == 0 else 1])
     kernel = net.weights(net.one_of(CHANNELS), channels // groups, extent, extent)
     if net.number(0, 3) == 3 and extent == 3:
         x = relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (0, 2)))
-    return relay.nn.conv2d(x, kernel, strides=net.number(1, 2), padding=net.number(0, extent // 2), groups=groups)
+    strides = net.one_of([1, 1, 2])
+    return relay.nn.conv2d(x, kernel, strides=strides, padding=net.number(0, extent // 2), groups=groups)
 
 
 def _transposed_convolution(net: _Network, x: Expr) -> Expr:
-    channels, outputs, extent = shape_of(x)[1], net.one_of(CHANNELS), net.number(2, 3)
+    channels, width = shape_of(x)[1], shape_of(x)[3]
+    outputs, extent = net.one_of(CHANNELS), net.number(2, 3)
     kernel = net.weights(channels, outputs, extent, extent)
-    strides, cut = net.number(1, 2), net.number(0, 1)
+    strides, cut = net.number(1, 2), net.number(0, min(1, width - 1))
     return relay.nn.conv2d_transpose(
         x, kernel, strides=(strides, 2), padding=(0, cut), channels=outputs, kernel_size=(extent, extent)
     )
