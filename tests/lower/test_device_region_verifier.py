@@ -151,6 +151,27 @@ def test_a_region_is_called_as_it_is(compiled, change: Change):
         verify_program(replace(program, device_regions=(change(region),)), may_overwrite)
 
 
+FAULTS_BETWEEN: dict[str, tuple[str, str]] = {
+    "of another kind": (f"{KIND}:0", "quipu:0"),
+    "from nowhere": ("  %1 = copy(%0", "  %1 = copy(%7"),
+    "from there to there": ("  %1 = copy(%0", "  %0 = copy(%0"),
+    "and something else": ("  %1 = copy(%0", "  arena[0] = copy(%0"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), FAULTS_BETWEEN.values(), ids=FAULTS_BETWEEN)
+def test_a_region_copies_from_another_device_of_its_kind(old: str, new: str):
+    relay.register_target(FrameKind(FrameKernels()))
+    x = relay.var("x", shape=(2, 4))
+    there = relay.annotation.on_device(relay.exp(x), f"{KIND}:0")
+    source = relay.Function([x], relay.annotation.on_device(relay.tanh(there), f"{KIND}:1"))
+    program = compile_stages(source, KIND).program
+    assert old in str(program)
+    with pytest.raises(CompilerBug, match=r"@copy_between_devices.*copies them from there"):
+        verify_program(parse_program(str(program).replace(old, new), {}), {})
+    relay.unregister_target(KIND)
+
+
 CROSSED: dict[str, tuple[str, str, str]] = {
     "a region is given a tensor of the host": (" on counting_frame:0\n", "\n", "it takes address, counting_frame"),
     "the host reads a tensor on the device": ("_sort_X(arena[0])", "_sort_X(%1)", "the host reads and writes"),

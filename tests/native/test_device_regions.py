@@ -23,6 +23,7 @@ from relay.lower.program.launch import Access, BufferArgument, KernelModule, Lau
 from relay.lower.targets import LoopTarget, Refused, Supported
 from relay.ops.indexing.check_indices import check_indices
 from relay.runtime.devices.device import PythonDevice, StartedLaunch
+from relay.runtime.devices.table import LEAST_BYTES
 from relay.runtime.executable import Executable
 from relay.tir.interpreter import interpret
 from relay.tir.parser import parse_primfunc
@@ -128,6 +129,10 @@ class Frame(PythonDevice):
     def download(self, target: int, source: int, offset: int, size_bytes: int) -> int:
         self._ask("download")
         return super().download(target, source, offset, size_bytes)
+
+    def copy_from(self, to: int, to_offset: int, device: int, source: int, offset: int, size_bytes: int) -> int:
+        self._ask("copy_from")
+        return super().copy_from(to, to_offset, device, source, offset, size_bytes)
 
     def record(self, commands: object, command_count: int) -> int:
         self._ask("record")
@@ -449,6 +454,17 @@ def test_a_device_of_another_version():
     with pytest.raises(RelayError) as caught:
         built(network(), FrameKernels(), device)
     assert caught.value.rule == "device-version"
+    device._table.version, device._table.table_bytes = 1, LEAST_BYTES - 8
+    with pytest.raises(RelayError) as caught:
+        built(network(), FrameKernels(), device)
+    assert caught.value.rule == "device-version"
+
+
+def test_a_device_whose_table_ends_before_what_it_may_do_without():
+    device = Frame()
+    device._table.table_bytes = LEAST_BYTES
+    x = np.ones((4, 8), np.float32)
+    np.testing.assert_allclose(built(network(), FrameKernels(), device)(x), relay.build(network())(x), rtol=1e-5)
 
 
 def test_a_device_is_registered_once():

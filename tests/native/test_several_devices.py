@@ -11,6 +11,7 @@ import relay
 from relay.base.diagnostics import RelayError
 from relay.driver.build import compile_stages
 from relay.driver.compilation import Compilation
+from relay.runtime.devices.table import LEAST_BYTES
 from relay.transform import PlanDevices
 from tests.lower.interpreting import run_as_text
 from tests.messages import check_message
@@ -114,3 +115,75 @@ def test_another_kind_is_refused(frames):
     with pytest.raises(RelayError) as caught:
         relay.build(relay.parse(CUDA), target=KIND)
     check_message("transform", "no-back-end-of-two", caught.value)
+
+
+def older(frame: Frame) -> Frame:
+    """A device whose table ends before what a table may do without."""
+    frame._table.table_bytes = LEAST_BYTES
+    return frame
+
+
+def ring(index: int, step: relay.Expr) -> relay.Expr:
+    return there(relay.tanh(step), index)
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+@pytest.mark.parametrize("rows", [3, 0])
+def test_tensors_go_from_device_to_device(is_older: bool, rows: int):
+    opened: dict[int, Frame] = {}
+
+    def opens(index: int) -> Frame:
+        return opened.setdefault(index, older(Frame()) if is_older else Frame())
+
+    relay.register_target(FrameKind(FrameKernels()))
+    relay.register_device(KIND, opens, replace=True)
+    module = relay.IRModule.from_expr(program(lambda x: ring(2, ring(1, ring(0, x)))))
+    built = relay.build(module, target=KIND)
+    data = np.linspace(-1, 1, 4 * rows, dtype=np.float32).reshape(rows, 4)
+    np.testing.assert_allclose(built(data), plain(module)(data), rtol=1e-5)
+    np.testing.assert_allclose(run_as_text(module, target=KIND)(data), plain(module)(data), rtol=1e-5)
+    built(data)
+    held = {index: frame.held for index, frame in opened.items()}
+    for frame in opened.values():
+        frame.asked.clear()
+    built(data)
+    asked = {index: [frame.asked.count(each) for each in COPIES] for index, frame in opened.items()}
+    if not rows:
+        assert asked == {0: [0, 0, 0], 1: [0, 0, 0], 2: [0, 0, 0]}
+    elif is_older:
+        assert asked == {0: [1, 1, 0], 1: [1, 1, 0], 2: [1, 1, 0]}, "up and down at each step"
+    else:
+        assert asked == {0: [1, 0, 0], 1: [0, 0, 1], 2: [0, 1, 1]}, "each has it of the one before"
+    assert {index: frame.held for index, frame in opened.items()} == held
+    relay.unregister_target(KIND)
+
+
+COPIES = "upload", "download", "copy_from"
+
+
+def test_a_copy_that_fails_is_told(frames):
+    module = relay.IRModule.from_expr(program(lambda x: ring(1, ring(0, x))))
+    built = relay.build(module, target=KIND)
+    expected = built(X)
+    held = {index: frame.held for index, frame in frames.items()}
+    frames[1].fails = frozenset({"copy_from"})
+    with pytest.raises(RelayError, match="could not run its part on a device") as caught:
+        built(X)
+    assert caught.value.found == f"{KIND}:1: ValueError: no copy_from today"
+    assert {index: frame.held for index, frame in frames.items()} == held
+    frames[1].fails = frozenset()
+    np.testing.assert_array_equal(built(X), expected)
+
+
+@pytest.mark.parametrize(("index", "function"), [(0, "download"), (1, "upload")])
+def test_an_older_device_that_fails_on_the_way_by_the_host(frames, index: int, function: str):
+    module = relay.IRModule.from_expr(program(lambda x: ring(1, ring(0, x))))
+    built = relay.build(module, target=KIND)
+    older(frames[1])
+    expected = built(X)
+    frames[index].fails = frozenset({function})
+    with pytest.raises(RelayError) as caught:
+        built(X)
+    assert caught.value.found == f"{KIND}:{index}: ValueError: no {function} today"
+    frames[index].fails = frozenset()
+    np.testing.assert_array_equal(built(X), expected)

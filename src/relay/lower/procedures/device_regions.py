@@ -30,7 +30,7 @@ def device_region(function: Function, info: KernelInfo, around: Around, kernel_o
 
     def parameter(where: str) -> Place:
         register = Register(len(parameters))
-        parameters.append(Address(register) if where == HOST else Buffer(register, device))
+        parameters.append(Address(register) if where == HOST else Buffer(register, Device.parse(where)))
         return AddressPlace(register) if where == HOST else DataPlace(register)
 
     line = KernelLine(around, _nothing_outside, lambda type_, _: type_, writes_all=True)

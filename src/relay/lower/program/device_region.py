@@ -9,8 +9,8 @@
 
 A host's region calls one as it calls a kernel. Of what it is given, tensors on the device are read and written where
 they are. What it reads of the host's is copied to its arena, which is on the device, and results that the host wants
-are copied there; nothing else of the host's is looked at. A region without kernels copies tensors. Constants are
-brought to the device once.
+are copied there; nothing else of the host's is looked at. A region without kernels copies tensors, on its device, to
+the host or from there, or from another device of its kind. Constants are brought to the device once.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from relay.text.types import TypeNames
 @frozen(eq=False)
 class DeviceRegion(Form):
     """`parameters` are the addresses of arrays on the host, or tensors on the device: what is read, then the results.
+    What a region reads that has no kernels may be on another device.
     `symbols` are the extents that callers tell. `modules`: what the device's kernel target made of each kernel, when it
     has."""
 
@@ -41,6 +42,16 @@ class DeviceRegion(Form):
     symbols: tuple[Symbol, ...]
     region: RunRegion
     modules: Mapping[str, KernelModule] | None = None
+
+    @property
+    def source(self) -> Device | None:
+        """The device that tensors are copied from, where that is another one."""
+        return next((each.device for each in self.buffers if each.device != self.device), None)
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The parameters that are tensors on devices."""
+        return tuple(each for each in self.parameters if isinstance(each, Buffer))
 
     @property
     def constants(self) -> tuple[ConstantPlace, ...]:

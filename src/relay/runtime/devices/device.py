@@ -81,8 +81,8 @@ class PythonDevice(ABC):
         self._lock = threading.Lock()
         self._owned: dict[int, Any] = {}  # memory, modules, recordings, events
         self._errors = threading.local()
-        self._kept = [kind(self._callback(name)) for name, kind in FUNCTIONS.items()]
-        self._table = DeviceTable(DEVICE_VERSION, ctypes.sizeof(DeviceTable), None, *self._kept)
+        self._kept = [kind(self._callback(name)) if hasattr(self, name) else kind() for name, kind in FUNCTIONS.items()]
+        self._table = DeviceTable(DEVICE_VERSION, ctypes.sizeof(DeviceTable), id(self), *self._kept)
 
     @property
     def table_address(self) -> int:
@@ -116,6 +116,12 @@ class PythonDevice(ABC):
 
     def copy(self, to: int, to_offset: int, source: int, offset: int, size_bytes: int) -> int:
         self._bytes(to, to_offset, size_bytes)[:] = bytes(self._bytes(source, offset, size_bytes))
+        return DONE
+
+    def copy_from(self, to: int, to_offset: int, device: int, source: int, offset: int, size_bytes: int) -> int:
+        """`device` is the context of another device's table: where that object is."""
+        other: PythonDevice = ctypes.cast(device, ctypes.py_object).value
+        self._bytes(to, to_offset, size_bytes)[:] = bytes(other._bytes(source, offset, size_bytes))
         return DONE
 
     def load(self, form: bytes, data: int, size_bytes: int) -> int:
@@ -183,10 +189,11 @@ class PythonDevice(ABC):
             "upload": FAILED,
             "download": FAILED,
             "copy": FAILED,
+            "copy_from": FAILED,
             "is_lost": 1,
             "nanoseconds_between": -1,
         }
-        failed, cannot_fail = statuses.get(name, 0), name in ("release", "last_error")
+        failed, cannot_fail = statuses.get(name, 0), name in ("release", "last_error", "begin_region", "end_region")
 
         def called(_: object, *arguments: Any) -> Any:
             try:

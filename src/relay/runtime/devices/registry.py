@@ -17,7 +17,7 @@ from weakref import WeakSet
 from relay.base.diagnostics import RelayError
 from relay.base.span import caller_span
 from relay.runtime.devices.device import OpenedDevice
-from relay.runtime.devices.table import DEVICE_VERSION, DeviceTable
+from relay.runtime.devices.table import DEVICE_VERSION, LEAST_BYTES, DeviceTable
 
 GROUP = "relay.devices"
 Opener: TypeAlias = Callable[[int], OpenedDevice]
@@ -98,11 +98,11 @@ def _checked(kind: str, index: int, opener: Opener) -> OpenedDevice:
         raise
     except Exception as error:
         raise _broken(kind, error) from error
-    if table.version != DEVICE_VERSION or table.table_bytes < ctypes.sizeof(DeviceTable):
+    if table.version != DEVICE_VERSION or table.table_bytes < LEAST_BYTES:
         raise RelayError(
             rule="device-version",
             message=f"the device {kind}:{index} speaks another version of the table than this relay",
-            expected=f"version {DEVICE_VERSION}, {ctypes.sizeof(DeviceTable)} bytes",
+            expected=f"version {DEVICE_VERSION}, at least {LEAST_BYTES} bytes",
             found=f"version {table.version}, {table.table_bytes} bytes",
             remedy="install versions that belong together",
         )

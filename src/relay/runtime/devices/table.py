@@ -53,6 +53,9 @@ FUNCTIONS = {
     "nanoseconds_between": ctypes.CFUNCTYPE(ctypes.c_int64, _ADDRESS, _HANDLE, _HANDLE),
     "last_error": ctypes.CFUNCTYPE(_ADDRESS, _ADDRESS),
     "is_lost": ctypes.CFUNCTYPE(_STATUS, _ADDRESS),
+    "copy_from": ctypes.CFUNCTYPE(_STATUS, _ADDRESS, _HANDLE, _SIZE, _ADDRESS, _HANDLE, _SIZE, _SIZE),
+    "begin_region": ctypes.CFUNCTYPE(None, _ADDRESS, ctypes.c_char_p),
+    "end_region": ctypes.CFUNCTYPE(None, _ADDRESS),
 }
 """The functions of a table, in their order, and what each takes: the context first."""
 
@@ -66,3 +69,16 @@ class DeviceTable(ctypes.Structure):
         ("context", ctypes.c_void_p),
         *FUNCTIONS.items(),
     )
+
+
+LEAST_BYTES = DeviceTable.copy_from.offset
+"""How large a table is that has none of the functions that came later: what it may do without."""
+
+
+def copy_of_table(address: int) -> DeviceTable:
+    """A copy of the table at an address; functions that it does not have are null."""
+    table = DeviceTable()
+    size_bytes = min(DeviceTable.from_address(address).table_bytes, ctypes.sizeof(DeviceTable))
+    ctypes.memmove(ctypes.byref(table), address, size_bytes)
+    table.table_bytes = ctypes.sizeof(DeviceTable)
+    return table

@@ -9,8 +9,9 @@ host to a device or back, once, and nowhere else.
             let %b = fn (%p) { sort(%p) }(%a1);
             let %c = fn (%p, %q, Device="gpu:0", param_devices=["gpu:0", "host"]) { … }(%a, %b)
 
-A region without kernels is a copy. What only one region reads that the host has made, that region brings; and a result
-that only the host reads, the region gives to the host. Tensors are followed through choices and through functions that
+A region without kernels is a copy; between two devices of one kind it is theirs, else it goes by the host. What only
+one region reads that the host has made, that region brings; and a result that only the host reads, the region gives to
+the host. Tensors are followed through choices and through functions that
 are called by name (`flows`): a function that takes or gives some on a device is called there, and its name stays that
 of one which copies them and calls it, for who knows nothing of devices.
 
@@ -46,6 +47,7 @@ from relay.ir.rewriting import rebuild_typed, rewrite_nodes, typed_as
 from relay.ir.sharing import let_chain
 from relay.ir.traversal import children, post_order
 from relay.ir.types import TupleType, Type
+from relay.ops.device import device_kind
 from relay.transform.devices.device_domains import PARAM_DEVICES
 from relay.transform.devices.flows import (
     DEVICE,
@@ -101,8 +103,8 @@ class _Group:
 
 
 class _Homes:
-    """Where each tensor is: on the device whose regions use it, if the host does not make it, and no closure takes it
-    along; else on the host. `reads` counts the regions that want a tensor of the host's on a device."""
+    """Where each tensor is: on the device that makes it, if devices of its kind use it, and no closure takes it along;
+    else on the host. `reads` counts the regions that want a tensor of the host's on a device."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
@@ -129,8 +131,10 @@ class _Homes:
         if key not in self._groups:
             return HOST
         group = self._groups[key].root()
-        devices = group.used - {HOST}
-        return next(iter(devices)) if len(devices) == 1 and group.made <= devices else HOST
+        used = group.used - {HOST}
+        homes = group.made or used
+        kinds = {device_kind(each) for each in homes | used}
+        return next(iter(homes)) if used and len(homes) == len(kinds) == 1 else HOST
 
     def of_all(self, var: Var) -> tuple[str, ...]:
         """Where the tensors of a variable are."""
@@ -331,7 +335,7 @@ class _Line:
                     return var
                 case _:
                     pass
-        if HOST not in (home, device):
+        if HOST not in (home, device) and device_kind(home) != device_kind(device):
             atom, home = self.copied(atom, home, HOST), HOST
         return self.add(atom.name_hint if isinstance(atom, Var) else "constant", _copy(atom, home, device))
 
@@ -367,9 +371,9 @@ def _copies(function: Function, device: str) -> bool:
 
 
 def _copy(atom: Expr, home: str, device: str) -> Call:
-    """A copy from the host to a device, or back. A constant is there already."""
+    """A copy to a device, from the host or another device of its kind, or to the host. A constant is there already."""
     type_ = known_type(atom)
-    attrs: dict[str, AttributeValue] = {"Primitive": 1, DEVICE: device if home == HOST else home}
+    attrs: dict[str, AttributeValue] = {"Primitive": 1, DEVICE: home if device == HOST else device}
     if device != HOST:
         attrs[RESULT_DEVICES] = (device,)
     if isinstance(atom, Constant):
@@ -378,7 +382,7 @@ def _copy(atom: Expr, home: str, device: str) -> Call:
     param = _alike(atom)
     if home != HOST:
         attrs[PARAM_DEVICES] = (home,)
-    name = "copy_to_host" if device == HOST else "copy_to_device"
+    name = "copy_to_host" if device == HOST else "copy_to_device" if home == HOST else "copy_between_devices"
     function = Function((param,), param, type_, attrs={**attrs, "name": name})
     return record_type(Call(record_type(function, function_type((param,), type_)), (atom,)), type_)
 

@@ -2,6 +2,7 @@
 
 copies      come first from arrays of the host's to the device, and last from there to such arrays or on the device
 kernels     run between them, and read and write the arena and tensors on the device, and read constants
+others      of the devices of this kind: a tensor of one of them is copied, by a region that copies nothing else
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ class _Phase(IntEnum):
 
 def broken_device_region(region: DeviceRegion) -> Iterator[tuple[RegionInstruction, str]]:
     """What breaks a rule, and the rule."""
+    if region.source is not None:
+        yield from _broken_copy(region)
+        return
     phase = _Phase.BRINGING
     for instruction in region.region.instructions:
         match instruction:
@@ -45,6 +49,20 @@ def broken_device_region(region: DeviceRegion) -> Iterator[tuple[RegionInstructi
         for place in (place for part in read_and_written(instruction) for place in part):
             if not _is_there(place, region):
                 yield instruction, f"{place} is no parameter of the region"
+
+
+def _broken_copy(region: DeviceRegion) -> Iterator[tuple[RegionInstruction, str]]:
+    """What a region does that copies from another device, beside that."""
+    devices = {each.register: each.device for each in region.buffers}
+    for instruction in region.region.instructions:
+        match instruction:
+            case CopyBytes(DataPlace(source), DataPlace(target)):
+                given, wanted = devices.get(source), devices.get(target)
+                is_copy = given == region.source and wanted == region.device and given.kind == wanted.kind
+            case _:
+                is_copy = False
+        if not is_copy:
+            yield instruction, "a region that is given tensors of another device of its kind copies them from there"
 
 
 def _is_there(place: Place, region: DeviceRegion) -> bool:

@@ -61,8 +61,9 @@ def _alive(arena: Sequence[ArenaBuffer], call_count: int) -> list[list[ArenaBuff
 
 def _dead(alive: Sequence[Sequence[ArenaBuffer]], places: Sequence[Place], first: int, last: int) -> Iterator[Place]:
     """The places in the arena that belong to nobody who was written by call number `first` and is needed by `last`."""
+    there = alive[max(last, 0)] if alive else ()
     for place in places:
-        if isinstance(place, ArenaPlace) and not any(_holds(each, place, first) for each in alive[max(last, 0)]):
+        if isinstance(place, ArenaPlace) and not any(_holds(each, place, first) for each in there):
             yield place
 
 

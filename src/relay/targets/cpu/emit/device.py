@@ -81,7 +81,7 @@ def emit_device_regions(program: Program, machine: Machine, module: ModuleText) 
             f"{_BUFFER} zeroinitializer, ptr @{listed}, i64 {len(constants)}, i64 {end}, i32 0, i32 0 }}, align 16"
         )
         for each in regions:
-            _RegionText(each, index, offsets, machine, module).emit()
+            _RegionText(each, devices, offsets, machine, module).emit()
     listed = ", ".join(f"ptr @{each.name}.region" for each in program.device_regions)
     count = len(program.device_regions)
     module.globals.append(f"@relay_device_regions = internal constant [{count} x ptr] [{listed}]")
@@ -91,11 +91,11 @@ def emit_device_regions(program: Program, machine: Machine, module: ModuleText) 
 
 @dataclass(slots=True, eq=False)
 class _RegionText:
-    """The data of one region, and the function that runs it. `offsets`: where constants are in the device's buffer of
-    constants."""
+    """The data of one region, and the function that runs it. `devices`: those of the program. `offsets`: where
+    constants are in the device's buffer of constants."""
 
     region: DeviceRegion
-    slot: int
+    devices: Sequence[Device]
     offsets: Mapping[ConstantPlace, int]
     machine: Machine
     module: ModuleText
@@ -175,9 +175,10 @@ class _RegionText:
         )
 
     @property
-    def _buffers(self) -> list[Register]:
-        """The parameters that are on the device."""
-        return [each.register for each in self.region.parameters if isinstance(each, Buffer)]
+    def _buffers(self) -> dict[Register, int]:
+        """The parameters that are on a device, and their positions among all."""
+        given = enumerate(self.region.parameters)
+        return {each.register: position for position, each in given if isinstance(each, Buffer)}
 
     def _buffer(self, place: Place) -> tuple[int, IntExpr]:
         match place:
@@ -186,7 +187,7 @@ class _RegionText:
             case ConstantPlace():
                 return CONSTANTS, self.offsets[place]
             case DataPlace(tensor, offset_bytes):
-                return FIRST_ARGUMENT + self._buffers.index(tensor), offset_bytes
+                return FIRST_ARGUMENT + list(self._buffers).index(tensor), offset_bytes
             case _:
                 raise CompilerBug("emit", f"a kernel on a device is given {place}")
 
@@ -202,16 +203,23 @@ class _RegionText:
         self._global(f"{name}.downloads", "constant", _TRANSFER, self.downloads)
         self._global(f"{name}.copies", "constant", _COPY, self.copies)
         parts = ("modules", "commands", "command_modules", "uploads", "downloads", "copies")
-        pointers = [slot_symbol(self.slot), *(f"{name}.{each}" for each in parts)]
+        told = self._text(f"{name}.name", name.encode() + b"\0")
+        pointers = [f"ptr @{name}.{each}" for each in parts]
         counts = [
             len(modules), len(self.commands), len(self.uploads), len(self.downloads), len(self.copies), arena_position,
             len(self.scalars), FIRST_ARGUMENT + len(self._buffers),
         ]  # fmt: skip
-        fields = [*(f"ptr @{each}" for each in pointers), "i64 0", *(f"i32 {each}" for each in counts)]
+        fields = [
+            f"ptr {told}", self._slot(self.region.device), self._slot(self.region.source), *pointers, "i64 0",
+            *(f"i32 {each}" for each in counts),
+        ]  # fmt: skip
         kinds = ", ".join(each.split(" ", 1)[0] for each in fields)
         self.module.globals.append(
             f"@{name}.region = internal global {{ {kinds} }} {{ {', '.join(fields)} }}, align 16"
         )  # fmt: skip
+
+    def _slot(self, device: Device | None) -> str:
+        return "ptr null" if device is None else f"ptr @{slot_symbol(self.devices.index(device))}"
 
     def _module(self, module: KernelModule, number: int) -> str:
         name = f"{self.region.name}.module{number}"
@@ -254,8 +262,7 @@ class _RegionText:
     def _given_buffers(self, text: FunctionText) -> str:
         """The buffers of a submission, those of the program still to be filled in."""
         buffers = text.alloca(16 * (FIRST_ARGUMENT + len(self._buffers)), alignment=16)
-        for number, register in enumerate(self._buffers, start=FIRST_ARGUMENT):
-            position = self.region.parameters.index(Buffer(register, self.region.device))
+        for number, position in enumerate(self._buffers.values(), start=FIRST_ARGUMENT):
             buffer = text.impure(f"load {_BUFFER}, ptr %array{position}, align 8")
             text.effect(f"store {_BUFFER} {buffer}, ptr {at(text, buffers, 16 * number)}, align 8")
         return buffers

@@ -49,6 +49,8 @@ struct signal_information {
 };
 _Static_assert(offsetof(struct signal_information, address) == 16, "a `siginfo_t` of the C library");
 
+#define MAP_FAILED ((void *)-1)
+
 void *mmap(void *address, size_t bytes, int protection, int flags, int file, int64_t offset);
 int munmap(void *address, size_t bytes);
 int madvise(void *address, size_t bytes, int advice);

@@ -24,7 +24,7 @@ RELAY_HELPER _Bool is_same(const char *one, const char *other)
 RELAY_PART_OF_PROGRAM int32_t relay_device_connect(
     const struct named_device *devices, uint64_t count, const char *name, const struct relay_device *device)
 {
-    if (device->version != RELAY_DEVICE_VERSION || device->table_bytes < sizeof(struct relay_device))
+    if (device->version != RELAY_DEVICE_VERSION || device->table_bytes < RELAY_DEVICE_LEAST_BYTES)
         return OTHER_VERSION;
     for (uint64_t i = 0; i < count; i++)
         if (is_same(devices[i].name, name)) {

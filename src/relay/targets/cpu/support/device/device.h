@@ -72,8 +72,22 @@ struct relay_device {
 
     const char *(*last_error)(void *context); // of the calling thread, until its next call
     int32_t (*is_lost)(void *context);        // not 0: no call will ever succeed again
+
+    // What a table may do without, from here on: it ends before, or has null.
+
+    // From another device of this kind, whose context is `source`.
+    int32_t (*copy_from)(
+        void *context, relay_handle to, uint64_t to_offset_bytes, void *source, relay_handle from,
+        uint64_t from_offset_bytes, uint64_t bytes);
+
+    // What is asked of the device between these two is of the region of this name, for tools that watch it.
+    void (*begin_region)(void *context, const char *name);
+    void (*end_region)(void *context);
 };
 _Static_assert(offsetof(struct relay_device, allocate) == 16, "layout of the table");
-_Static_assert(offsetof(struct relay_device, is_lost) == 104, "layout of the table");
+_Static_assert(offsetof(struct relay_device, copy_from) == 112, "layout of the table");
+_Static_assert(sizeof(struct relay_device) == 136, "layout of the table");
+
+enum { RELAY_DEVICE_LEAST_BYTES = offsetof(struct relay_device, copy_from) };
 
 #endif

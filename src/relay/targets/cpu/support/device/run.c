@@ -2,10 +2,9 @@
 
 #include "device/slot.h"
 #include "linkage.h"
+#include "system.h"
 
 enum { WAIT_NANOSECONDS = 100000000 }; // before asking again whether the device is lost, or the call is to end
-
-int sched_yield(void);
 
 struct device_module {
     relay_handle loaded;
@@ -24,9 +23,12 @@ struct device_copy {
     uint32_t to_buffer, to_offset, from_buffer, from_offset, bytes;
 };
 
-// `command_modules`: the positions of the modules that the commands are of.
+// `command_modules`: the positions of the modules that the commands are of. `source`: the device that copies read, where
+// that is another one.
 struct device_region {
+    const char *name;
     struct device_slot *device;
+    const struct device_slot *source;
     struct device_module *modules;
     struct relay_command *commands;
     const uint32_t *command_modules;
@@ -36,7 +38,7 @@ struct device_region {
     uint32_t module_count, command_count, upload_count, download_count, copy_count;
     uint32_t arena_bytes, scalar_count, buffer_count; // `arena_bytes`: a position among the scalars
 };
-_Static_assert(sizeof(struct device_region) == 96, "layout of regions");
+_Static_assert(sizeof(struct device_region) == 112, "layout of regions");
 
 // What a region is run with. `buffers` has room for the arena and the constants, then come those of its arguments.
 struct device_call {
@@ -146,16 +148,42 @@ RELAY_HELPER _Bool upload(
     return 1;
 }
 
+// Where the device has no way of its own from another one, bytes go through memory of the host.
+RELAY_OUTLINED _Bool relay_device_copy_through_host(
+    const struct relay_device *table, relay_handle to, uint64_t to_offset, const struct relay_device *source,
+    relay_handle from, uint64_t from_offset, uint64_t bytes)
+{
+    void *room = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return 0;
+    _Bool done = !source->download(source->context, room, from, from_offset, bytes) &&
+                 !table->upload(table->context, to, to_offset, room, bytes);
+    munmap(room, bytes);
+    return done;
+}
+
+RELAY_HELPER _Bool copy_between(
+    const struct relay_device *table, relay_handle to, uint64_t to_offset, const struct relay_device *source,
+    relay_handle from, uint64_t from_offset, uint64_t bytes)
+{
+    if (!DEVICE_HAS(table, copy_from))
+        return relay_device_copy_through_host(table, to, to_offset, source, from, from_offset, bytes);
+    return !table->copy_from(table->context, to, to_offset, source->context, from, from_offset, bytes);
+}
+
 RELAY_HELPER _Bool copy(
     const struct relay_device *table, const struct device_region *region, const struct device_call *call)
 {
+    const struct relay_device *source = region->source ? region->source->table : 0;
     for (uint32_t i = 0; i < region->copy_count; i++) {
         const struct device_copy *each = &region->copies[i];
         relay_handle to = call->buffers[each->to_buffer].memory, from = call->buffers[each->from_buffer].memory;
         uint64_t to_offset = (uint64_t)call->scalars[each->to_offset];
         uint64_t from_offset = (uint64_t)call->scalars[each->from_offset];
         uint64_t bytes = (uint64_t)call->scalars[each->bytes];
-        if (bytes && table->copy(table->context, to, to_offset, from, from_offset, bytes))
+        if (bytes && source && !copy_between(table, to, to_offset, source, from, from_offset, bytes))
+            return 0;
+        if (bytes && !source && table->copy(table->context, to, to_offset, from, from_offset, bytes))
             return 0;
     }
     return 1;
@@ -217,8 +245,13 @@ RELAY_PART_OF_PROGRAM int32_t relay_device_run(
     const struct device_call call = {arguments, buffers, scalars};
     if (!region->device->table)
         return DEVICE_MISSING;
+    const struct relay_device *table = region->device->table;
     lock(region->device);
+    if (DEVICE_HAS(table, begin_region))
+        table->begin_region(table->context, region->name);
     int32_t status = run(region->device, region, &call, constants);
+    if (DEVICE_HAS(table, end_region))
+        table->end_region(table->context);
     unlock(region->device);
     return status;
 }

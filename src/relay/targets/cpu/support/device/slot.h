@@ -11,6 +11,10 @@ enum {
     DEVICE_INTERRUPTED = -8,
 };
 
+// Whether a table has a function that it may do without.
+#define DEVICE_HAS(device, function)                                                                                   \
+    ((device)->table_bytes >= offsetof(struct relay_device, function) + sizeof (device)->function && (device)->function)
+
 // A constant of the program, and its place among those of the device.
 struct device_constant {
     uint64_t host_offset, device_offset, bytes;

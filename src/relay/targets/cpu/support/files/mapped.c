@@ -38,7 +38,7 @@ static _Bool put_zeros(uint64_t address)
 {
     int64_t page_bytes = getpagesize();
     void *page = (void *)(address & -(uint64_t)page_bytes);
-    return mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0) != (void *)-1;
+    return mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
 }
 
 static void pass_on(int signal, void *told, void *context)

@@ -15,39 +15,39 @@ lor.lhs.false:
   br i1 %cmp1, label %return, label %for.cond.preheader
 
 for.cond.preheader:
-  %cmp322.not = icmp eq i64 %count, 0
-  br i1 %cmp322.not, label %return, label %for.body
+  %cmp220.not = icmp eq i64 %count, 0
+  br i1 %cmp220.not, label %return, label %for.body
 
 for.cond:
-  %inc = add nuw i64 %i.023, 1
+  %inc = add nuw i64 %i.021, 1
   %exitcond.not = icmp eq i64 %inc, %count
   br i1 %exitcond.not, label %return, label %for.body
 
 for.body:
-  %i.023 = phi i64 [ %inc, %for.cond ], [ 0, %for.cond.preheader ]
-  %arrayidx = getelementptr inbounds nuw %struct.named_device, ptr %devices, i64 %i.023
+  %i.021 = phi i64 [ %inc, %for.cond ], [ 0, %for.cond.preheader ]
+  %arrayidx = getelementptr inbounds nuw %struct.named_device, ptr %devices, i64 %i.021
   %2 = load ptr, ptr %arrayidx, align 8
   %3 = load i8, ptr %2, align 1
-  %tobool.not.i16 = icmp eq i8 %3, 0
-  br i1 %tobool.not.i16, label %is_same.exit, label %land.rhs.i
+  %tobool.not.i14 = icmp eq i8 %3, 0
+  br i1 %tobool.not.i14, label %is_same.exit, label %land.rhs.i
 
 land.rhs.i:
   %4 = phi i8 [ %6, %while.body.i ], [ %3, %for.body ]
-  %other.addr.0.i18 = phi ptr [ %incdec.ptr4.i, %while.body.i ], [ %name, %for.body ]
-  %one.addr.0.i17 = phi ptr [ %incdec.ptr.i, %while.body.i ], [ %2, %for.body ]
-  %5 = load i8, ptr %other.addr.0.i18, align 1
+  %other.addr.0.i16 = phi ptr [ %incdec.ptr4.i, %while.body.i ], [ %name, %for.body ]
+  %one.addr.0.i15 = phi ptr [ %incdec.ptr.i, %while.body.i ], [ %2, %for.body ]
+  %5 = load i8, ptr %other.addr.0.i16, align 1
   %cmp.i = icmp eq i8 %4, %5
   br i1 %cmp.i, label %while.body.i, label %is_same.exit
 
 while.body.i:
-  %incdec.ptr.i = getelementptr inbounds nuw i8, ptr %one.addr.0.i17, i64 1
-  %incdec.ptr4.i = getelementptr inbounds nuw i8, ptr %other.addr.0.i18, i64 1
+  %incdec.ptr.i = getelementptr inbounds nuw i8, ptr %one.addr.0.i15, i64 1
+  %incdec.ptr4.i = getelementptr inbounds nuw i8, ptr %other.addr.0.i16, i64 1
   %6 = load i8, ptr %incdec.ptr.i, align 1
   %tobool.not.i = icmp eq i8 %6, 0
   br i1 %tobool.not.i, label %is_same.exit, label %land.rhs.i
 
 is_same.exit:
-  %other.addr.0.i.lcssa = phi ptr [ %name, %for.body ], [ %incdec.ptr4.i, %while.body.i ], [ %other.addr.0.i18, %land.rhs.i ]
+  %other.addr.0.i.lcssa = phi ptr [ %name, %for.body ], [ %incdec.ptr4.i, %while.body.i ], [ %other.addr.0.i16, %land.rhs.i ]
   %.lcssa = phi i8 [ 0, %for.body ], [ 0, %while.body.i ], [ %4, %land.rhs.i ]
   %7 = load i8, ptr %other.addr.0.i.lcssa, align 1
   %cmp7.i = icmp eq i8 %.lcssa, %7
