@@ -14,13 +14,21 @@ from relay.report.families import FAMILIES, described, family
 from relay.report.roofline_plot import roofline_plot
 from relay.report.svg import bytes_text, element, time_text
 from relay.report.timeline import timeline
-from relay.runtime.profile.program_profile import CONTROL, HEADER, KernelProfile, ProgramProfile, roofline_line
+from relay.runtime.profile.program_profile import (
+    CONTROL,
+    HEADER,
+    NAMES,
+    REGION_HEADER,
+    KernelProfile,
+    ProgramProfile,
+    roofline_line,
+)
 
 _NUMBERS = HEADER[2:]
 
 
 def html_page(profile: ProgramProfile, name: str = "program") -> str:
-    """The page: what the run took, a flame chart, the roofline, a table that sorts, and the arena."""
+    """The page: what the run took, a flame chart, the roofline, a table that sorts, what devices ran, and the arena."""
     sections = [
         element("header", element("h1", escape(f"Profile of {name}")), _summary(profile)),
         _section("Timeline", "One run. Turn the wheel to zoom, drag to move, double-click for all of it.",
@@ -28,6 +36,7 @@ def html_page(profile: ProgramProfile, name: str = "program") -> str:
         _section("Roofline", "A kernel is a circle, its area the time it takes. Kernels without products are in the "
                  "table only.", roofline_plot(profile) or _nothing(_why_no_plot(profile))),
         _section("Kernels", "Click a column to sort by it.", _table(profile)),
+        *_device_regions(profile),
         _section("Arena", "What is where while a region of kernels runs, the largest region drawn.",
                  *(element("p", escape(each.summary() + ".")) for each in profile.arenas),
                  arena_plot(profile) or _nothing("Nothing is planned.")),
@@ -93,6 +102,19 @@ def _table(profile: ProgramProfile) -> str:
     values: list[KernelProfile | None] = [*profile.by_time, None]
     rows = [_row(profile, kernel, cells) for kernel, cells in zip(values, profile.cells()[:-1], strict=True)]
     return element("table", element("thead", element("tr", head)), element("tbody", *rows), id="kernels")
+
+
+def _device_regions(profile: ProgramProfile) -> list[str]:
+    """The section of what devices run; none where there is nothing."""
+    rows = [REGION_HEADER, *(each.cells() for each in profile.device_regions)]
+    kinds = [("name" if column < NAMES else "number") for column in range(len(REGION_HEADER))]
+    head, *body = (
+        element("tr", *(element(tag, escape(cell), class_=kind) for cell, kind in zip(row, kinds, strict=True)))
+        for tag, row in zip(("th", *["td"] * len(profile.device_regions)), rows, strict=True)
+    )
+    text = "What devices run as a whole; what they launch and move is among the kernels."
+    table = element("table", element("thead", head), element("tbody", *body))
+    return [_section("Regions of devices", text, table)] if body else []
 
 
 def _row(profile: ProgramProfile, kernel: KernelProfile | None, cells: tuple[str, ...]) -> str:

@@ -50,10 +50,12 @@ def _rows(spans: Iterable[Span]) -> Iterator[tuple[str, list[Span]]]:
         match span.kind:
             case SpanKind.ENTRY:
                 key, name = (0, 0), "call"
+            case SpanKind.REGION:
+                key, name = (1, 0), "regions"
             case SpanKind.KERNEL:
-                key, name = (1, 0), "kernels"
+                key, name = (2, 0), "kernels"
             case SpanKind.PART:
-                key, name = (2, span.thread), f"worker {span.thread}" if span.thread else "caller"
+                key, name = (3, span.thread), f"worker {span.thread}" if span.thread else "caller"
         rows.setdefault(key, (name, []))[1].append(span)
     for key in sorted(rows):
         yield rows[key]

@@ -56,6 +56,17 @@ def test_recursion_is_the_hosts_and_its_regions_the_devices(device):
     assert len(device.launches) - steps > steps
 
 
+def test_a_profile_has_a_row_for_each_region(device):
+    profile = relay.build(mlp(), target="toy_gpu").profile(normal(8, 16, seed=11), runs=2)
+    (region,) = profile.device_regions
+    assert region.name.startswith("region_fused_nn_dense")
+    assert (region.device, region.calls, region.bytes_in) == ("toy_gpu:0", 1, 8 * 16 * 4)
+    assert [f"{each} on toy_gpu:0" for each in region.launched] == [
+        each.name for each in profile.kernels if each.name.startswith("fused")
+    ]
+    assert region.name in str(profile).replace("\n", "").replace(" ", "")
+
+
 @pytest.mark.parametrize(
     ("program", "inputs", "uploads"),
     [

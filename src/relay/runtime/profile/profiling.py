@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,13 @@ from relay.base.frozen import frozen
 from relay.runtime.artefact.arena_map import RegionArena, largest_arena
 from relay.runtime.artefact.work import KernelWork
 from relay.runtime.memory.objects import pool_threads
-from relay.runtime.profile.program_profile import KernelProfile, ProgramProfile, Span, SpanKind
+from relay.runtime.profile.program_profile import DeviceRegionProfile, KernelProfile, ProgramProfile, Span, SpanKind
 from relay.runtime.profile.recording import (
     CHUNK,
     END,
     ENTRY,
     EXTENTS,
+    FIRST_REGION,
     KIND,
     START,
     THREAD,
@@ -26,6 +27,7 @@ from relay.runtime.profile.recording import (
     Recorder,
 )
 from relay.runtime.profile.roofline import Roofline
+from relay.runtime.profile.timed_device import TRANSFERS, DeviceWork
 
 Records = NDArray[np.int64]
 _NANO = 1e-9
@@ -84,6 +86,7 @@ def profile_of(
         limits,
         arenas,
         constant_bytes,
+        tuple(_device_regions(recorded, runs)),
     )
 
 
@@ -118,11 +121,41 @@ def _kernel_profiles(
 
 
 def _on_devices(recorded: RecordedKernels, runs: Runs) -> Iterator[KernelProfile]:
-    """What devices launched and moved, in the order in which they first did. Nobody has counted its work."""
-    for name, number in recorded.on_devices.items():
-        own = [records[records[:, KIND] == number] for records in runs.timed]
-        if any(map(len, own)):
-            yield KernelProfile(name, (), len(own[-1]), tuple(map(_seconds, own)), None, None, None, None)
+    """What devices launched and moved, in the order in which they first did. Nobody has counted what launches do."""
+    for what, kind in recorded.on_devices.items():
+        own = [records[records[:, KIND] == kind] for records in runs.timed]
+        if what.work is not DeviceWork.REGION and any(map(len, own)):
+            moved = int(own[-1][:, EXTENTS].sum()) if what.work in TRANSFERS else None
+            yield KernelProfile(str(what), (), len(own[-1]), tuple(map(_seconds, own)), None, None, moved, None)
+
+
+def _device_regions(recorded: RecordedKernels, runs: Runs) -> Iterator[DeviceRegionProfile]:
+    """The regions that devices ran, in the order in which they first did. What a device does between the beginning and
+    the end of a region is of that region: it runs one at a time."""
+    last = runs.timed[-1]
+    for region, kind in recorded.on_devices.items():
+        own = [records[records[:, KIND] == kind] for records in runs.timed]
+        if region.work is not DeviceWork.REGION or not any(map(len, own)):
+            continue
+        inside = np.zeros(len(last), bool)
+        for start, end in own[-1][:, [START, END]]:
+            inside |= (start <= last[:, END]) & (last[:, END] <= end)
+        asked = {
+            what: last[inside & (last[:, KIND] == number)]
+            for what, number in recorded.on_devices.items()
+            if what.device == region.device
+        }
+        launched = (what.name for what, found in asked.items() if what.work is DeviceWork.LAUNCH and len(found))
+        moved = {what.work: int(found[:, EXTENTS].sum()) for what, found in asked.items() if what.work in TRANSFERS}
+        yield DeviceRegionProfile(
+            region.name,
+            region.device,
+            tuple(launched),
+            len(own[-1]),
+            tuple(map(_seconds, own)),
+            moved.get(DeviceWork.UPLOAD, 0) + moved.get(DeviceWork.COPY_FROM, 0),
+            moved.get(DeviceWork.DOWNLOAD, 0),
+        )
 
 
 def _amounts(
@@ -156,10 +189,10 @@ def _value(count: IntExpr | None, values: Mapping[Symbol, int]) -> int | None:
     return None if count is None else evaluate(count, values)
 
 
-def spans_of(records: Records, names: Sequence[str], function: str) -> tuple[Span, ...]:
+def spans_of(records: Records, names: Mapping[int, str], function: str) -> tuple[Span, ...]:
     """The stretches of time of a run, by their beginning; what contains others comes before them. `names` are those of
-    kernels and of what devices do, by their numbers. Threads are numbered in the order in which they appear, the one
-    that called first."""
+    kernels and of what devices do, by the kinds of their records. Threads are numbered in the order in which they
+    appear, the one that called first."""
     if not len(records):
         return ()
     entries = records[records[:, KIND] == ENTRY]
@@ -174,8 +207,10 @@ def spans_of(records: Records, names: Sequence[str], function: str) -> tuple[Spa
             name, what = function, SpanKind.ENTRY
         elif kind == CHUNK:
             name, what = running, SpanKind.PART
+        elif kind <= FIRST_REGION:
+            name, what = names[kind], SpanKind.REGION
         else:
-            name, what = names[int(kind)], SpanKind.KERNEL
+            name, what = names[kind], SpanKind.KERNEL
             running = name
         spans.append(Span(name, what, number, start - zero, end - zero))
     return tuple(spans)

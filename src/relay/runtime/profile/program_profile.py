@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -74,10 +74,52 @@ class KernelProfile:
         }
 
 
+@frozen
+class DeviceRegionProfile:
+    """A region that a device runs as a whole, over all of its calls in a run: the entries that it launches, and the
+    bytes that it brings from the host or another device, and takes to the host. `relay show --stage program` prints
+    what it does.
+
+    `seconds` has the time of each run by the host's clock, from when it waits for the region to when it goes on. In a
+    profile the launches of a region wait for each other."""
+
+    name: str
+    device: str
+    launched: tuple[str, ...]
+    calls: int
+    seconds: tuple[float, ...]
+    bytes_in: int
+    bytes_out: int
+
+    @property
+    def median_s(self) -> float:
+        """Seconds of a run, the median of all runs."""
+        return statistics.median(self.seconds)
+
+    def cells(self) -> tuple[str, ...]:
+        """The row of the table of regions as text; `REGION_HEADER` names the columns."""
+        moved = (f"{each:,}" for each in (self.bytes_in, self.bytes_out))
+        numbers = str(self.calls), f"{self.median_s * 1e6:,.1f}", *moved
+        return (f"{self.name} on {self.device}", ", ".join(self.launched), *numbers)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "region": self.name,
+            "device": self.device,
+            "launched": self.launched,
+            "calls": self.calls,
+            "seconds": self.median_s,
+            "bytes_in": self.bytes_in,
+            "bytes_out": self.bytes_out,
+        }
+
+
 class SpanKind(StrEnum):
-    """What a stretch of time was spent on: a whole call, a kernel, or a thread's part of a parallel loop."""
+    """What a stretch of time was spent on: a whole call, a region of a device, a kernel, or a thread's part of a
+    parallel loop."""
 
     ENTRY = "entry"
+    REGION = "region"
     KERNEL = "kernel"
     PART = "part"
 
@@ -98,8 +140,9 @@ class ProgramProfile:
     """The profile of a function of a program. Printed, it is a table, slowest kernel first.
 
     `seconds` has the native time of each run, without what Python does around it. `spans` are those of one more run,
-    in order of their beginning. `roofline` is None where this machine's was never measured. `arenas`: what is where
-    while each region of kernels runs; what outlives a region, and is no result, is on a heap."""
+    in order of their beginning. `device_regions` are what devices run as a whole; what these launch and move is among
+    the kernels. `roofline` is None where this machine's was never measured. `arenas`: what is where while each region
+    of kernels runs; what outlives a region, and is no result, is on a heap."""
 
     function: str
     target: str
@@ -111,6 +154,7 @@ class ProgramProfile:
     roofline: Roofline | None
     arenas: tuple[RegionArena, ...]
     constant_bytes: int
+    device_regions: tuple[DeviceRegionProfile, ...] = ()
 
     @property
     def arena(self) -> ArenaMap | None:
@@ -172,9 +216,11 @@ class ProgramProfile:
     def text(self, columns: int = 80) -> str:
         """The table and what stands under it, folded to so many columns: names are behind the numbers, as long as they
         are."""
-        rows = [(*cells[NAMES:], cells[0], cells[1]) for cells in (HEADER, *self.cells())]
+        lines = [*_folded([HEADER, *self.cells()], columns)]
+        if self.device_regions:
+            lines += ["", *_folded([REGION_HEADER, *(each.cells() for each in self.device_regions)], columns), ""]
         notes = (each for line in self.notes() for each in textwrap.wrap(line, columns))
-        return "\n".join((*_folded(rows, columns), *notes))
+        return "\n".join((*lines, *notes))
 
     def __str__(self) -> str:
         return self.text()
@@ -189,6 +235,7 @@ class ProgramProfile:
             "seconds": self.median_s,
             "control_seconds": self.control_s,
             "kernels": [each.to_json() | {"share": self.share(each.median_s)} for each in self.by_time],
+            "device_regions": [each.to_json() for each in self.device_regions],
             "roofline": None if self.roofline is None else to_json(self.roofline),
             "arena": None if arena is None else _arena_to_json(arena),
             "regions": [_arena_to_json(each) for each in self.arenas if isinstance(each, ArenaMap)],
@@ -205,6 +252,8 @@ def _arena_to_json(arena: ArenaMap) -> dict[str, Any]:
 
 HEADER = ("kernel", "operators", "calls", "µs", "share", "GFLOP/s", "GB/s", "% of roofline")
 """The columns of a program's profile; the first two are names."""
+REGION_HEADER = ("region", "launched", "calls", "µs", "bytes in", "bytes out")
+"""The columns of the regions of devices."""
 NAMES = 2
 _LEAST_ROOM = 16
 """Characters of a line of a name."""
@@ -249,10 +298,10 @@ def _operators(names: tuple[str, ...], most: int = 6) -> str:
     return ", ".join(shown)
 
 
-def _folded(rows: list[tuple[str, ...]], columns: int) -> Iterator[str]:
-    """Numbers to the right of their columns; behind them names, over as many lines as they need, and operators."""
-    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-NAMES]]
-    for *numbers, name, operators in rows:
+def _folded(rows: Sequence[tuple[str, ...]], columns: int) -> Iterator[str]:
+    """Numbers to the right of their columns; behind them names, over as many lines as they need, and what it is of."""
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[NAMES:]]
+    for name, operators, *numbers in rows:
         start = "".join(f"{cell.rjust(width)}  " for cell, width in zip(numbers, widths, strict=True))
         room = max(columns - len(start), _LEAST_ROOM)
         first, *rest = (name[at : at + room] for at in range(0, len(name), room))

@@ -31,10 +31,11 @@ from relay.runtime.devices.connected import connect
 from relay.runtime.devices.device import OpenedDevice
 from relay.runtime.memory.mapped import Constants
 from relay.runtime.memory.objects import LoadedObjects, load_objects, load_support
-from relay.runtime.profile.timed_device import TimedDevice
+from relay.runtime.profile.timed_device import DeviceWork, OnDevice, TimedDevice
 
-ENTRY, CHUNK = -1, -2
-"""What a record is of that is of no kernel: an entry, or a part of a parallel loop that one thread ran."""
+ENTRY, CHUNK, FIRST_REGION = -1, -2, -3
+"""What a record is of that is of no kernel: an entry, a part of a parallel loop that one thread ran, or a region of a
+device, which are numbered downwards."""
 
 KIND, START, END, THREAD, EXTENTS = range(5)
 """The words of a record: number of the kernel (or one of the above), nanoseconds, nanoseconds, thread, extents…"""
@@ -48,7 +49,7 @@ class Recorder:
     """Where records are written. Any number of threads may write; one reads, when nothing runs."""
 
     def __init__(self, most_extents: int) -> None:
-        self.words = EXTENTS + most_extents
+        self.words = EXTENTS + max(most_extents, 1)
         self._head = (ctypes.c_int64 * 4)()
         self.make_room(1 << 12)
 
@@ -77,23 +78,17 @@ class Recorder:
         """Forget what is written."""
         self._head[0], self._head[2] = 0, int(parts_of_loops)
 
-    def note(self, kind: int, start_ns: int, end_ns: int) -> None:
-        """Write a record as recorded code does."""
-        number = self._head[0]
-        self._head[0] += 1
-        self._records[min(number, self.room), :EXTENTS] = kind, start_ns, end_ns, threading.get_ident()
-
     @property
     def wanted(self) -> int:
         """How many records there would be, had there been room."""
         return self._head[0]
 
-    def add(self, kind: int, start_ns: int, end_ns: int) -> None:
-        """Write a record from Python, while no native code of the call runs."""
+    def note(self, kind: int, start_ns: int, end_ns: int, moved_bytes: int = 0) -> None:
+        """Write a record from Python, while no native code of the call runs. Bytes stand where extents do."""
         number = self._head[0]
         self._head[0] = number + 1
-        words = kind, start_ns, end_ns, threading.get_ident()
-        self._records[min(number, self.room), :EXTENTS] = words
+        words = kind, start_ns, end_ns, threading.get_ident(), moved_bytes
+        self._records[min(number, self.room), : EXTENTS + 1] = words
 
     def records(self) -> NDArray[np.int64]:
         """[record, word], in the order in which they ended. A copy."""
@@ -103,26 +98,29 @@ class Recorder:
 @frozen(eq=False)
 class RecordedKernels:
     """Kernels that write records, in the order of their numbers: the addresses of what runs them, by name, and what
-    other code is given beside them. Behind them the numbers of what devices do are given, by name."""
+    other code is given beside them. `on_devices`: what devices do, by the kinds of its records: numbers behind those of
+    kernels, and those of regions."""
 
     recorder: Recorder
     kernels: tuple[KernelWork, ...]
     addresses: Mapping[str, int]
     imports: Mapping[str, int]
     _kept: tuple[object, ...]
-    on_devices: dict[str, int] = field(default_factory=dict[str, int])
+    on_devices: dict[OnDevice, int] = field(default_factory=dict["OnDevice", int])
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What the numbers of records stand for."""
-        return (*(each.name for each in self.kernels), *self.on_devices)
+    def names(self) -> dict[int, str]:
+        """What the kinds of records are of, but for entries and parts of loops."""
+        kernels = {number: each.name for number, each in enumerate(self.kernels)}
+        return kernels | {kind: str(what) for what, kind in self.on_devices.items()}
 
     def timed(self, spec: DeviceSpec, device: OpenedDevice) -> TimedDevice:
         """A device whose launches and transfers write records."""
 
-        def note(what: str, start_ns: int, end_ns: int) -> None:
-            number = self.on_devices.setdefault(what, len(self.kernels) + len(self.on_devices))
-            self.recorder.add(number, start_ns, end_ns)
+        def note(what: OnDevice, start_ns: int, end_ns: int, moved_bytes: int) -> None:
+            met = len(self.on_devices)
+            kind = FIRST_REGION - met if what.work is DeviceWork.REGION else len(self.kernels) + met
+            self.recorder.note(self.on_devices.setdefault(what, kind), start_ns, end_ns, moved_bytes)
 
         return TimedDevice(device, str(spec), note)
 
